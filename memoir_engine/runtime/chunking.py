@@ -61,7 +61,9 @@ def chunk_text(
     delimiters: Sequence[str] = DELIMITERS,
     threads: int = 2,
 ) -> list[Piece]:
-    """Chunks of min_tokens to max_tokens as `model` counts them; `text[p.start:p.end] == p.text`, and they join back.
+    """Cut a text into chunks of min_tokens to max_tokens as `model` counts them.
+
+    `text[p.start:p.end] == p.text`, and they join back to the text.
 
     delimiters: see MEMOIR 2.1; "." stands for any full stop that ends a sentence. threads: tokenise texts above 600,000
     characters. A chunk below the minimum has `short` set. Raises ChunkRangeInvalid (E104).
@@ -110,7 +112,7 @@ def chunk_conversation(
 
 
 def count_tokens(text: str, model: str = "gpt-4o-mini", *, method: str | None = None) -> int:
-    """Tokens of a text for a model, named with or without its provider.
+    """Count the tokens of a text for a model, named with or without its provider.
 
     method: None counts as ingestion does (exact for OpenAI's models, by LiteLLM for others); `auto`, `openai`, `anthropic`,
     `gemini` or `approximate` count as conversations are counted: `token_method` says by what, and how far off. What is
@@ -130,7 +132,7 @@ def count_tokens(text: str, model: str = "gpt-4o-mini", *, method: str | None = 
 
 
 def token_method(model: str = "gpt-4o-mini", method: str = "auto") -> TokenMethod:
-    """How a model's tokens are counted by a method, and how exact that is. Raises InvalidSetting (E102)."""
+    """Return how a model's tokens are counted by a method, and how exact that is. Raises InvalidSetting (E102)."""
     _words(model=model, method=method)
     return token_counter(model, method).method
 
@@ -138,7 +140,7 @@ def token_method(model: str = "gpt-4o-mini", method: str = "auto") -> TokenMetho
 def compare_token_counts(
     texts: Sequence[str] | Mapping[str, int], method: str = "approximate", *, model: str = "gpt-4o-mini"
 ) -> TokenComparison:
-    """How far the counts of a method are from the actual ones.
+    """Compare the counts of a method with the actual ones.
 
     texts: with their actual counts, as a provider reported them; or texts alone, then `model`, which must be one of
     OpenAI's, is counted with its own encoding. Raises InvalidSetting (E102).
@@ -160,12 +162,12 @@ def compare_token_counts(
 
 
 def sample_transcript() -> str:
-    """A conversation of several subjects, of our own writing, as one would paste it."""
+    """Return a conversation of several subjects, of our own writing, as one would paste it."""
     return transcripts()[0].data.decode()
 
 
 def _words(**values: object) -> None:
-    """Raises InvalidSetting for what is no text; any characters can be counted."""
+    """Raises InvalidSetting for a value that is not a text; any characters can be counted."""
     for name, value in values.items():
         validation.raw_text(name, value)
 

@@ -105,7 +105,7 @@ class Engine:
                 self._take_apart()
 
     def _take_apart(self) -> None:
-        """The last one first; one that fails keeps none of the others open."""
+        """Close the parts, the last one first; one that fails keeps none of the others open."""
         with ExitStack() as parts:
             parts.callback(self.db.close)
             parts.callback(self.loop.release)
@@ -138,12 +138,12 @@ class Engine:
         return Run(self.new_id(), verb, actor, self.clock, NullLedger())
 
     def check_open(self) -> None:
-        """For what needs neither loop nor database, which would say so themselves."""
+        """Raises MemoryClosed; for work that needs neither loop nor database, which would say so themselves."""
         if self.closed:
             raise MemoryClosed()
 
     def cut(self, text: str) -> list[Piece]:
-        """Chunks of the size that is configured, counted as the model counts."""
+        """Cut into chunks of the configured size, counted as the model counts."""
         config = self.resolved.config
         return cut(
             text,
@@ -154,13 +154,13 @@ class Engine:
         )
 
     def bury_the_dead(self) -> None:
-        """Runs whose process shows no life any more become interrupted."""
+        """Mark runs as interrupted whose process shows no life any more."""
         if self.db.read(lambda tx: runs.expired(tx, now=self.clock.now(), ttl_s=EXPIRED_S)):
             self.db.write(lambda tx: runs.interrupt_expired(tx, clock=self.clock, ttl_s=EXPIRED_S), operation="ending dead runs")
 
     @asynccontextmanager
     async def planning(self, run: Run, name: str, look: Callable[[Tx], Seen]) -> AsyncIterator[Turn[Seen]]:
-        """One planner per store: here by a lock, elsewhere by a lease with a heartbeat.
+        """Wait for the turn to plan. One planner per store: here by a lock, elsewhere by a lease with a heartbeat.
 
         look: reads in the transaction that takes the lease, so that nobody commits in between.
         """
@@ -206,7 +206,9 @@ class Engine:
 
 def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callable[[], None] | None = None) -> Engine:
     """Open what is configured. Raises ConfigurationError or DatabaseError, with nothing left open.
-    first: done when all the rest is found to be in order, before the database is opened."""
+
+    first: called when all the rest is in order, before the database is opened.
+    """
     clock, config = clock or SystemClock(), resolved.config
     client, fallback = ModelClient.open(config, resolved.secrets), None
     if config.fallback_model:
@@ -290,6 +292,6 @@ class View:
         return self._engine.db.read(work)
 
 
-def cut_off(found: tuple[T, ...], most: int, *, key: str) -> tuple[tuple[T, ...], int | None]:
-    """The first `most` of one more than that, and behind which of them to read on; None when there is no more."""
-    return (found, None) if len(found) <= most else (found[:most], getattr(found[most - 1], key))
+def cut_off(rows: tuple[T, ...], most: int, *, key: str) -> tuple[tuple[T, ...], int | None]:
+    """Return the first `most` of one row more than that, and the key to read on behind; None if there are no more."""
+    return (rows, None) if len(rows) <= most else (rows[:most], getattr(rows[most - 1], key))

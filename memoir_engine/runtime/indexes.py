@@ -63,10 +63,9 @@ class Off:
 
 
 def open_nearest(vector_store: str, folder: Path | None, of: Of) -> VectorIndex:
-    """An index as the setting `vector_store` names it. Opens and imports nothing yet.
+    """Return an index as the setting `vector_store` names it. Opens and imports nothing yet.
 
     `database` is exact here: its caller takes the database's own comparison where there is one.
-
     folder: of the memory's caches; None, for a memory that is kept nowhere, makes `auto` exact.
     Raises InvalidSetting for options that Chroma does not know.
     """
@@ -106,7 +105,7 @@ NearestOf = Callable[[str, str, int], VectorIndex]  # of an owner ('' for the wo
 
 
 def weighing_of(resolved: Resolved) -> Weighing:
-    """k1 and b of `backend_options["bm25"]`; a b that is given holds for whole texts, too.
+    """Return k1 and b of `backend_options["bm25"]`; a configured b holds for whole texts, too.
 
     Raises InvalidSetting for anything else there, or beside `bm25` and `chroma`.
     """
@@ -178,7 +177,7 @@ class Nearness:
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     def turn(self, owner: str) -> asyncio.Lock:
-        """Who compares and writes facts of one owner here waits for who came before; other processes are met at the commit."""
+        """Return the lock of those who compare and write facts of one owner here; other processes are met at the commit."""
         return self._turns.setdefault(owner, asyncio.Lock())
 
     async def vectors(self, texts: Sequence[str], run: Run) -> Vectors:
@@ -193,7 +192,7 @@ class Nearness:
         return index, seq
 
     async def beside(self, owner: str, run: Run, read: Callable[[Tx], T]) -> tuple[VectorIndex | None, int, T]:
-        """The same, and what is read at that very moment."""
+        """Return the same, and the result of `read` at that very moment."""
         index, changes, result = await self._look(owner, self.embedder.dim, read)
         while changes.missing:
             for at in range(0, len(changes.missing), AT_ONCE):
@@ -230,12 +229,12 @@ class Nearness:
         return [0.0 if isnan(cosine) else float(cosine) for cosine in cosines]
 
     async def _open(self, owner: str, dim: int) -> VectorIndex:
-        """A database may have to make its table first; SQLite has none."""
+        """Open the index; a database may have to create its table first, SQLite has none."""
         if self.db.dialect == "sqlite":
             return self.index_of(owner, self.embedder.id, dim)
         return await asyncio.to_thread(self.index_of, owner, self.embedder.id, dim)
 
 
 async def _ask(index: VectorIndex, work: Callable[[], T]) -> T:
-    """A matrix answers at once; for a database the loop does not wait."""
+    """Ask an index: a matrix answers at once, for a database the loop does not wait."""
     return work() if isinstance(index, ExactVectors) else await asyncio.to_thread(work)

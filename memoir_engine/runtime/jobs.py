@@ -62,13 +62,13 @@ class JobsView(View):
         return self._read(lambda tx: runs.get(tx, named, user=runs_of(self._actor)))
 
     def list(self, limit: int = 20, verbs: Sequence[str] | None = None) -> tuple[RunView, ...]:
-        """Newest first; those whose process has died are interrupted by now."""
+        """List runs, newest first; those whose process has died are interrupted by now."""
         most, named = validation.limit(limit), None if verbs is None else validation.texts("verbs", verbs)
         self._engine.bury_the_dead()
         return self._read(lambda tx: runs.recent(tx, limit=most, verbs=named, user=runs_of(self._actor)))
 
     def cancel(self, run_id: str) -> bool:
-        """True when it will stop; False when it is too late, or it does not run in this process.
+        """Return True if it will stop; False if it is too late, or it does not run in this process.
 
         A run that waits for a helper, was interrupted, or failed and could be resumed is given up: what was kept of it goes.
         Raises NotAllowed for the run of another.
@@ -86,7 +86,7 @@ class JobsView(View):
         )
 
     def wait(self, run_id: str, timeout_s: float | None = None) -> RunView:
-        """Wait until it has ended, here or in another process; its state then, or when the time is over.
+        """Wait until it has ended, here or in another process; return its state then, or when the time is over.
 
         timeout_s: None waits as long as it takes. What waits for a person is not waited for. Raises RunNotFound.
         """

@@ -85,7 +85,7 @@ class ConversationPassages:
             self._done.clear()
 
     def part_days(self) -> None:
-        """Passages that span days go; look at all of them again."""
+        """Drop passages that span days, and look at all of them again."""
         self._db.write(lambda tx: conversation_passages.drop_multi_day(tx, self._zone), operation="passages that span days")
         self.forget()
 
@@ -117,9 +117,9 @@ class Collections:
         return {row.id: row.text for row in rows if row.text is not None} | self._conversations.indexed(tx, rows)
 
     def words(self, owner: str, at: int | None = None) -> list[LexicalIndex]:
-        """The workspace's and, where there is an owner, that owner's; each with all that stands.
+        """Return the workspace's index of words and, if there is an owner, that owner's; both up to date.
 
-        at: what the clock of searching showed a moment ago; an index that stands there need not look.
+        at: what the search clock showed a moment ago; an index that is there already need not look.
         """
         owners = _owners(owner)
         indexes = [self._words(each) for each in owners]
@@ -129,11 +129,11 @@ class Collections:
         return indexes
 
     def vectors(self, owner: str, embedder: str, dim: int, at: int | None = None) -> list[VectorIndex]:
-        """The same of vectors. Raises NearestUnavailable."""
+        """Return the same of vectors. Raises VectorIndexUnavailable."""
         return [self._take_vectors(each, embedder, dim, at) for each in _owners(owner)]
 
     def catch_up(self) -> None:
-        """The words of the workspace, so that a search need not."""
+        """Bring the words of the workspace up to date, so that a search need not."""
         self.words(WORKSPACE)
 
     def is_behind(self) -> bool:
@@ -145,7 +145,7 @@ class Collections:
         self._words(WORKSPACE).tidy()
 
     def forget(self) -> None:
-        """After an erasure: words of what is gone stay in no file and no memory."""
+        """Remove the words of what was erased from files and memory."""
         with self._catching_up:
             self._conversations.forget()
             with self._lock:
@@ -255,7 +255,7 @@ class Collections:
         return False
 
     def _index_of(self, owner: str, embedder: str, dim: int) -> VectorIndex:
-        """The workspace's stays open; those of users come and go."""
+        """Open the index of an owner; the workspace's stays open."""
         if owner != WORKSPACE:
             return self._nearest(owner, embedder, dim)
         with self._lock:

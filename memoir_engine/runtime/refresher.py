@@ -36,7 +36,7 @@ OFF = "off"  # of the setting vector_store
 
 
 class Keeper:
-    """`problem` says why a cache lags behind, None when none does."""
+    """Keeps the caches up, on a thread of its own. problem: why a cache lags behind; None when none does."""
 
     def __init__(self, db: Database, cache: TreeCache, lexical: LexicalIndex, passages: Collections) -> None:
         self._db = db
@@ -71,7 +71,7 @@ class Keeper:
                 self._next, self._due = self._pool.submit(soon), True
 
     def catch_up(self) -> None:
-        """The lexical index takes in what it misses, now. Who comes second waits for who is at it."""
+        """Absorb into the lexical index what it lacks, now. A second caller waits for the first."""
         if not self._lags():
             return
         with self._catching_up:
@@ -91,7 +91,7 @@ class Keeper:
             self._erasures = now.erasures
 
     def _lags(self) -> Pulse | None:
-        """None where nothing came since anybody looked."""
+        """Return what changed; None if nothing did since the last look."""
         before = self._lexical.high_water
         looked = self._looked[1] if self._looked[0] == before else before
         now = self._db.read(lambda tx: state.pulse(tx, looked))
@@ -110,9 +110,9 @@ class Keeper:
         return before < changed.seq < now
 
     def cut_missing(self) -> None:
-        """Sources that came before there were passages, or were imported, get theirs: once, each in a transaction of its own.
+        """Cut sources older than passages, or imported, into passages: once, each in a transaction of its own.
 
-        Whoever searches calls it first; what is cut stands, so a process that ends half-way is gone on with.
+        Called before a search; what is cut is kept, so that the next process goes on after one that ended half-way.
         """
         with self._cutting:
             while not self.all_cut:
@@ -122,7 +122,7 @@ class Keeper:
                 self.all_cut = not source_ids
 
     def erased(self) -> None:
-        """Caches let go of what was erased, now; then what the database file keeps of it is overwritten."""
+        """Drop what was erased from the caches, now; then overwrite what the database file keeps of it."""
         with self._looking_back:
             self._then = None
         self._cache.forget_the_past()
@@ -132,14 +132,14 @@ class Keeper:
         self._hurried.clear()
 
     def go_on(self) -> None:
-        """With what a process before this one was to do and did not."""
+        """Go on with what the process before this one left undone."""
         if self._db.read(lambda tx: compaction.is_due(tx) or bool(passages.uncut(tx, limit=1))):
             self.later()
         elif self._passages.is_behind():  # erased by another process while the one before this held the files
             self.later()
 
     def words(self, seq: int | None) -> LexicalIndex:
-        """The lexical index of what is filed now, or was filed at a seq: it is made for the occasion, in memory."""
+        """Return the lexical index of what is filed now, or was filed at a seq: built for the occasion, in memory."""
         self.catch_up()
         if seq is None:
             return self._lexical
@@ -205,7 +205,7 @@ class Vectoring:
                     return embedded
 
     async def stands(self, owner: str, run: Run, at: int) -> int:
-        """A number of the clock of searching, up to which each passage that came by `at` has its vector. Raises as `catch_up`."""
+        """Return a number of the search clock up to which every passage since `at` has its vector. Raises as `catch_up`."""
         if self._done.get(owner) != at:
             await self.catch_up(owner, run)
         return self._done[owner]

@@ -157,11 +157,11 @@ def _fuse_known(members: Sequence[int], bm25: Floats, cosines: Floats, alpha: fl
 
 def _bm25_of(keys: NDArray[np.int64], scores: NDArray[np.float32], members: Sequence[int]) -> Floats:
     """Return (len(members),), 0 where no word is shared. keys: ascending."""
-    wanted = np.asarray(members, np.int64)
-    if not len(keys) or not len(wanted):
-        return np.zeros(len(wanted))
-    at = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
-    return np.where(keys[at] == wanted, scores[at], 0).astype(np.float64)
+    sought = np.asarray(members, np.int64)
+    if not len(keys) or not len(sought):
+        return np.zeros(len(sought))
+    at = np.searchsorted(keys, sought).clip(max=len(keys) - 1)
+    return np.where(keys[at] == sought, scores[at], 0).astype(np.float64)
 
 
 def _pulled(dense: VectorSide, hits: Sequence[Hit]) -> tuple[Vectors, dict[int, float]]:

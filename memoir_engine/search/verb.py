@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import date
 from functools import partial
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import (
@@ -80,7 +80,7 @@ def to_query(query: object, top_k: object, alpha: object, fanout: object, candid
 
 def to_filter(sources: Sources, kinds: Kinds, since: Day | None, until: Day | None) -> SearchFilter:
     """Check the filters of a search. Raises InvalidSetting, SourceNotFound."""
-    first, last = _day("since", since), _day("until", until)
+    first, last = checked_day("since", since), checked_day("until", until)
     if last is not None:
         last += {4: "-12-31", 7: "-31"}.get(len(last), "")
     if first is not None and last is not None and first > last:
@@ -88,13 +88,13 @@ def to_filter(sources: Sources, kinds: Kinds, since: Day | None, until: Day | No
         raise InvalidSetting(name="since", value=since, problem=f"it is later than until, {until!s}", advice=advice)
     return SearchFilter(
         sources=None if sources is None else validation.sources(sources),
-        kinds=None if kinds is None else _kinds(kinds),
+        kinds=None if kinds is None else checked_kinds(kinds),
         since=first,
         until=last,
     )
 
 
-def _kinds(value: object) -> tuple[str, ...]:
+def checked_kinds(value: object) -> tuple[str, ...]:
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         advice = "Give kinds such as ('pdf', 'conversation'), or leave it out."
         raise InvalidSetting(name="kinds", value=value, problem="it must be a list of kinds", advice=advice)
@@ -109,7 +109,7 @@ def _kinds(value: object) -> tuple[str, ...]:
     return kinds
 
 
-def _day(name: str, value: object) -> str | None:
+def checked_day(name: str, value: object) -> str | None:
     """Return a year, a month or a day as ISO 8601. Raises InvalidSetting."""
     if value is None:
         return None
@@ -122,13 +122,6 @@ def _day(name: str, value: object) -> str | None:
         advice = "Give a date, or a text such as '2024', '2024-05' or '2024-05-17'."
         raise InvalidSetting(name=name, value=value, problem="not a valid date", advice=advice) from None
     return day
-
-
-class RankedPassages(NamedTuple):
-    """passages: best first. health: of the vectors; not ok when the words alone were asked."""
-
-    passages: list[Fused]
-    health: Health
 
 
 @dataclass(frozen=True)
@@ -169,7 +162,7 @@ def search_by_words(engine: Engine, actor: Actor, options: SearchOptions) -> lis
     request, sieve = options.checked()
     engine.loop.may_wait("search")
     engine.keeper.cut_missing()
-    return _by_words(engine, actor, request, sieve)
+    return PassageSearch(engine, finder_key(actor.user), request, sieve).by_words()
 
 
 def searchable(engine: Engine, actor: Actor) -> Searchable:
@@ -194,102 +187,104 @@ def search_verb(engine: Engine, actor: Actor, query: SearchQuery, sieve: SearchF
 
 
 async def search_in_run(engine: Engine, actor: Actor, query: SearchQuery, sieve: SearchFilter, run: Run) -> list[SearchResult]:
-    owner = finder_key(actor.user)
+    """Search by words and vectors; embed what has no vector first. By words alone where the vectors cannot be had."""
     if not engine.keeper.all_cut:
         await asyncio.to_thread(engine.keeper.cut_missing)
+    search = PassageSearch(engine, finder_key(actor.user), query, sieve)
     if engine.resolved.config.vector_store == OFF:
-        return await asyncio.to_thread(_by_words, engine, actor, query, sieve)
-    seq = await asyncio.to_thread(engine.passages.cut, owner)
+        return await asyncio.to_thread(search.by_words)
+    seq = await asyncio.to_thread(engine.passages.cut, search.owner)
     vector: Vectors | None = None
     health = Health(True)
     try:  # the passages need their vectors first
-        embedded = [await engine.vectoring.stands(key, run, seq) for key in dict.fromkeys((WORKSPACE, owner))]
+        embedded = [await engine.vectoring.stands(key, run, seq) for key in dict.fromkeys((WORKSPACE, search.owner))]
         (vector, *_) = await engine.embedder.embed([query.query], run)
         seq = max(seq, *embedded)
     except (ModelError, CostCapReached, CostUnknown) as failed:
         health = Health(False, failed.message, failed.remedy)
-    return await asyncio.to_thread(_rank_and_read, engine, owner, query, sieve, vector, health, seq)
+    return await asyncio.to_thread(search.results, vector, health, seq)
 
 
-def _by_words(engine: Engine, actor: Actor, query: SearchQuery, sieve: SearchFilter) -> list[SearchResult]:
-    owner = finder_key(actor.user)
-    return _rank_and_read(engine, owner, query, sieve, None, SWITCHED_OFF, engine.passages.cut(owner))
+@dataclass(frozen=True)
+class PassageSearch:
+    """Search of one owner's and the workspace's passages."""
 
+    engine: Engine
+    owner: str
+    query: SearchQuery
+    sieve: SearchFilter
 
-def _rank_and_read(
-    engine: Engine, owner: str, query: SearchQuery, sieve: SearchFilter, vector: Vectors | None, health: Health, seq: int
-) -> list[SearchResult]:
-    """Rank the passages as of a seq, and read the best with their texts; passages erased meanwhile are left out."""
-    if not sieve.is_open:
-        query = replace(query, within=engine.db.read(lambda tx: matching_ids(tx, owner, sieve)))
-    ranked = _rank(engine, owner, query, vector, health, seq)
-    if not ranked.health.ok:
-        _log.warning(W01, extra={"reason": ranked.health.reason, "remedy": ranked.health.remedy})
-    passages = ranked.passages
-    most = len(passages) if query.everything else query.top_k
+    def by_words(self) -> list[SearchResult]:
+        return self.results(None, SWITCHED_OFF, self.engine.passages.cut(self.owner))
 
-    def read(tx: Tx) -> dict[int, hits.PassageHit]:
-        rows: dict[int, hits.PassageHit] = {}
-        for start in range(0, len(passages), most):
-            rows |= hits.load_hits(tx, [passage.key for passage in passages[start : start + most]], owner=owner)
-            if len(rows) >= most:
-                break
-        return rows
+    def results(self, vector: Vectors | None, health: Health, seq: int) -> list[SearchResult]:
+        """Rank the passages as of a seq, and read the best with their texts; passages erased meanwhile are left out."""
+        db, query = self.engine.db, self.query
+        if not self.sieve.is_open:
+            query = replace(query, within=db.read(lambda tx: matching_ids(tx, self.owner, self.sieve)))
+        passages, health = self.ranked(query, vector, health, seq)
+        if not health.ok:
+            _log.warning(W01, extra={"reason": health.reason, "remedy": health.remedy})
+        most = len(passages) if query.everything else query.top_k
 
-    rows = engine.db.read(read) if passages else {}
-    best = [passage for passage in passages if passage.key in rows][:most]
-    return [_result(engine, passage, rows[passage.key], ranked.health) for passage in best]
+        def read(tx: Tx) -> dict[int, hits.PassageHit]:
+            rows: dict[int, hits.PassageHit] = {}
+            for start in range(0, len(passages), most):
+                rows |= hits.load_hits(tx, [passage.key for passage in passages[start : start + most]], owner=self.owner)
+                if len(rows) >= most:
+                    break
+            return rows
 
+        rows = db.read(read) if passages else {}
+        best = [passage for passage in passages if passage.key in rows][:most]
+        return [self.result(passage, rows[passage.key], health) for passage in best]
 
-def _rank(engine: Engine, owner: str, query: SearchQuery, vector: Vectors | None, health: Health, seq: int) -> RankedPassages:
-    words = engine.passages.words(owner, seq)
-    if vector is None:
-        return RankedPassages(rank(query, words, None), health)
-    name, dim = engine.embedder.id, len(vector)
+    def ranked(self, query: SearchQuery, vector: Vectors | None, health: Health, seq: int) -> tuple[list[Fused], Health]:
+        """Return the passages, best first, and the health of the vectors; not ok if the words alone were asked."""
+        engine, words = self.engine, self.engine.passages.words(self.owner, seq)
+        if vector is None:
+            return rank(query, words, None), health
+        name, dim = engine.embedder.id, len(vector)
 
-    def vectors_of(keys: list[int]) -> Any:
-        return engine.db.read(lambda tx: embeddings.get(tx, "passage", keys, name, dim))
+        def vectors_of(keys: list[int]) -> Any:
+            return engine.db.read(lambda tx: embeddings.get(tx, "passage", keys, name, dim))
 
-    for last in (False, True):  # a search may find the index damaged: it is filled again, once
+        for is_last in (False, True):  # a search may find the index damaged: it is filled again, once
+            try:
+                indexes = engine.passages.vectors(self.owner, name, dim, seq)
+                return rank(query, words, VectorSide(vector, indexes, search_pull(engine.embedder), vectors_of)), health
+            except VectorIndexUnavailable as unavailable:
+                health = unavailable.health
+                if is_last or not self.is_healthy(dim):
+                    break
+        damaged = Health(False, "the index of vectors was damaged")
+        return rank(query, words, None), damaged if health.ok else health
+
+    def is_healthy(self, dim: int) -> bool:
         try:
-            indexes = engine.passages.vectors(owner, name, dim, seq)
-            return RankedPassages(
-                rank(query, words, VectorSide(vector, indexes, search_pull(engine.embedder), vectors_of)), health
-            )
-        except VectorIndexUnavailable as unavailable:
-            health = unavailable.health
-            if last or not _is_healthy(engine, owner, vector):
-                break
-    damaged = Health(False, "the index of vectors was damaged")
-    return RankedPassages(rank(query, words, None), damaged if health.ok else health)
+            return all(index.health.ok for index in self.engine.passages.vectors(self.owner, self.engine.embedder.id, dim))
+        except VectorIndexUnavailable:
+            return False
 
-
-def _is_healthy(engine: Engine, owner: str, vector: Vectors) -> bool:
-    try:
-        return all(index.health.ok for index in engine.passages.vectors(owner, engine.embedder.id, len(vector)))
-    except VectorIndexUnavailable:
-        return False
-
-
-def _result(engine: Engine, passage: Fused, row: hits.PassageHit, health: Health) -> SearchResult:
-    return SearchResult(
-        score=passage.score,
-        score_bm25=passage.score_bm25,
-        score_dense=passage.score_dense,
-        raw_bm25=passage.raw_bm25,
-        raw_dense=passage.raw_dense,
-        passage_id=passage.key,
-        text=row.text,
-        start=row.start,
-        end=row.end,
-        doc_id=row.doc_id,
-        source_id=row.source_id,
-        source_name=row.source_name,
-        session_id=row.session_id,
-        message_ids=row.message_ids,
-        kind=row.kind,
-        dated=row.dated,
-        mode="hybrid" if health.ok else "bm25_only",
-        reason=None if health.ok else " ".join(filter(None, (f"{health.reason.rstrip('.')}.", health.remedy))),
-        embedder=engine.embedder.id if health.ok else None,
-    )
+    def result(self, passage: Fused, row: hits.PassageHit, health: Health) -> SearchResult:
+        return SearchResult(
+            score=passage.score,
+            score_bm25=passage.score_bm25,
+            score_dense=passage.score_dense,
+            raw_bm25=passage.raw_bm25,
+            raw_dense=passage.raw_dense,
+            passage_id=passage.key,
+            text=row.text,
+            start=row.start,
+            end=row.end,
+            doc_id=row.doc_id,
+            source_id=row.source_id,
+            source_name=row.source_name,
+            session_id=row.session_id,
+            message_ids=row.message_ids,
+            kind=row.kind,
+            dated=row.dated,
+            mode="hybrid" if health.ok else "bm25_only",
+            reason=None if health.ok else " ".join(filter(None, (f"{health.reason.rstrip('.')}.", health.remedy))),
+            embedder=self.engine.embedder.id if health.ok else None,
+        )
