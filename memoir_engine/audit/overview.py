@@ -27,7 +27,13 @@ LAST_ACTIONS = 8
 def overview(engine: Engine, actor: Actor) -> Overview:
     wanted, whose = activity.ActivityFilter(but=("close", "converse")), any_of(actor)
     engine.bury_the_dead()
-    counts = engine.db.read(sources.counts)
+    counts, actions, interrupted = engine.db.read(
+        lambda tx: (
+            sources.counts(tx),
+            activity.page(tx, wanted, limit=LAST_ACTIONS, whose=whose),
+            runs.recent(tx, limit=20, status=("interrupted",), user=runs_of(actor)),
+        )
+    )
     return Overview(
         sources=counts.sources,
         chunks=counts.chunks,
@@ -36,8 +42,8 @@ def overview(engine: Engine, actor: Actor) -> Overview:
         questions=counts.questions,
         tokens=counts.tokens,
         cost=counts.cost,
-        last_actions=engine.db.read(lambda tx: activity.page(tx, wanted, limit=LAST_ACTIONS, whose=whose)),
-        interrupted=engine.db.read(lambda tx: runs.recent(tx, limit=20, status=("interrupted",), user=runs_of(actor))),
+        last_actions=actions,
+        interrupted=interrupted,
     )
 
 

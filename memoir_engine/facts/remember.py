@@ -15,6 +15,7 @@ from typing import Any
 
 from memoir_engine.core.errors import FactsMoved, InvalidSetting, MemoirError, RememberingCancelled, SessionNotFound
 from memoir_engine.core.events import FactsStored
+from memoir_engine.core.results.conversations import MessageRecord
 from memoir_engine.core.results.facts import ExtractionResult, FactProposal, FactRelation, FactView, RememberResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.facts.consolidation import ConsolidationInput, consolidate, known_facts
@@ -124,13 +125,17 @@ def conversation_input(engine: Engine, user: str | None, messages: object, sessi
     if messages is None and session_id is None:
         advice = "Give messages=[…], or the session_id of a session that is kept."
         raise InvalidSetting(name="messages", value=None, problem="there is neither a conversation nor a session", advice=advice)
-    row = None if session_id is None else engine.db.read(lambda tx: find(tx, user, session_id))
+
+    def stored(tx: Tx) -> tuple[Any, Sequence[MessageRecord]]:
+        row = find(tx, user, session_id or "")
+        return row, of_session(tx, row) if messages is None and row is not None else ()
+
+    row, records = (None, ()) if session_id is None else engine.db.read(stored)
     if messages is not None:
         checked = arguments.heard(messages)
         key = conversation_key(owner_key(user), checked)
         subject = key if row is None else subject_of(row.number)
         return ConversationInput(session_id or f"conversation-{key[:16]}", checked, session_id, subject=subject)
-    records = () if row is None else engine.db.read(lambda tx: of_session(tx, row))
     if session_id is None or row is None or not records:
         raise SessionNotFound(session_id=session_id or "")
     numbers = tuple(record.n for record in records)

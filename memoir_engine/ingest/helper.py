@@ -110,8 +110,7 @@ async def regenerate(
     The run ends in the same transaction. record: builds the run's record.
     """
     needs_auditor(actor, "regenerate a contextual helper")
-    source = await engine.db.aread(lambda tx: sources.get(tx, source_id))
-    texts = await engine.db.aread(lambda tx: chunks.first_texts(tx, source_id))
+    source, texts = await engine.db.aread(lambda tx: (sources.get(tx, source_id), chunks.first_texts(tx, source_id)))
     ask = Asking(engine, run, partial(IngestionCancelled, name=source.name))
     before = run.ledger.sent
     new = await generate(source, texts, ask, engine.tokens.count)

@@ -193,13 +193,12 @@ def _read(ingestion: Ingestion) -> Document:
 
 async def _settled_helper(engine: Engine, upload: Upload) -> NewHelper | None:
     """Return the helper that need not be generated: the user's, else the stored one of the replaced version, else None."""
-    before = upload.replaces
+    before, stored = upload.replaces, None
     if before is not None:
-        await engine.db.aread(lambda tx: sources.current(tx, before))
+        _, stored = await engine.db.aread(lambda tx: (sources.current(tx, before), sources.helper(tx, before)))
     if upload.helper is not None:
         own = upload.helper
         return replace(user_helper(own.text, engine.tokens.count), author=own.author, dated=own.dated, topic=own.topic)
-    stored = None if before is None else await engine.db.aread(lambda tx: sources.helper(tx, before))
     if stored is None or (upload.regenerate and stored.origin != "user"):
         return None
     return NewHelper(stored.origin, stored.text, stored.tokens, stored.author, stored.dated, stored.topic)
