@@ -22,7 +22,7 @@ import numpy as np
 from memoir_engine.core.events import FactsCompared, Warned
 from memoir_engine.core.ports import VectorIndex, Vectors
 from memoir_engine.core.run import Run
-from memoir_engine.facts.extraction import DraftFact, DraftLink, Utterance, repoint
+from memoir_engine.facts.extraction import DraftFact, DraftLink, IndexedMessage, repoint
 from memoir_engine.prompts import consolidate as prompts_consolidate
 from memoir_engine.prompts.consolidate import FactComparison, Statement, Verdict
 from memoir_engine.runtime.indexes import LIMIT, Nearness
@@ -59,7 +59,7 @@ class ConsolidationInput:
 
     facts: Sequence[DraftFact]
     links: Sequence[DraftLink]
-    messages: Sequence[Utterance]
+    messages: Sequence[IndexedMessage]
     zone: tzinfo
     cut_at: dict[str, int]
     vectors: Vectors | None = None

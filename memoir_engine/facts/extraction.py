@@ -54,7 +54,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Utterance:
+class IndexedMessage:
     """One message of the conversation. id: the caller's, or None."""
 
     index: int
@@ -78,7 +78,7 @@ class Span:
     def is_supported(self) -> bool:
         return self.start is not None
 
-    def origin(self, conversation: str, message: Utterance) -> FactOrigin:
+    def origin(self, conversation: str, message: IndexedMessage) -> FactOrigin:
         return FactOrigin(
             conversation_id=conversation,
             message=message.index + 1,
@@ -156,11 +156,11 @@ class ExtractionInput:
     before: the last messages before it, already known. untimed: the time given to messages that have none.
     """
 
-    messages: Sequence[Utterance]
+    messages: Sequence[IndexedMessage]
     cuts: Sequence[Cut]
     person: str
     zone: tzinfo
-    before: Sequence[Utterance] = ()
+    before: Sequence[IndexedMessage] = ()
     untimed: datetime | None = None
 
     def is_person(self, name: str) -> bool:
@@ -175,7 +175,7 @@ class ExtractionInput:
         )
         return ExtractRequest(self.person, cut.n, cut.of, recapped, tuple(shown))
 
-    def shown(self, message: Utterance, number: int, text: str) -> CutMessage:
+    def shown(self, message: IndexedMessage, number: int, text: str) -> CutMessage:
         """Leave the name out for the user, however the message calls them: they are one subject, not several.
 
         A message without a time of its own shows the day it was handed in: a retry asks the same, and is not paid for twice.
@@ -218,7 +218,7 @@ class Extraction:
     conversation: str
     began_ms: float
     untimed: datetime | None = None
-    made: CutConversation | None = None
+    cut_conversation: CutConversation | None = None
     cutting_ms: float = 0.0
     merged: MergedFacts = field(default_factory=lambda: MergedFacts(()))
     links: tuple[DraftLink, ...] = ()
@@ -231,7 +231,7 @@ class Extraction:
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
-        return self.made.cuts if self.made else ()
+        return self.cut_conversation.cuts if self.cut_conversation else ()
 
     def metrics(self, now_ms: float) -> ExtractionMetrics:
         return ExtractionMetrics(
@@ -241,9 +241,9 @@ class Extraction:
             deduplication_ms=self.deduplication_ms,
             cuts=len(self.cuts),
             failed_cuts=len(self.failures),
-            tokens=self.made.tokens if self.made else 0,
+            tokens=self.cut_conversation.tokens if self.cut_conversation else 0,
             tokens_per_cut=tuple(cut.tokens for cut in self.cuts),
-            overlap_tokens=self.made.overlap_tokens if self.made else 0,
+            overlap_tokens=self.cut_conversation.overlap_tokens if self.cut_conversation else 0,
             drawn=self.drawn,
             duplicates_merged=self.merged.duplicates,
             unsupported=sum(not span.is_supported for fact in self.merged.facts for span in fact.spans),
@@ -275,28 +275,28 @@ async def run_extraction(
     run: Run,
     *,
     before: Sequence[Message] = (),
-) -> tuple[Utterance, ...]:
+) -> tuple[IndexedMessage, ...]:
     """Cut the messages and extract their facts. before: earlier messages, already read; their last cut is recapped."""
     config, began = engine.resolved.config, run.clock.tick_ms()
-    extraction.made = made = await cut_by_meaning(engine, messages, extraction, run)
+    extraction.cut_conversation = conversation = await cut_by_meaning(engine, messages, extraction, run)
     extraction.cutting_ms = run.clock.tick_ms() - began
-    extraction.warnings += made.warnings
+    extraction.warnings += conversation.warnings
     run.emit(
         ConversationCut(
-            conversation_id=made.conversation_id,
-            strategy=made.strategy,
-            messages=made.messages,
-            tokens=made.tokens,
-            max_tokens=made.limits.max_tokens,
-            cuts=len(made.cuts),
-            tokens_per_cut=tuple(cut.tokens for cut in made.cuts),
-            overlap_tokens=made.overlap_tokens,
+            conversation_id=conversation.conversation_id,
+            strategy=conversation.strategy,
+            messages=conversation.messages,
+            tokens=conversation.tokens,
+            max_tokens=conversation.limits.max_tokens,
+            cuts=len(conversation.cuts),
+            tokens_per_cut=tuple(cut.tokens for cut in conversation.cuts),
+            overlap_tokens=conversation.overlap_tokens,
         )
     )
     shown = utterances(messages)
     ask = Asking(engine, run, RememberingCancelled)
     behind = await last_cut(engine, extraction.conversation, before) if before else ()
-    source = ExtractionInput(shown, made.cuts, user or "the user", config.zone, utterances(behind), extraction.untimed)
+    source = ExtractionInput(shown, conversation.cuts, user or "the user", config.zone, utterances(behind), extraction.untimed)
     cutting_warnings = len(extraction.warnings)
     try:
         await extract(source, extraction, ask, run, fail_fast=config.conversation.fail_fast)
@@ -331,9 +331,9 @@ async def cut_by_meaning(engine: Engine, messages: Sequence[Message], extraction
     )
     if not engine.embedder.lexical:
         meaning = CutEmbedder(engine, run, asyncio.get_running_loop())
-        made = await asyncio.to_thread(cut, embed=meaning.embed)
+        conversation = await asyncio.to_thread(cut, embed=meaning.embed)
         if meaning.failed is None:
-            return made
+            return conversation
         extraction.warn(run, "cutting", BY_WORDS.format(problem=meaning.failed))
     return await asyncio.to_thread(cut)
 
@@ -486,9 +486,11 @@ def repoint(links: Iterable[DraftLink], stands_for: dict[str, str]) -> tuple[tup
     return tuple(kept.values()), dropped
 
 
-def utterances(messages: Sequence[Message]) -> tuple[Utterance, ...]:
+def utterances(messages: Sequence[Message]) -> tuple[IndexedMessage, ...]:
     return tuple(
-        Utterance(index, message.id, _ROLES.get(message.speaker, message.speaker), message.name, message.said_at, message.text)
+        IndexedMessage(
+            index, message.id, _ROLES.get(message.speaker, message.speaker), message.name, message.said_at, message.text
+        )
         for index, message in enumerate(messages)
     )
 

@@ -19,7 +19,7 @@ from memoir_engine.core.results.conversations import MessageRecord
 from memoir_engine.core.results.facts import ExtractionResult, FactProposal, FactRelation, FactView, RememberResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.facts.consolidation import ConsolidationInput, consolidate, known_facts
-from memoir_engine.facts.extraction import Extraction, Utterance, as_memories, run_extraction
+from memoir_engine.facts.extraction import Extraction, IndexedMessage, as_memories, run_extraction
 from memoir_engine.runtime import access
 from memoir_engine.runtime import messages as arguments
 from memoir_engine.runtime.engine import Engine
@@ -198,7 +198,7 @@ async def store(
     conversation: ConversationRead,
     read_before: int,
     extraction: Extraction,
-    shown: Sequence[Utterance],
+    shown: Sequence[IndexedMessage],
     seen: Callable[[Tx], SeenMessages],
     run: Run,
 ) -> tuple[Remembered, CommittedFacts, FactPlan] | PriorConversation:

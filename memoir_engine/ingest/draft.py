@@ -34,29 +34,29 @@ class Lesson:
 class Lessons:
     """Lessons by parent category. per_text: examples for each text; 0 offers none."""
 
-    def __init__(self, known: Sequence[Lesson] = (), *, per_text: int = 0) -> None:
+    def __init__(self, lessons: Sequence[Lesson] = (), *, per_text: int = 0) -> None:
         self._per_text = per_text
         self._below: dict[int, list[tuple[int, Lesson]]] = {}  # parent → (option, lesson)
         self._shelves: dict[int, OptionIndex] = {}
-        for lesson in known if per_text else ():
+        for lesson in lessons if per_text else ():
             for parent, category in lesson.above:
                 self._below.setdefault(parent, []).append((category, lesson))
 
     def examples(self, parent: int, names: dict[int, str], texts: Sequence[TermVector]) -> dict[int, Example]:
         """Return the examples nearest to these texts, by chunk. names: of the options, by category."""
-        known = self._below.get(parent, [])
-        if not known:
+        below = self._below.get(parent, [])
+        if not below:
             return {}
         if parent not in self._shelves:  # each lesson is a row of its own
-            self._shelves[parent] = OptionIndex([[lesson.vector] for _, lesson in known])
+            self._shelves[parent] = OptionIndex([[lesson.vector] for _, lesson in below])
         near = np.array(self._shelves[parent].nearness(texts))  # (n_texts, n_lessons)
-        near[:, [option not in names for option, _ in known]] = 0
+        near[:, [option not in names for option, _ in below]] = 0
 
         def example(index: int, nearness: tuple[float, ...]) -> Example:
-            option, lesson = known[index]
+            option, lesson = below[index]
             return Example(names[option], quote(lesson.text), nearness)
 
-        return {known[index][1].chunk: shown for index, shown in nearest(near, example, per_text=self._per_text).items()}
+        return {below[index][1].chunk: shown for index, shown in nearest(near, example, per_text=self._per_text).items()}
 
 
 @dataclass(frozen=True)

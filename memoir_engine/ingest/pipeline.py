@@ -201,15 +201,15 @@ async def _plan(
 def _lessons(tx: Tx, now: TreeSnapshot, per_text: int) -> Lessons:
     """Return the chunks that people have corrected or approved so far and that are filed in this tree."""
     parents = {row.id: row.parent_id for row in now.rows}
-    known: list[Lesson] = []
+    lessons: list[Lesson] = []
     for chunk, leaf, text in reviewed_examples(tx, quoted=2 * QUOTE_CHARS) if per_text else ():
         above: list[tuple[int, int]] = []
         while leaf in parents:
             above.insert(0, (parents[leaf], leaf))
             leaf = parents[leaf]
         vector = now.profiles.vector_of(chunk)
-        known += [Lesson(chunk, tuple(above), text, vector)] if vector and above else []
-    return Lessons(known, per_text=per_text)
+        lessons += [Lesson(chunk, tuple(above), text, vector)] if vector and above else []
+    return Lessons(lessons, per_text=per_text)
 
 
 async def _commit(

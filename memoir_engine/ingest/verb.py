@@ -290,15 +290,15 @@ def _same_bytes(ingestion: Ingestion) -> Callable[[Tx], Source | None]:
     return lambda tx: sources.find_by_digest(tx, ingestion.actor.user, ingestion.sha256)
 
 
-def _as_knowledge(ingestion: Ingestion, source: NewSource, known: Source | None, ask: Asking) -> NewSource:
+def _as_knowledge(ingestion: Ingestion, source: NewSource, stored: Source | None, ask: Asking) -> NewSource:
     """If the same text is stored under a doc_id and not filed yet, file it as its next version, under its doc_id."""
-    if known is None or known.status == "filed" or source.replaces is not None:
+    if stored is None or stored.status == "filed" or source.replaces is not None:
         return source
-    ask.warnings.append(f"this text is known as {known.doc_id!r}; it is filed as its version {known.version + 1}")
+    ask.warnings.append(f"this text is known as {stored.doc_id!r}; it is filed as its version {stored.version + 1}")
     ingestion.run.emit(Warned("knowledge", ask.warnings[-1]))
-    name = known.name if ingestion.upload.name == UNNAMED else source.name
-    metadata = {**known.metadata, **source.metadata}
-    return replace(source, name=name, doc_id=known.doc_id, metadata=metadata, replaces=known.id)
+    name = stored.name if ingestion.upload.name == UNNAMED else source.name
+    metadata = {**stored.metadata, **source.metadata}
+    return replace(source, name=name, doc_id=stored.doc_id, metadata=metadata, replaces=stored.id)
 
 
 async def _already_stored(ingestion: Ingestion, source: Source) -> IngestResult:

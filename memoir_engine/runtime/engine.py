@@ -57,7 +57,7 @@ class Signature(TypedDict):
 
 
 @dataclass
-class Turn(Generic[Seen]):
+class PlanningTurn(Generic[Seen]):
     """The turn of one planner. seen: what it read when its turn came. committed: its commit has released the lease."""
 
     seen: Seen
@@ -159,7 +159,7 @@ class Engine:
             self.db.write(lambda tx: runs.interrupt_expired(tx, clock=self.clock, ttl_s=EXPIRED_S), operation="ending dead runs")
 
     @asynccontextmanager
-    async def planning(self, run: Run, name: str, look: Callable[[Tx], Seen]) -> AsyncIterator[Turn[Seen]]:
+    async def planning(self, run: Run, name: str, look: Callable[[Tx], Seen]) -> AsyncIterator[PlanningTurn[Seen]]:
         """Wait for the turn to plan. One planner per store: here by a lock, elsewhere by a lease with a heartbeat.
 
         look: reads in the transaction that takes the lease, so that nobody commits in between.
@@ -173,7 +173,7 @@ class Engine:
             run.emit(Waiting("an ingestion before it"))
         async with self._planning:
             pulse = asyncio.get_running_loop().create_task(self._keep_lease(run.id))
-            turn: Turn[Seen] | None = None
+            turn: PlanningTurn[Seen] | None = None
             try:
                 turn = await self._leased(run, name, look)
                 yield turn
@@ -183,11 +183,11 @@ class Engine:
                     with suppress(DatabaseError):  # what was done is done; a lease that shows no life is taken over
                         await self.db.awrite(release, operation="the end of a lease")
 
-    async def _leased(self, run: Run, name: str, look: Callable[[Tx], Seen]) -> Turn[Seen]:
+    async def _leased(self, run: Run, name: str, look: Callable[[Tx], Seen]) -> PlanningTurn[Seen]:
         waited = False
 
-        def acquire(tx: Tx) -> Turn[Seen] | None:
-            return Turn(look(tx)) if runs.acquire(tx, run.id, now=self.clock.now(), ttl_s=LEASE_S) else None
+        def acquire(tx: Tx) -> PlanningTurn[Seen] | None:
+            return PlanningTurn(look(tx)) if runs.acquire(tx, run.id, now=self.clock.now(), ttl_s=LEASE_S) else None
 
         while (turn := await self.db.awrite(acquire, operation=f"the turn of {name!r} to be ingested")) is None:
             run.check(IngestionCancelled, name=name)
