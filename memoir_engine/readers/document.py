@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal, NamedTuple
 
@@ -37,11 +37,8 @@ class Document:
     warnings: tuple[str, ...] = ()
 
 
-def to_json(document: Document) -> dict[str, Any]:
-    return asdict(document)
-
-
 def from_json(value: dict[str, Any]) -> Document:
+    """Build a document from what `dataclasses.asdict` makes of it and JSON of that."""
     headings = tuple(Heading(**heading) for heading in value["headings"])
     return Document(**{**value, "headings": headings, "pages": tuple(value["pages"]), "warnings": tuple(value["warnings"])})
 

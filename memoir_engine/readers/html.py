@@ -23,16 +23,8 @@ _LINES = frozenset(("br", "li", "tr"))
 _CELLS = frozenset(("td", "th"))
 _PARTING = _BLOCKS | _LINES | _CELLS  # between two words; other elements may stand within one
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_META = {
-    "author": "author",
-    "article:author": "author",
-    "dc.creator": "author",
-    "date": "date",
-    "dc.date": "date",
-    "article:published_time": "date",
-    "og:title": "title",
-    "dc.title": "title",
-}
+_META = dict.fromkeys(("author", "article:author", "dc.creator"), "author")
+_META |= dict.fromkeys(("date", "dc.date", "article:published_time"), "date") | dict.fromkeys(("og:title", "dc.title"), "title")
 
 
 def read_html(data: bytes, *, encoding: str | None = None) -> Document:

@@ -125,43 +125,25 @@ def _storable(value: Any) -> Any:
     return [_storable(item) for item in value] if isinstance(value, list) else value
 
 
-_SUFFIXES: dict[str, Kind] = {
-    ".txt": "txt",
-    ".text": "txt",
-    ".md": "md",
-    ".markdown": "md",
-    ".mdown": "md",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".eml": "eml",
-    ".mbox": "eml",
+_SUFFIXES: dict[str, Kind] = {".pdf": "pdf", ".docx": "docx", ".eml": "eml", ".mbox": "eml", ".txt": "txt", ".text": "txt"}
+_SUFFIXES |= {".md": "md", ".markdown": "md", ".mdown": "md", ".html": "html", ".htm": "html", ".xhtml": "html"}
+_MAGIC = {
+    "an old or password-protected Office file": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",),
+    "a PNG picture": (b"\x89PNG\r\n",),
+    "a JPEG picture": (b"\xff\xd8\xff",),
+    "a GIF picture": (b"GIF87a", b"GIF89a"),
+    "a TIFF picture": (b"II*\x00", b"MM\x00*"),
+    "a sound": (b"ID3\x02", b"ID3\x03", b"ID3\x04"),
+    "a sound or film": (b"OggS\x00",),
+    "a gzip archive": (b"\x1f\x8b",),
+    "an xz archive": (b"\xfd7zXZ",),
+    "a 7z archive": (b"7z\xbc\xaf",),
+    "a RAR archive": (b"Rar!\x1a",),
+    "a program": (b"\x7fELF", b"MZ\x90", b"\xca\xfe\xba\xbe"),
+    "a database": (b"SQLite format 3\x00",),
+    "an RTF file": (b"{\\rtf",),
+    "a PostScript file": (b"%!PS",),
 }
-_MAGIC = (
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or password-protected Office file"),
-    (b"\x89PNG\r\n", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"GIF87a", "a GIF picture"),
-    (b"GIF89a", "a GIF picture"),
-    (b"II*\x00", "a TIFF picture"),
-    (b"MM\x00*", "a TIFF picture"),
-    (b"ID3\x02", "a sound"),
-    (b"ID3\x03", "a sound"),
-    (b"ID3\x04", "a sound"),
-    (b"OggS\x00", "a sound or film"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"\xfd7zXZ", "an xz archive"),
-    (b"7z\xbc\xaf", "a 7z archive"),
-    (b"Rar!\x1a", "a RAR archive"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90", "a program"),
-    (b"\xca\xfe\xba\xbe", "a program"),
-    (b"SQLite format 3\x00", "a database"),
-    (b"{\\rtf", "an RTF file"),
-    (b"%!PS", "a PostScript file"),
-)
 _MAIL_FIELDS = frozenset(
     b"from to cc subject date message-id received mime-version return-path delivered-to reply-to sender content-type".split()
 )
@@ -205,7 +187,7 @@ def _by_magic(data: bytes) -> str | None:
         return "a sound, film or WebP picture"
     if data.startswith(b"BZh") and data[4:10] == b"1AY&SY":
         return "a bzip2 archive"
-    return next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
+    return next((kind for kind, magic in _MAGIC.items() if data.startswith(magic)), None)
 
 
 def is_mail(data: bytes) -> bool:

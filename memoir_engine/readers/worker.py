@@ -12,10 +12,11 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from memoir_engine.core.errors import FileUnreadable, IngestionError
-from memoir_engine.readers.document import Document, to_json
+from memoir_engine.readers.document import Document
 from memoir_engine.readers.docx import read_docx
 from memoir_engine.readers.html import read_html
 from memoir_engine.readers.mail import read_mail
@@ -39,7 +40,7 @@ def main() -> None:
     gc.disable()  # a process that ends with its one file has no use for it, and it takes a third of the time
     answer: dict[str, Any]
     try:
-        answer = {"document": to_json(parse(kind, data, ""))}
+        answer = {"document": asdict(parse(kind, data, ""))}
     except IngestionError as error:
         answer = {"error": type(error).__name__, "facts": error.facts}
     except MemoryError:

@@ -17,36 +17,12 @@ from functools import lru_cache
 from typing import Literal
 
 from memoir_engine.text.clauses import is_past, predicate, tense_of
-from memoir_engine.text.terms import tokens
+from memoir_engine.text.terms import tokens, word_list
 
 Width = Literal["country", "part", "place"]
 
-_COUNTRIES = frozenset(
-    """afghanistan|albania|algeria|angola|argentina|armenia|australia|austria|azerbaijan|bahrain|bangladesh|belarus|belgium
-    |bolivia|bosnia|botswana|brazil|britain|great britain|bulgaria|cambodia|cameroon|canada|chad|chile|china|colombia|congo
-    |costa rica|croatia|cuba|cyprus|czech republic|czechia|denmark|dominican republic|ecuador|egypt|el salvador|england
-    |estonia|ethiopia|fiji|finland|france|gabon|gambia|germany|ghana|greece|guatemala|guinea|guyana|haiti|honduras|hungary
-    |iceland|india|indonesia|iran|iraq|ireland|israel|italy|ivory coast|jamaica|japan|jordan|kazakhstan|kenya|korea|kosovo
-    |kuwait|kyrgyzstan|laos|latvia|lebanon|liberia|libya|liechtenstein|lithuania|madagascar|malawi|malaysia|maldives|mali
-    |malta|mauritius|mexico|moldova|monaco|mongolia|montenegro|morocco|mozambique|myanmar|namibia|nepal|netherlands|holland
-    |new zealand|nicaragua|niger|nigeria|north korea|north macedonia|northern ireland|norway|oman|pakistan|panama|paraguay
-    |peru|philippines|poland|portugal|qatar|romania|russia|rwanda|saudi arabia|scotland|senegal|serbia|singapore|slovakia
-    |slovenia|somalia|south africa|south korea|spain|sri lanka|sudan|sweden|switzerland|syria|taiwan|tajikistan|tanzania
-    |thailand|tunisia|turkey|uganda|ukraine|united arab emirates|uae|united kingdom|uk|united states|usa|us|america|uruguay
-    |uzbekistan|venezuela|vietnam|wales|yemen|zambia|zimbabwe|europe|asia|africa|south america|north america""".replace(
-        "\n    ", ""
-    ).split("|")
-)
-_PARTS = frozenset(
-    """alabama|alaska|arizona|arkansas|california|colorado|connecticut|delaware|florida|hawaii|idaho|illinois|indiana|iowa
-    |kansas|kentucky|louisiana|maine|maryland|massachusetts|michigan|minnesota|mississippi|missouri|montana|nebraska|nevada
-    |new hampshire|new jersey|new mexico|north carolina|north dakota|ohio|oklahoma|oregon|pennsylvania|rhode island
-    |south carolina|south dakota|tennessee|texas|utah|vermont|virginia|west virginia|wisconsin|wyoming|new england
-    |alberta|british columbia|manitoba|new brunswick|newfoundland|nova scotia|ontario|saskatchewan|new south wales
-    |queensland|tasmania|bavaria|hesse|saxony|brandenburg|tyrol|provence|brittany|normandy|burgundy|alsace|tuscany|sicily
-    |sardinia|lombardy|catalonia|andalusia|galicia|cornwall|devon|kent|essex|sussex|yorkshire|lancashire|norfolk|suffolk
-    |flanders|wallonia|bali|java|punjab|kerala|goa|hokkaido|siberia|crimea|patagonia|quebec""".replace("\n    ", "").split("|")
-)
+_COUNTRIES = frozenset(word_list("countries"))
+_PARTS = frozenset(word_list("country_parts"))
 
 
 def place_width(name: str) -> Width:
@@ -129,17 +105,7 @@ _IS_A = re.compile(
     rf"{_STOP[3:]}",
     re.IGNORECASE,
 )
-_JOBS = frozenset(
-    """accountant actor actress analyst architect artist assistant astronaut attorney author baker banker barber barista
-    bartender biologist bricklayer builder bus-driver butcher carpenter cashier chef chemist cleaner clerk coach consultant cook
-    counselor counsellor dancer dentist designer developer director doctor driver economist editor electrician engineer farmer
-    filmmaker firefighter fisherman florist gardener geologist hairdresser historian janitor journalist judge lawyer lecturer
-    librarian lifeguard machinist manager mechanic midwife miner model musician nanny nurse optician painter paramedic
-    pharmacist photographer physician physicist physiotherapist pilot plumber policeman policewoman politician porter principal
-    professor programmer psychologist receptionist reporter researcher sailor salesman salesperson scientist secretary singer
-    soldier solicitor statistician surgeon tailor teacher technician therapist trader translator trainer tutor vet veterinarian
-    waiter waitress welder writer""".split()
-)
+_JOBS = frozenset(word_list("jobs"))
 
 _DIET = re.compile(
     r"^(?:is|are|became|becomes|went|goes|turned|has been|has become|has gone|lives|identifies)\s"
@@ -222,10 +188,10 @@ def ends_work(text: str) -> bool:
 
 
 def _home(clause: str) -> SlotValue | None:
-    found = _HOME.search(clause)
-    if not found or _PART_OF_THE_WEEK.search(clause):
+    match = _HOME.search(clause)
+    if not match or _PART_OF_THE_WEEK.search(clause):
         return None
-    place = found[1]
+    place = match[1]
     named = _NAME.search(place)
     if _WHEN.match(place):
         return None
@@ -241,7 +207,7 @@ def _home(clause: str) -> SlotValue | None:
         return None  # a new team, their next chapter
     plain = re.sub(r"^the\s", "", place, flags=re.IGNORECASE)  # the Netherlands, but not the moment
     if place_width(plain) == "place":
-        return SlotValue(_stems(plain), "maybe") if _TYPED.fullmatch(place) and found.group(0).split()[-2] != "on" else None
+        return SlotValue(_stems(plain), "maybe") if _TYPED.fullmatch(place) and match.group(0).split()[-2] != "on" else None
     return SlotValue(_stems(plain), place_width(plain))
 
 
@@ -281,22 +247,22 @@ def _diet(clause: str) -> SlotValue | None:
     return SlotValue(frozenset({"meat"})) if _MEAT.search(clause) else None
 
 
-def _choice(found: re.Match[str] | None) -> SlotValue | None:
+def _choice(match: re.Match[str] | None) -> SlotValue | None:
     """Return the one group that matched."""
-    return SlotValue(frozenset({next(filter(None, found.groups())).casefold()})) if found else None
+    return SlotValue(frozenset({next(filter(None, match.groups())).casefold()})) if match else None
 
 
-def _named(found: re.Match[str] | None) -> SlotValue | None:
-    if not found:
+def _named(match: re.Match[str] | None) -> SlotValue | None:
+    if not match:
         return None
-    name = _NAME.search(found[1])
-    return SlotValue(_stems(name[0] if name else found[1]), "named" if name else "common")
+    name = _NAME.search(match[1])
+    return SlotValue(_stems(name[0] if name else match[1]), "named" if name else "common")
 
 
-def _made(found: re.Match[str] | None) -> SlotValue | None:
+def _made(match: re.Match[str] | None) -> SlotValue | None:
     """Read a named place or maker; `kind` is the verb, so that only equal verbs are compared."""
-    named = _NAME.match(found[2]) if found else None
-    return SlotValue(_stems(named[0]), found["how"].casefold()) if found and named else None
+    named = _NAME.match(match[2]) if match else None
+    return SlotValue(_stems(named[0]), match["how"].casefold()) if match and named else None
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -308,11 +274,7 @@ SAME = 0.8  # of their words: one of them may say a little more
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NUMBER = re.compile(r"\d+(?:[.:,/]\d+)*")
 _SILENT = frozenset("a an the is are was were be been am do does did has have had very really quite so that this it".split())
-_NOT = frozenset(
-    """not no never none nobody nothing neither nor without stopped quit former formerly longer cannot n't don't doesn't didn't
-    isn't aren't wasn't weren't won't can't couldn't shouldn't hasn't haven't hadn't dislikes hates avoids nicht kein keine
-    nie""".split()
-)
+_NOT = frozenset(word_list("negations"))
 
 
 def fold_statement(statement: str) -> str:

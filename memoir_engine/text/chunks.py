@@ -67,15 +67,15 @@ def boundaries(text: str, start: int, stop: int, delimiters: Sequence[str]) -> l
         return []
     blank_lines_only = "\n" not in delimiters
     # The delimiter of a boundary at `start` lies a little before it; what follows `stop` decides about a period there.
-    found = []
+    places = []
     for match in pattern.finditer(text, max(0, start - 8), min(len(text), stop + 8)):
         at, end = match.span()
         lines = text.count("\n", at, end)
         is_finished = text[at] != "\n" or _is_finished(text, at)
         strength = _GRADES[lines > 1, is_finished] if lines else Strength.SENTENCE
         if start <= end <= stop and not (blank_lines_only and strength is Strength.LINE):
-            found.append(Boundary(strength, end))
-    return found
+            places.append(Boundary(strength, end))
+    return places
 
 
 def line_and_sentence_ends(text: str, start: int, stop: int) -> Iterator[Boundary]:
@@ -239,8 +239,8 @@ class _Cutting:
                     break
         return best[1] if best else None
 
-    def last_mark(self, found: list[Boundary], low: int, high: int) -> _Mark | None:
-        for _, at in sorted(found, reverse=True):
+    def last_mark(self, places: list[Boundary], low: int, high: int) -> _Mark | None:
+        for _, at in sorted(places, reverse=True):
             mark = self.mark(at, low - 1, high)
             if mark is not None:
                 return mark
@@ -282,10 +282,10 @@ class _Cutting:
 
     def places(self, here: _Mark, *, soft: bool) -> list[tuple[_Mark, int]]:
         """Return (place, cost of a cut there), from here to the end of the text, in order."""
-        found = boundaries(self.text, here.at + 1, len(self.text) - 1, self.delimiters)
+        listed = boundaries(self.text, here.at + 1, len(self.text) - 1, self.delimiters)
         if soft:
-            found = [*soft_boundaries(self.text, here.at + 1, len(self.text) - 1), *found]
-        best = {boundary.end: boundary.strength for boundary in sorted(found)}  # the stronger of two at one offset
+            listed = [*soft_boundaries(self.text, here.at + 1, len(self.text) - 1), *listed]
+        best = {boundary.end: boundary.strength for boundary in sorted(listed)}  # the stronger of two at one offset
         places = [(here, 0)]
         for at, strength in sorted(best.items()):
             mark = self.mark(at, here.before, len(self.ends))

@@ -11,41 +11,11 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from memoir_engine.text.terms import tokens
+from memoir_engine.text.terms import tokens, word_list
 
-PAST = frozenset(
-    """was were had did went got made took saw met found bought began left won lost gave told felt came became said thought knew
-    ran sang wrote read sat stood spent sent built kept slept taught caught brought fought sold held heard hurt ate drank drove
-    flew fell grew rode rose chose broke spoke wore woke threw drew led fed paid meant dealt hit put set quit cut shut let cost
-    beat bet swam shot stuck struck swung hung dug fled lent lit bent bound hid lay laid understood forgot froze shook stole swore
-    tore ended outgrew overcame wed""".split()
-)
-_COMMON = frozenset(
-    """accept add admire adopt adore advise agree aim allow announce answer apply appreciate approve argue arrange arrive
-    ask attend avoid bake be become begin believe belong borrow break bring broke build buy call cancel care carry catch
-    celebrate change check choose clean climb coach collect commute compete complete consider contact continue cook cope
-    create cry cultivate cycle dance date decide decline dedicate design detest develop die disagree discover discuss
-    dislike divorce do donate draw dream drink drive drop earn eat employ encourage end engage enjoy enroll expect
-    experience explore explain express face fall fear feel fight find finish fix fly follow forget form found garden
-    gather get give go graduate grow guide handle happen hate have head hear help hike hire hold hope host hug hunt
-    imagine improve include inspire intend invest invite join jog juggle jump keep knit know launch lead learn leave lend
-    let lie lift like listen live lose look love maintain make manage marry mean measure meet mention mentor miss move
-    need notice offer open order organise organize outgrow own paint pass pay perform photograph plan plant play practice
-    practise prefer prepare present produce promise prove publish pursue put quit race raise read realise realize recall
-    receive recommend record recover refuse relax relocate remain remember rent repair reside resign rest restore retire
-    return ride run sail save say see seem sell send serve settle share shop show sing sit skate ski sleep smoke solve
-    speak spend stand start stay stop struggle study suffer suggest support surf swim switch take talk teach tell tend
-    think throw train travel treat try turn type understand undertake upgrade use value visit volunteer vote wait wake
-    walk want wash watch wear weigh welcome win wish wonder work worry write""".split()
-)
-_PRESENT = dict(
-    pair.split(":")
-    for pair in """went:go got:get made:make took:take saw:see met:meet found:find bought:buy began:begin left:leave won:win
-    gave:give became:become knew:know ran:run sang:sing wrote:write spent:spend built:build slept:sleep taught:teach
-    caught:catch brought:bring sold:sell held:hold ate:eat drank:drink drove:drive flew:fly grew:grow rode:ride chose:choose
-    spoke:speak wore:wear threw:throw drew:draw led:lead paid:pay swam:swim stood:stand sat:sit told:tell thought:think
-    kept:keep lost:lose""".split()
-)
+PAST = frozenset(word_list("past_forms"))
+_COMMON = frozenset(word_list("common_verbs"))
+_PRESENT = dict(pair.split(":") for pair in word_list("irregular_presents"))
 _BOTH = frozenset("read put set quit cut shut let cost beat bet hit hurt".split())  # the same in the present
 _MODALS = frozenset("can could will would shall should may might must ought cannot".split())
 _IRREGULAR = {"am": "is", "are": "is", "have": "has", "do": "does", "go": "goes", "be": "is"}
@@ -187,26 +157,14 @@ VERB = re.compile(
     r"|who|which|that|whose|and|but|because|located|born|died)$"
 )
 _SMALL = frozenset(("now", "currently", "the", "a", "an"))
-_HELPING = frozenset(
-    """is are was were am be been being has have had having does do did will would can could might may must should shall not
-    never no longer n't cannot""".split()
-)
-_AROUND_VERB = frozenset(  # words that may stand around a verb
-    """also always still just really now currently usually often sometimes already recently finally actually only mostly
-    generally rarely normally absolutely totally definitely probably once then soon today somehow maybe perhaps longer quite
-    almost officially happily formerly previously lately nowadays newly simply both all very so too anymore""".split()
-)
+_HELPING = frozenset(word_list("helping_verbs"))
+_AROUND_VERB = frozenset(word_list("beside_verbs"))
 _THEN_THEY = re.compile(  # "Since June they run a studio": of the person, after all
     r"(?:for|since|after|before|during|until|this|next|last|every|with|as|now|currently|lately|then|once|today|actually)\b"
     r"[^,;]{0,60}?,?\s(?:they|their)\b|they\b|(?:(?-i:[A-Z])[\w'’-]+\s){1,2}and they\b",
     re.IGNORECASE,
 )
-_PREPOSITIONS = frozenset(
-    """in at on to for with from of by about into onto over under near around through during until till since after before
-    because due as than like and or but who which that whose when while where if so although though without via per
-    against between among behind beside above across along every last next yesterday today tomorrow tonight ago again
-    instead either""".split()
-)
+_PREPOSITIONS = frozenset(word_list("prepositions"))
 _ARTICLES = frozenset("a an the their his her its my our your this that these those some any no new old more much lots".split())
 _AND = re.compile(
     r"(?:,\s+(?:and\s+|but\s+)?|;\s+|(?<!\s)\s+(?:and|but)\s+)(?:they\s+|then\s+|also\s+)*(?=([\w'’]+)\s+(\w+))", re.I
@@ -221,8 +179,8 @@ _QUALIFIED = frozenset("new old current former previous next late".split())
 
 def words(text: str) -> list[str]:
     """Return the words case-folded, without articles and "now"; a letter, as of a blood type, is no article."""
-    found = _WORD.findall(text)
-    kept = [word for at, word in enumerate(found) if word.casefold() not in _SMALL or (word == "A" and at)]
+    written = _WORD.findall(text)
+    kept = [word for at, word in enumerate(written) if word.casefold() not in _SMALL or (word == "A" and at)]
     return [word.casefold() for word in kept]
 
 
@@ -230,13 +188,13 @@ def names_subject(text: str) -> bool:
     """Return True if the statement begins with its subject; one about the person themselves begins with its verb."""
     if _THEN_THEY.match(text):
         return False
-    said = words(text)
-    while len(said) > 1 and said[0] in _AROUND_VERB:
-        said = said[1:]
-    if not said:
+    spoken = words(text)
+    while len(spoken) > 1 and spoken[0] in _AROUND_VERB:
+        spoken = spoken[1:]
+    if not spoken:
         return False
-    opens = is_verb(said[0]) or (is_past_form(said[0]) and not _ED_NAME.match(text))
-    followed = len(said) > 1 and (said[1] == "of" or (bool(VERB.match(said[1])) and said[0] not in _HELPING))
+    opens = is_verb(spoken[0]) or (is_past_form(spoken[0]) and not _ED_NAME.match(text))
+    followed = len(spoken) > 1 and (spoken[1] == "of" or (bool(VERB.match(spoken[1])) and spoken[0] not in _HELPING))
     return not opens or followed
 
 
@@ -244,8 +202,8 @@ def subject(text: str) -> frozenset[str]:
     """Return the words before the first verb: "Sister Eva works at" is not "Sister Lisa works at"."""
     if not names_subject(text):
         return frozenset()
-    said = words(text)
-    return frozenset(said[: _verb_at(said)]) - _QUALIFIED
+    spoken = words(text)
+    return frozenset(spoken[: _verb_at(spoken)]) - _QUALIFIED
 
 
 def has_other_subject(old: str, new: str) -> bool:
@@ -269,8 +227,8 @@ def predicate(text: str) -> str:
         return text[at + 5 :] if at >= 0 else text
     verb = words(text)
     at = _verb_at(verb)
-    found = re.search(rf"\b{re.escape(verb[at])}\b", text, re.IGNORECASE) if at < len(verb) else None
-    return text[found.start() :] if found else text
+    start = re.search(rf"\b{re.escape(verb[at])}\b", text, re.IGNORECASE) if at < len(verb) else None
+    return text[start.start() :] if start else text
 
 
 @lru_cache(maxsize=4096)
@@ -279,18 +237,18 @@ def complement(text: str) -> tuple[str, frozenset[str], str]:
 
     "Left their keys in Chicago" is about keys; "stopped going to the gym" about the gym; "quit smoking" about smoking.
     """
-    said = _WORD.findall(_FELT.sub("", predicate(text)))
+    spoken = _WORD.findall(_FELT.sub("", predicate(text)))
     at, last = 0, ""
-    while at < len(said) and _goes_on(said[at].casefold(), at):
-        last = last if said[at].casefold() in _HELPING | _AROUND_VERB else said[at]
+    while at < len(spoken) and _goes_on(spoken[at].casefold(), at):
+        last = last if spoken[at].casefold() in _HELPING | _AROUND_VERB else spoken[at]
         at += 1
     before = ""
-    while at < len(said) and said[at].casefold() in _PREPOSITIONS | {"up", "out", "off", "down", "back", "rid"}:
-        before, at = said[at].casefold(), at + 1
-        while at < len(said) and said[at].casefold().endswith("ing") and at + 1 < len(said) and before == "to":
-            last, at = said[at], at + 1
+    while at < len(spoken) and spoken[at].casefold() in _PREPOSITIONS | {"up", "out", "off", "down", "back", "rid"}:
+        before, at = spoken[at].casefold(), at + 1
+        while at < len(spoken) and spoken[at].casefold().endswith("ing") and at + 1 < len(spoken) and before == "to":
+            last, at = spoken[at], at + 1
     phrase = []
-    for word in said[at:]:
+    for word in spoken[at:]:
         if word.casefold() in _PREPOSITIONS | _AROUND_VERB:
             break  # "last" and "yesterday" end a phrase as prepositions do
         if word.casefold() not in _ARTICLES:
@@ -313,9 +271,9 @@ def is_past_event(text: str) -> bool:
     return is_past_form(first)
 
 
-def is_about(head: str, said: frozenset[str]) -> bool:
+def is_about(head: str, listed: frozenset[str]) -> bool:
     """Return True if the head of a phrase is among the words: "allergy" matches "allergic"."""
-    return bool(head) and (head in said or any(len(one) > 4 and one[:5] == head[:5] for one in said))
+    return bool(head) and (head in listed or any(len(word) > 4 and word[:5] == head[:5] for word in listed))
 
 
 def main_verb(text: str) -> str:
@@ -359,8 +317,8 @@ def _begins(word: str, then: str) -> bool:
     )
 
 
-def _verb_at(said: list[str]) -> int:
+def _verb_at(listed: list[str]) -> int:
     """Return the index of the first verb behind the subject, or the number of words."""
     return next(
-        (at for at, word in enumerate(said) if at and (VERB.match(word) or is_verb(word) or is_past_form(word))), len(said)
+        (at for at, word in enumerate(listed) if at and (VERB.match(word) or is_verb(word) or is_past_form(word))), len(listed)
     )

@@ -34,6 +34,7 @@ from memoir_engine.core.registry import Registry
 from memoir_engine.core.results.conversations import ComparedCount, CutLimits, TokenComparison, TokenMethod
 from memoir_engine.core.settings import ConversationSettings
 from memoir_engine.text.terms import tokens as stems
+from memoir_engine.text.terms import word_list
 from memoir_engine.text.transcripts import Utterance
 
 Ints = NDArray[np.int64]
@@ -334,38 +335,20 @@ def _plain(words: Sequence[str]) -> str:
     return f" {' '.join(words)} "
 
 
-def _phrases(listed: str) -> Phrases:
-    found: dict[str, tuple[str, ...]] = {}
-    for phrase in listed.split("|"):
+def _phrases(listed: list[str]) -> Phrases:
+    by_word: dict[str, tuple[str, ...]] = {}
+    for phrase in listed:
         words = _WORD.findall(phrase)
         longest = max(words, key=len)
-        found[longest] = (*found.get(longest, ()), _plain(words))
-    return found
+        by_word[longest] = (*by_word.get(longest, ()), _plain(words))
+    return by_word
 
 
-_TOPIC = _phrases(
-    "by the way|btw|anyway|anyways|before i forget|moving on|one more thing|one more question|another thing|another question|"
-    "on another note|on a different note|on another topic|on a different topic|different topic|different question|other topic|"
-    "new topic|new question|next question|next topic|next thing|next issue|next task|other question|different subject|"
-    "let's talk about|let's turn to|let's move on|let's discuss|change of topic|change of subject|changing topics|"
-    "changing the subject|change the subject|change topics|switching topics|switching gears|switch gears|"
-    "übrigens|anderes thema|andere frage|neue frage|apropos|au fait|autre question|autre sujet|autre chose|"
-    "por cierto|otra pregunta|otra cosa|cambiando de tema"
-)
+_TOPIC = _phrases(word_list("new_topic"))
 _TOPIC_CJK = ("ところで", "話は変わ", "話変わ", "別の話", "別の質問", "別の件", "次の質問", "次の話題", "それはそうと")
-_HELLO = _phrases(
-    "hi|hey|hello|yo|howdy|greetings|good morning|good afternoon|good evening|good day|long time no see|long time no talk|"
-    "what's up|it's been a while|it's been so long|it's great to see|it's great to hear|it's good to see|it's good to hear|"
-    "hallo|moin|servus|guten morgen|guten tag|guten abend|bonjour|salut|bonsoir|hola|buenos días|buenas tardes|buenas noches"
-)
+_HELLO = _phrases(word_list("hello"))
 _HELLO_CJK = ("こんにちは", "こんばんは", "おはよう", "お久しぶり")
-_GOODBYE = _phrases(
-    "bye|goodbye|good bye|see you|see ya|talk soon|talk later|talk again|talk to you|talk to ya|speak soon|speak later|"
-    "speak to you|chat soon|chat later|chat tomorrow|take care|catch you|catch ya|good night|goodnight|ttyl|until next time|"
-    "have a great|have a good|have a nice|have a lovely|have a wonderful|have a fantastic|gotta go|gotta run|have to go|"
-    "have to run|got to go|got to run|need to go|need to run|i'm off|tschüss|bis bald|bis später|bis morgen|auf wiedersehen|"
-    "gute nacht|au revoir|à bientôt|à demain|à plus|bonne nuit|adiós|hasta luego|hasta pronto|hasta mañana|nos vemos"
-)
+_GOODBYE = _phrases(word_list("goodbye"))
 _GOODBYE_CJK = ("さようなら", "さよなら", "またね", "じゃあね", "おやすみ", "また明日")
 
 
@@ -424,8 +407,8 @@ def pauses(messages: Sequence[Utterance]) -> list[tuple[int, float, float]]:
     if not len(known):
         return []
     least = max(LEAST_PAUSE_S, PAUSES_APART * float(np.median(known)) if len(known) > 2 else 0.0)
-    found = np.flatnonzero(np.nan_to_num(gaps, nan=0.0) >= least)
-    return [(int(at) + 1, float(gaps[at]), PAUSE + LONGER * float(np.log10(gaps[at] / least))) for at in found]
+    long = np.flatnonzero(np.nan_to_num(gaps, nan=0.0) >= least)
+    return [(int(at) + 1, float(gaps[at]), PAUSE + LONGER * float(np.log10(gaps[at] / least))) for at in long]
 
 
 def _duration(seconds: float) -> str:
@@ -478,15 +461,15 @@ def nearness(talk: CutInput, *, block_tokens: int) -> Floats:
     begins = np.minimum(np.searchsorted(sums, sums[places] - block_tokens, side="left"), places - 1)
     ends = np.maximum(np.searchsorted(sums, sums[places] + block_tokens, side="right") - 1, places + 1)
     rows = embedded_rows(talk.messages, talk.embed) if talk.embed else word_rows(talk.messages)
-    found = compare_blocks(rows, begins, places, ends)
-    return np.concatenate(([found.mean()], found))
+    cosines = compare_blocks(rows, begins, places, ends)
+    return np.concatenate(([cosines.mean()], cosines))
 
 
 def compare_blocks(
     rows: Iterator[Floats], begins: NDArray[np.int64], places: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> Floats:
     """Compare blocks slice by slice. rows: vectors of the messages, (m, dim); a place waits until its last message is read."""
-    found = np.zeros(len(places))
+    cosines = np.zeros(len(places))
     done, base, held = 0, 0, np.zeros((0, 0))
     for row in rows:
         held = np.concatenate((held, row)) if len(held) else row
@@ -497,11 +480,11 @@ def compare_blocks(
             left = sums[places[here] - base] - sums[begins[here] - base]
             right = sums[ends[here] - base] - sums[places[here] - base]
             lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
-            found[here] = np.einsum("ij,ij->i", left, right) / np.where(lengths > 0, lengths, 1)
+            cosines[here] = np.einsum("ij,ij->i", left, right) / np.where(lengths > 0, lengths, 1)
             done = ready
         keep = int(begins[done]) if done < len(places) else base + len(held)
         held, base = held[keep - base :], keep
-    return found
+    return cosines
 
 
 def depths(near: Floats) -> Floats:
@@ -528,20 +511,20 @@ def embedded_rows(messages: Sequence[Utterance], embed: Embed) -> Iterator[Float
 def word_rows(messages: Sequence[Utterance]) -> Iterator[Floats]:
     """Yield words hashed into directions; a word counts by how rare it is in this conversation."""
     known: dict[str, int] = {}
-    words: list[NDArray[np.int32]] = []  # of one slice each
+    words: list[NDArray[np.int32]] = []  # of own slice each
     lengths: list[NDArray[np.int32]] = []
     for first in range(0, len(messages), _SLICE):
-        found = [stems(message.text) for message in messages[first : first + _SLICE]]
-        words.append(np.array([known.setdefault(word, len(known)) for one in found for word in one], dtype=np.int32))
-        lengths.append(np.array([len(one) for one in found], dtype=np.int32))
+        stemmed = [stems(message.text) for message in messages[first : first + _SLICE]]
+        words.append(np.array([known.setdefault(word, len(known)) for own in stemmed for word in own], dtype=np.int32))
+        lengths.append(np.array([len(own) for own in stemmed], dtype=np.int32))
     often = np.zeros(len(known))
-    for one in words:
-        often += np.bincount(one, minlength=len(known))
+    for own in words:
+        often += np.bincount(own, minlength=len(known))
     codes = np.array([crc32(word.encode("utf-8", "surrogatepass")) for word in known], dtype=np.int64)
     weight = np.log((len(messages) + 1.0) / (often + 0.5)).clip(min=0.05) * np.where(codes & 1, 1.0, -1.0)
     direction = (codes >> 1) % DIM
     while words:
-        one, counts = words.pop(0), lengths.pop(0)
-        cells = np.repeat(np.arange(len(counts)), counts) * DIM + direction[one]
-        summed = np.bincount(cells, weight[one], minlength=len(counts) * DIM).astype(np.float64)  # of no word: whole numbers
+        own, counts = words.pop(0), lengths.pop(0)
+        cells = np.repeat(np.arange(len(counts)), counts) * DIM + direction[own]
+        summed = np.bincount(cells, weight[own], minlength=len(counts) * DIM).astype(np.float64)  # of no word: whole numbers
         yield summed.reshape(len(counts), DIM)

@@ -141,28 +141,13 @@ def _text_or_none(record: dict[str, Any], name: str) -> None:
 
 Content = str | list[Any]  # a text, or parts: texts and dicts
 
-# type as LangChain writes it -> class, and what a record of it always has besides content, name and id
-CLASSES = {
-    "human": "HumanMessage",
-    "ai": "AIMessage",
-    "system": "SystemMessage",
-    "tool": "ToolMessage",
-    "chat": "ChatMessage",
-    "function": "FunctionMessage",
-    "remove": "RemoveMessage",
-}
+# LangChain's types and their classes
+CLASSES = {kind: f"{kind.title()}Message" for kind in ("human", "system", "tool", "chat", "function", "remove")}
+CLASSES["ai"] = "AIMessage"
 KINDS = {**CLASSES, **{f"{name}Chunk": f"{name}Chunk" for name in CLASSES.values() if name != "RemoveMessage"}}
 _KIND_OF = {name: kind for kind, name in KINDS.items()}
-_ROLES = {
-    "user": "human",
-    "human": "human",
-    "assistant": "ai",
-    "ai": "ai",
-    "system": "system",
-    "developer": "system",
-    "tool": "tool",
-    "function": "function",
-}
+_ROLES = {"user": "human", "human": "human", "assistant": "ai", "ai": "ai"}
+_ROLES |= {"system": "system", "developer": "system", "tool": "tool", "function": "function"}
 TIMES = ("at", "ts", "created_at", "timestamp")  # where a record may have its time, the first one counts
 _CALLING: dict[str, Any] = {"tool_calls": [], "invalid_tool_calls": [], "usage_metadata": None}
 _OWN = {"ai": _CALLING, "AIMessageChunk": {**_CALLING, "tool_call_chunks": [], "chunk_position": None}}
@@ -384,8 +369,8 @@ def parse_time(value: object) -> datetime | None:
     """Parse an aware datetime, ISO 8601 text or Unix seconds to UTC; None for anything else."""
     try:
         if isinstance(value, datetime | str):
-            found = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-            return None if found.utcoffset() is None else found.astimezone(UTC)
+            at = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+            return None if at.utcoffset() is None else at.astimezone(UTC)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC)
     except (ValueError, OverflowError, OSError):

@@ -87,13 +87,13 @@ class Vocabulary:
 
     def learn(self, terms: Terms) -> TermVector:
         with self._lock:
-            found = self._known.get(terms)
-            if found is None:
+            vector = self._known.get(terms)
+            if vector is None:
                 for stem in [stem for stem in terms.counts if stem not in self.ids]:
                     self.stems.append(stem)
                     self.ids[stem] = len(self.ids)
-                found = self._known[terms] = term_vector(terms, self.ids)
-            return found
+                vector = self._known[terms] = term_vector(terms, self.ids)
+            return vector
 
     def look(self, terms: Terms) -> TermVector:
         """Without learning its new words: a question leaves no trace."""
@@ -120,36 +120,36 @@ class Profiles:
     @classmethod
     def build(cls, parents: Mapping[int, int], leaves: Mapping[int, Mapping[int, Terms]]) -> Profiles:
         """Build from parents (category → its parent, 0 at level 1) and leaves (leaf → its chunks), in the order of ids."""
-        made = cls()
+        profiles = cls()
         for category, parent in parents.items():
-            made.place(category, parent)
+            profiles.place(category, parent)
         filed = sorted((chunk, leaf) for leaf, chunks in leaves.items() for chunk in chunks)
-        made.learn(leaves[leaf][chunk] for chunk, leaf in filed)  # all at once, which is several times as fast
+        profiles.learn(leaves[leaf][chunk] for chunk, leaf in filed)  # all at once, which is several times as fast
         for chunk, leaf in filed:
-            made.file(leaf, chunk, leaves[leaf][chunk])
-        return made
+            profiles.file(leaf, chunk, leaves[leaf][chunk])
+        return profiles
 
     def fork(self) -> Profiles:
         """Return a copy that shares everything until one of the two changes it."""
-        made = Profiles(self._words)
-        made._forms, made._learned = dict(self._forms), WeakSet(self._learned)
-        made._parents, made._children = dict(self._parents), dict(self._children)
-        made._held, made._shelves, made._leaves = dict(self._held), dict(self._shelves), self._leaves
-        made._told, made._surfaces, made._lines = dict(self._told), dict(self._surfaces), self._lines
+        copy = Profiles(self._words)
+        copy._forms, copy._learned = dict(self._forms), WeakSet(self._learned)
+        copy._parents, copy._children = dict(self._parents), dict(self._children)
+        copy._held, copy._shelves, copy._leaves = dict(self._held), dict(self._shelves), self._leaves
+        copy._told, copy._surfaces, copy._lines = dict(self._told), dict(self._surfaces), self._lines
         self._own = set()
-        return made
+        return copy
 
     def settled(self, categories: Mapping[int, int], chunks: Mapping[int, int]) -> Profiles:
         """Return the same with drafts and draft chunks under the ids the commit gave them."""
-        made = self.fork()
-        made._parents = {categories.get(c, c): categories.get(p, p) for c, p in self._parents.items()}
-        made._children = {categories.get(p, p): tuple(categories.get(c, c) for c in found) for p, found in self._children.items()}
-        made._held = {
+        copy = self.fork()
+        copy._parents = {categories.get(c, c): categories.get(p, p) for c, p in self._parents.items()}
+        copy._children = {categories.get(p, p): tuple(categories.get(c, c) for c in below) for p, below in self._children.items()}
+        copy._held = {
             categories.get(c, c): {chunks.get(chunk, chunk): row for chunk, row in held.items()} for c, held in self._held.items()
         }
-        made._shelves, made._told = {categories.get(p, p): shelf for p, shelf in self._shelves.items()}, {}
-        made._leaves = None
-        return made
+        copy._shelves, copy._told = {categories.get(p, p): shelf for p, shelf in self._shelves.items()}, {}
+        copy._leaves = None
+        return copy
 
     def learn(self, texts: Iterable[Terms]) -> None:
         """Note the spellings of words, for the key terms. An ingestion learns all its chunks before its first wave."""
@@ -219,15 +219,15 @@ class Profiles:
     def rearranged(self, parents: Mapping[int, int], leaves: Mapping[int, int]) -> Profiles:
         """Return the same chunks in another tree. parents: category → its parent; leaves: chunk → its leaf."""
         rows = {chunk: row for held in self._held.values() for chunk, row in held.items()}
-        made = self.fork()
-        made._parents, made._children, made._held, made._shelves, made._told, made._leaves = {}, {}, {}, {}, {}, None
+        copy = self.fork()
+        copy._parents, copy._children, copy._held, copy._shelves, copy._told, copy._leaves = {}, {}, {}, {}, {}, None
         for category, parent in parents.items():
-            made.place(category, parent)
+            copy.place(category, parent)
         for chunk in sorted(leaves):
-            for category in made._up(leaves[chunk]):
-                made._held.setdefault(category, {})[chunk] = rows[chunk]
-        made._own = set(made._held)
-        return made
+            for category in copy._up(leaves[chunk]):
+                copy._held.setdefault(category, {})[chunk] = rows[chunk]
+        copy._own = set(copy._held)
+        return copy
 
     def size(self, category: int) -> int:
         """Return the number of chunks in or below a category; for 0: in all of level 1."""
@@ -240,11 +240,11 @@ class Profiles:
         parent = self._parents.get(category)
         if parent is None:
             return ()
-        told = self._told.setdefault(parent, {})
-        if category not in told:
-            found = self._shelf(parent).key_terms(self._children[parent].index(category), MOST_TERMS)
-            told[category] = tuple(self._surface(self._words.stems[term]) for term in found)
-        return told[category][:n]
+        known = self._told.setdefault(parent, {})
+        if category not in known:
+            best = self._shelf(parent).key_terms(self._children[parent].index(category), MOST_TERMS)
+            known[category] = tuple(self._surface(self._words.stems[term]) for term in best)
+        return known[category][:n]
 
     def opinion(self, parent: int, options: Sequence[int], texts: Sequence[Terms]) -> Floats:
         """Return (n_texts, n_options) in [0, 1]: half centroid, half best example, among all children of the parent."""
@@ -272,16 +272,16 @@ class Profiles:
         return self._shelves[parent]
 
     def _surface(self, stem: str) -> str:
-        found = self._surfaces.get(stem)
-        if found is None:
+        surface = self._surfaces.get(stem)
+        if surface is None:
             forms = self._forms.get(stem) or {stem: 1}
-            found = self._surfaces[stem] = min(forms.items(), key=lambda form: (-form[1], len(form[0]), form[0]))[0]
-        return found
+            surface = self._surfaces[stem] = min(forms.items(), key=lambda form: (-form[1], len(form[0]), form[0]))[0]
+        return surface
 
     def _best_below(self, lexical: Mapping[int, float]) -> dict[int, float]:
         """Return the score of the best chunk in or below each category, relative to the best of all."""
-        found = ScoreMap.of(lexical)
-        keys, scores = found.keys_held, found.scores
+        nearness = ScoreMap.of(lexical)
+        keys, scores = nearness.keys_held, nearness.scores
         top = scores.max(initial=0.0)
         chunks, leaves = self._leaf_of()
         if top <= 0 or not len(chunks):
@@ -347,7 +347,7 @@ class QuestionProfile:
     def opinions(self, level: Sequence[tuple[int, Sequence[int]]]) -> tuple[Floats, ...]:
         """Return per path (n_options,) in [0, 1]. level: (parent, options) of every open path."""
         cosines = [self.profiles.to_centroids(parent, options, self.text) for parent, options in level]
-        nearest = max((float(found.max()) for found in cosines if len(found)), default=0.0)
+        nearest = max((float(near_options.max()) for near_options in cosines if len(near_options)), default=0.0)
         scale = max(nearest, _LEAST_COSINE)
         below = [np.array([self.best.get(option, 0.0) for option in options]) for _, options in level]
         return tuple(np.round(0.5 * near / scale + 0.5 * best, 4) for near, best in zip(cosines, below, strict=True))

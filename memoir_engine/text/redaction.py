@@ -52,10 +52,10 @@ class DistinctWords:
         """
         own = cls()
         for text in texts:
-            found = _tokens(text)
-            own._vocabulary.update(word for _, _, word in found)
-            own.phrases.update(phrase for _, _, phrase in own._rows([word for _, _, word in found]))
-            for _, _, word in found:
+            tokens = _tokens(text)
+            own._vocabulary.update(word for _, _, word in tokens)
+            own.phrases.update(phrase for _, _, phrase in own._rows([word for _, _, word in tokens]))
+            for _, _, word in tokens:
                 if len(word) >= _SHORTEST and word not in STOP:
                     own.words.setdefault(word, stem(word) or word)
         for word, root in own.words.items():
@@ -127,10 +127,10 @@ class DistinctWords:
         """Return the spans to replace, in order, adjacent ones joined."""
         if not self._touches(_words(text)):
             return []
-        found = _tokens(text)
-        marked = [(start, end) for start, end, word in found if self._is_own(word)]
-        rows = self._rows([word for _, _, word in found])
-        marked += [(found[first][0], found[last][1]) for first, last, phrase in rows if phrase in self.phrases]
+        tokens = _tokens(text)
+        marked = [(start, end) for start, end, word in tokens if self._is_own(word)]
+        rows = self._rows([word for _, _, word in tokens])
+        marked += [(tokens[first][0], tokens[last][1]) for first, last, phrase in rows if phrase in self.phrases]
         joined: list[tuple[int, int]] = []
         for start, end in sorted(marked):
             if joined and not _TOKEN.search(text, joined[-1][1], max(start, joined[-1][1])):

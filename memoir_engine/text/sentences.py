@@ -104,9 +104,9 @@ def _read_line(text: str, start: int, end: int) -> tuple[int, Kind | None]:
     if quoted:
         start = quoted.end()
     for mark, kind in ((_HEADING, "heading"), (_ITEM, "item")):
-        found = mark.match(text, start, end)
-        if found:
-            return found.end(), kind  # type: ignore[return-value]  # the pairs above hold kinds only
+        match = mark.match(text, start, end)
+        if match:
+            return match.end(), kind  # type: ignore[return-value]  # the pairs above hold kinds only
     return (start, "row") if _ROW.match(text, start, end) else (start, None)
 
 
@@ -124,17 +124,17 @@ def _trimmed(text: str, start: int, end: int, kind: Kind) -> Sentence | None:
     return Sentence(start, end, text[start:end], kind) if start < end else None
 
 
-def _ends(text: str, start: int, found: re.Match[str], end: int) -> bool:
-    if found.group()[0] in "。！？｡":
+def _ends(text: str, start: int, mark: re.Match[str], end: int) -> bool:
+    if mark.group()[0] in "。！？｡":
         return True
-    behind = _NEXT.search(text, found.end(), end)
+    behind = _NEXT.search(text, mark.end(), end)
     if behind is None:
         return True
     following = behind.group()
     if following.islower():
         return False
-    last = _LAST_WORD.search(text, max(start, found.start() - _MAX_WORD), found.start() + 1)
-    if found.group()[0] != "." or last is None:
+    last = _LAST_WORD.search(text, max(start, mark.start() - _MAX_WORD), mark.start() + 1)
+    if mark.group()[0] != "." or last is None:
         return True
     return not is_abbreviation(last.group(1), following)
 

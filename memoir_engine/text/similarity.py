@@ -147,8 +147,8 @@ class OptionIndex:
         even = (weights / np.where(lengths > 0, lengths, 1)[whose])[known]
         hits, term = slice_positions(self._starts, place[known])
         cells = whose[known][term] * self._rows + self._owner[hits]
-        found = np.bincount(cells, even[term] * self._weights[hits], minlength=len(texts) * self._rows)
-        return np.asarray(found.reshape(len(texts), self._rows))
+        cosines = np.bincount(cells, even[term] * self._weights[hits], minlength=len(texts) * self._rows)
+        return np.asarray(cosines.reshape(len(texts), self._rows))
 
     def _to_centroids(self, cosines: Floats) -> Floats:
         sums = np.zeros((len(cosines), self.options))

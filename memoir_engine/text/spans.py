@@ -35,27 +35,27 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
     Quotation marks and dots around it do not count.
     """
-    said = quote.strip()
-    if sum(map(str.isalnum, said)) < min(LEAST, max(1, sum(map(str.isalnum, text)))):
+    words = quote.strip()
+    if sum(map(str.isalnum, words)) < min(LEAST, max(1, sum(map(str.isalnum, text)))):
         return None
-    at, whole = _at(said, text)
+    at, whole = _at(words, text)
     if whole:
-        return at, at + len(said)
+        return at, at + len(words)
     plain, places = _plain(text)
-    wanted = _plain(said.strip(_EDGES))[0].strip()
-    near, whole = _at(wanted, plain)
+    folded = _plain(words.strip(_EDGES))[0].strip()
+    near, whole = _at(folded, plain)
     if at >= 0 and not whole:
-        return at, at + len(said)
-    return None if near < 0 else (places[near], places[near + len(wanted) - 1] + 1)
+        return at, at + len(words)
+    return None if near < 0 else (places[near], places[near + len(folded) - 1] + 1)
 
 
-def _at(wanted: str, text: str) -> tuple[int, bool]:
+def _at(words: str, text: str) -> tuple[int, bool]:
     """Return the first place as whole words, and True; else the first place of any kind, or -1."""
-    first = at = text.find(wanted) if wanted else -1
+    first = at = text.find(words) if words else -1
     while at >= 0:
-        if not _within(text, at) and not _within(text, at + len(wanted)):
+        if not _within(text, at) and not _within(text, at + len(words)):
             return at, True
-        at = text.find(wanted, at + 1)
+        at = text.find(words, at + 1)
     return first, False
 
 
@@ -70,10 +70,10 @@ def _plain(text: str) -> tuple[str, list[int]]:
     signs: list[str] = []
     places: list[int] = []
     for place, sign in enumerate(text):
-        for one in " " if sign.isspace() else _SAME.get(sign, sign.casefold()):
-            if one == " " and signs and signs[-1] == " ":
+        for char in " " if sign.isspace() else _SAME.get(sign, sign.casefold()):
+            if char == " " and signs and signs[-1] == " ":
                 continue
-            signs.append(one)
+            signs.append(char)
             places.append(place)
     return "".join(signs), places
 
@@ -95,12 +95,12 @@ class Claim:
 
 def cited_numbers(text: str, count: int) -> list[int]:
     """Return every cited number, in order, with repetitions; a range is expanded as far as `count`."""
-    found: list[int] = []
+    numbers: list[int] = []
     for mark in _MARK.finditer(text):
         for part in re.split(r"\s*[,;]\s*", mark.group(1)):
             first, *last = (int(number) for number in re.split(r"\s*[–-]\s*", part))
-            found.extend(range(first, min(last[-1], count) + 1) if last else [first])
-    return found
+            numbers.extend(range(first, min(last[-1], count) + 1) if last else [first])
+    return numbers
 
 
 def without_marks(text: str) -> str:
@@ -110,13 +110,13 @@ def without_marks(text: str) -> str:
 
 def claims(answer: str, count: int) -> list[Claim]:
     """Return the answer's statements with the chunk numbers each cites, those in 1…count only."""
-    found = []
+    listed = []
     for start, end in _stretches(answer):
         text = without_marks(answer[start:end])
         numbers = (number for number in dict.fromkeys(cited_numbers(answer[start:end], count)) if 1 <= number <= count)
         if text:
-            found.append(Claim(start, end, text, tuple(numbers)))
-    return found
+            listed.append(Claim(start, end, text, tuple(numbers)))
+    return listed
 
 
 def _stretches(answer: str) -> list[tuple[int, int]]:
@@ -154,9 +154,9 @@ def support(statement: str, chunk: str, *, tokenise: Tokenise) -> Support:
     verbatim = find_verbatim(plain, chunk)
     if verbatim:
         return Support((verbatim,), 1.0)
-    wanted = set(tokenise(plain))
-    chosen, covered = _cover(wanted, [(sentence, wanted & set(tokenise(sentence.text))) for sentence in split(chunk)])
-    share = len(covered) / len(wanted) if wanted else 0.0
+    terms = set(tokenise(plain))
+    chosen, covered = _cover(terms, [(sentence, terms & set(tokenise(sentence.text))) for sentence in split(chunk)])
+    share = len(covered) / len(terms) if terms else 0.0
     return Support(tuple(sorted((sentence.start, sentence.end) for sentence in chosen)), round(share, 4))
 
 
@@ -165,8 +165,8 @@ def find_verbatim(statement: str, chunk: str) -> tuple[int, int] | None:
     words = statement.rstrip(".!?。！？").split()
     if not words:
         return None
-    found = re.search(r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)(?:[.!?。！？]+)?", chunk)
-    return found.span() if found else None
+    match = re.search(r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)(?:[.!?。！？]+)?", chunk)
+    return match.span() if match else None
 
 
 def _cover(wanted: set[str], offered: list[tuple[Sentence, set[str]]]) -> tuple[list[Sentence], set[str]]:

@@ -6,7 +6,7 @@
 "first" or "made", and BM25 discounts frequent words by itself.
 Invariant: the same text gives the same terms everywhere: NFKC, case-folded, Latin words stemmed, CJK as single characters and
 pairs; both other token lists contain `tokens`. The keys of a `ScoreMap` rise strictly; it equals a dict.
-Pure.
+Pure: word lists stand beside it in words.toml, read once.
 Source: verified/offline-model.md §2.5 (uni- and bigrams: R@1 .89 on Japanese against .23 for words), spec/README 17; rank tokens
 measured against both lists, and none at all (docs/decisions/0016).
 """
@@ -15,10 +15,13 @@ from __future__ import annotations
 
 import re
 import threading
+import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import Stemmer
@@ -26,25 +29,19 @@ from numpy.typing import NDArray
 
 TOKENIZER = "terms/1"  # written into every blob of counts: another id means they must be counted again
 
-STOP = frozenset(
-    """a about above across after afterwards again against all almost along already also although always am among an and another
-    any anybody anyone anything anyway are aren around as aside at away back be became because become becomes been before behind
-    being below beside besides best better between beyond both bring but by came can cannot come comes could couldn did didn do
-    does doesn doing don done down during each either else enough especially etc even ever every everybody everyone everything
-    everywhere except far few fewer first five for former four from full further furthermore gave get gets getting give given
-    gives go goes going gone good got great had hadn has hasn have haven having he hence her here hers herself him himself his how
-    however i if in indeed instead into is isn it its itself just keep kept know known knows last later least less let like likely
-    likewise little ll long look made make makes making many may maybe me mean meanwhile might mine more moreover most mostly much
-    must my myself near nearly need neither never nevertheless new next no nobody non none nor not nothing now nowhere of off
-    often old on once one ones only onto or other others otherwise ought our ours ourselves out over own per perhaps please put
-    quite rather re really s said same saw say says second see seem seemed seems seen several shall she should shouldn since
-    so some somebody somehow someone something sometimes somewhere still such t take taken takes tell than that the their theirs
-    them themselves then there therefore these they thing things think third this those though three through throughout thus till
-    to together told too took toward towards two under unless until up upon us use used uses using usually ve very via want wanted
-    wants was wasn way ways we well went were weren what whatever when whenever where whereas whether which while who whoever
-    whole whom whose why will with within without won would wouldn yes yet you your yours yourself yourselves d m o didnt dont
-    isnt cant im ive hi hello ok okay thanks thank""".split()
-)
+
+@cache
+def _word_lists() -> dict[str, str]:
+    return tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+
+
+def word_list(name: str) -> list[str]:
+    """Return a list of words.toml; phrases are parted by bars there."""
+    listed = _word_lists()[name]
+    return [phrase.strip() for phrase in listed.split("|")] if "|" in listed else listed.split()
+
+
+STOP = frozenset(word_list("stop"))
 _CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0002fa1f"
 _WORD = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
 _IS_CJK = re.compile(rf"[{_CJK}]")
@@ -65,10 +62,10 @@ class Terms:
 
 def tokens(text: str) -> list[str]:
     """Return stems in the order of the text, one entry per occurrence."""
-    found: list[str] = []
+    stems: list[str] = []
     for word in words(text):
-        found.extend(_stems_of(word))
-    return found
+        stems.extend(_stems_of(word))
+    return stems
 
 
 def terms(text: str) -> Terms:
@@ -114,10 +111,10 @@ class Stems(dict[str, tuple[str, ...]]):
 
     def __missing__(self, word: str) -> tuple[str, ...]:
         with self._lock:
-            found = self._find(word)
+            stems = self._find(word)
             if len(self) < _REMEMBERED:
-                self[word] = found
-        return found
+                self[word] = stems
+        return stems
 
     def _find(self, word: str) -> tuple[str, ...]:
         if _IS_CJK.match(word):
@@ -144,11 +141,7 @@ def search_tokens(text: str) -> list[str]:
 
 PASSAGE_TOKENIZER = "ranked/1"
 
-GRAMMAR = frozenset(
-    """a about an and are as at be been but by can could did do does for from had has have he her him his how i if in into is it
-    its me my of on or our she should so than that the their them then there these they this those to was we were what when where
-    which who whom whose why will with would you your""".split()
-)
+GRAMMAR = frozenset(word_list("grammar"))
 
 _KNOWN_RANK_WORDS = Stems(GRAMMAR, numbers=True)
 _rank_stems_of = _KNOWN_RANK_WORDS.__getitem__
@@ -156,10 +149,10 @@ _rank_stems_of = _KNOWN_RANK_WORDS.__getitem__
 
 def rank_tokens(text: str) -> list[str]:
     """Return stems in the order of the text, one entry per occurrence."""
-    found: list[str] = []
+    stems: list[str] = []
     for word in words(text):
-        found.extend(_rank_stems_of(word))
-    return found
+        stems.extend(_rank_stems_of(word))
+    return stems
 
 
 class ScoreMap(Mapping[int, float]):
@@ -178,8 +171,8 @@ class ScoreMap(Mapping[int, float]):
 
     def highest(self, most: int, *, but: set[int]) -> list[int]:
         """Return the keys of the highest scores, ties to the lower key, without those of `but`."""
-        wanted = ~np.isin(self.keys_held, np.fromiter(but, np.int64, len(but)))
-        keys, scores = self.keys_held[wanted], self.scores[wanted]
+        is_left = ~np.isin(self.keys_held, np.fromiter(but, np.int64, len(but)))
+        keys, scores = self.keys_held[is_left], self.scores[is_left]
         if 0 < most < len(keys):
             near = np.flatnonzero(scores >= np.partition(scores, -most)[-most])
             keys, scores = keys[near], scores[near]
@@ -187,10 +180,10 @@ class ScoreMap(Mapping[int, float]):
 
     def among(self, keys: Sequence[int]) -> dict[int, float]:
         """Return the scores of those of the keys that have one."""
-        wanted = np.array(keys, np.int64)
-        places = np.minimum(np.searchsorted(self.keys_held, wanted), max(len(self.keys_held) - 1, 0))
-        there = self.keys_held[places] == wanted if len(self.keys_held) else np.zeros(len(wanted), bool)
-        return dict(zip(wanted[there].tolist(), self.scores[places[there]].tolist(), strict=True))
+        asked_keys = np.array(keys, np.int64)
+        places = np.minimum(np.searchsorted(self.keys_held, asked_keys), max(len(self.keys_held) - 1, 0))
+        there = self.keys_held[places] == asked_keys if len(self.keys_held) else np.zeros(len(asked_keys), bool)
+        return dict(zip(asked_keys[there].tolist(), self.scores[places[there]].tolist(), strict=True))
 
     def __getitem__(self, key: int) -> float:
         at = int(np.searchsorted(self.keys_held, key))
