@@ -132,8 +132,8 @@ class Question:
 
     def limited_to(self, tx: Tx, sources: Sequence[int]) -> tuple[TreeSnapshot, dict[int, SourceContext]]:
         """Return the tree with the leaves of these sources alone, and the sources themselves."""
-        leaves = chunk_rows.leaves_of_sources(tx, sources, at_seq=self.request.at_seq)
-        return self.tree.limited_to(leaves), self.contexts(tx, sources)
+        about = self.contexts(tx, sources)  # first: it refuses an id that no source can have
+        return self.tree.limited_to(chunk_rows.leaves_of_sources(tx, sources, at_seq=self.request.at_seq)), about
 
     async def retrieve(self, paths: Sequence[OpenPath]) -> Retrieved:
         """Read the chunks of each leaf, once; drop the paths whose leaf is empty (MEMOIR 4.3)."""
