@@ -24,7 +24,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import CostCapReached, CostUnknown, MemoirError, QueryCancelled
 from memoir_engine.core.results import MessageRecord, Reply
 from memoir_engine.core.run import Actor, Listener, Run
-from memoir_engine.models.price_list import cost
+from memoir_engine.models.providers import cost
 from memoir_engine.models.tokens import window_of
 from memoir_engine.prompts import chat
 from memoir_engine.runtime import messages

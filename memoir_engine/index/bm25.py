@@ -21,9 +21,13 @@ import numpy as np
 from memoir_engine.index import segments
 from memoir_engine.index.lock import FolderLock, FolderTaken
 from memoir_engine.index.segments import (
+    NO_WHOLES,
+    Documents,
     Hit,
+    Keys,
     Scores,
     Segment,
+    Tokenise,
     Weighing,
     Wholes,
     best,
@@ -31,10 +35,10 @@ from memoir_engine.index.segments import (
     leaned,
     merge,
     rarity,
+    read,
     whole_scores,
     wholes_of,
 )
-from memoir_engine.index.term_documents import NO_WHOLES, Documents, Keys, Tokenise, read
 
 TAIL_DOCUMENTS = 512  # joined to with each change: the tenth of a second a change may take, many times over
 LIKE = 4  # a segment is joined with the one before where that is not this many times as large

@@ -25,7 +25,7 @@ from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.ingest.helper import regenerate, set_helper, user_helper
 from memoir_engine.ingest.pipeline import IngestContext, ingest
 from memoir_engine.ingest.upload import UNNAMED, IngestFileOptions, IngestTextOptions, Upload
-from memoir_engine.models.price_list import cost
+from memoir_engine.models.providers import cost
 from memoir_engine.readers import Document
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine, digest, subject_of

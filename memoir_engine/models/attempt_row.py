@@ -20,8 +20,7 @@ from memoir_engine.core.config import Secrets
 from memoir_engine.core.run import Attempt, Paid, Run
 from memoir_engine.models import output_mode
 from memoir_engine.models.output_mode import Mode
-from memoir_engine.models.price_list import cost, is_known
-from memoir_engine.models.providers import Choice
+from memoir_engine.models.providers import Choice, cost, is_known
 from memoir_engine.prompts import Prompt
 
 if TYPE_CHECKING:

@@ -25,10 +25,18 @@ from memoir_engine.core.errors import ModelError, ModelRejectedRequest, ModelRep
 from memoir_engine.core.run import Attempt, Paid, Run, to_call_ended
 from memoir_engine.models import output_mode
 from memoir_engine.models.attempt_row import Measure, exchange, fingerprint, handed_over, instructions_of, recording_client
-from memoir_engine.models.error_mapping import one_line, retry_after_s, translated
 from memoir_engine.models.output_mode import Mode
-from memoir_engine.models.price_list import quiet_litellm
-from memoir_engine.models.providers import OFFLINE, Choice, build, choose, require_installed
+from memoir_engine.models.providers import (
+    OFFLINE,
+    Choice,
+    build,
+    choose,
+    one_line,
+    quiet_litellm,
+    require_installed,
+    retry_after_s,
+    translated,
+)
 from memoir_engine.prompts import Prompt
 
 if TYPE_CHECKING:

@@ -39,9 +39,7 @@ from memoir_engine.core.run import Attempt, Run, to_call_ended
 from memoir_engine.models import providers
 from memoir_engine.models.attempt_row import CHARS_PER_TOKEN, Exchange, exchange, recording_client
 from memoir_engine.models.client import FIRST_WAIT_S, LONGEST_WAIT_S, Sleep
-from memoir_engine.models.error_mapping import retry_after_s, translated
-from memoir_engine.models.price_list import cost
-from memoir_engine.models.providers import OFFLINE, Choice
+from memoir_engine.models.providers import OFFLINE, Choice, cost, retry_after_s, translated
 from memoir_engine.text.similarity import DIM as OFFLINE_DIM
 
 if TYPE_CHECKING:

@@ -1,26 +1,53 @@
-"""Which model answers, and how it is reached.
+"""Cost of a call, from litellm's bundled price list; the one door to litellm.
 
-Invariant: `choose` is pure and decides everything; `build` only follows it. A model the user named is never replaced by
-another, and a key goes only to the provider it belongs to.
-Source: spec README 14; MEMOLLA §1; MEMOIR 1.4.
+Invariants: never a guess; a model the list does not know costs None, shown as unknown in the product. Every use of litellm goes
+through here, because its switches only work before the first import or call.
+Prices are those of the list's release, without discounts for cached prompts: an upper bound.
+Source: MEMOIR 9 (responses), DESIGN §1; measured with litellm 1.83.0: importing it fetches a price list, counting for a model
+named llama-3 downloads a tokenizer (23 s without a network), and in its development mode it loads ./.env into the process.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from memoir_engine.core.config import MemoirConfig, Secrets
-from memoir_engine.core.errors import InvalidSetting, KeyMissing, ModelNotNamed, ProviderMissing
+from memoir_engine.core.errors import (
+    ContextTooLong,
+    InvalidSetting,
+    KeyMissing,
+    ModelBusy,
+    ModelError,
+    ModelNotFound,
+    ModelNotNamed,
+    ModelQuotaSpent,
+    ModelRefusedKey,
+    ModelRejectedRequest,
+    ModelReplyInvalid,
+    ModelServerFailed,
+    ModelTimedOut,
+    ModelUnreachable,
+    ProviderMissing,
+)
 from memoir_engine.core.registry import Registry
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
     from pydantic_ai.models import Model
+
+
+# === providers: Which model answers, and how it is reached.
+#
+# Invariant: `choose` is pure and decides everything; `build` only follows it. A model the user named is never replaced by
+# another, and a key goes only to the provider it belongs to.
+# Source: spec README 14; MEMOLLA §1; MEMOIR 1.4.
 
 
 Provider = Literal["offline", "openai", "anthropic", "google", "xai", "ollama", "lmstudio", "compatible"]
@@ -202,3 +229,118 @@ def _build_cloud(choice: Choice, key: str, client: AsyncClient | None) -> Model:
     from pydantic_ai.providers.xai import XaiProvider
 
     return XaiModel(choice.model, provider=XaiProvider(api_key=key))
+
+
+# === error_mapping: Translate pydantic-ai's exceptions into ours, in one place.
+#
+# Invariant: a provider's text enters a message only scrubbed of keys and cut to a line.
+# Source: DESIGN §11; `verified` error table of pydantic-ai 2.68 (each row run against a fake server in tests/llm).
+
+
+LINE_CHARS = 300
+
+
+def translated(error: Exception, choice: Choice, timeout_s: float, secrets: Secrets) -> ModelError:
+    """One of ours for anything a request may raise. Order matters: the narrow classes come first."""
+    from pydantic_ai import exceptions as theirs
+
+    model = choice.named
+    said = one_line(secrets.scrub(_told(error)))
+    if isinstance(error, TimeoutError | theirs.ModelTimeoutError | theirs.ModelRequestTimeout):
+        return ModelTimedOut(model=model, timeout_s=timeout_s)
+    if isinstance(error, theirs.ModelConnectionError):
+        return ModelUnreachable(model=model, server=choice.server, problem=said)
+    if isinstance(error, theirs.ModelAuthenticationError):
+        return ModelRefusedKey(model=model)
+    if isinstance(error, theirs.ModelNotFoundError):
+        return ModelNotFound(model=model)
+    if isinstance(error, theirs.ModelContextWindowExceededError):
+        return ContextTooLong(model=model)
+    if isinstance(error, theirs.ModelQuotaExceededError):
+        return ModelQuotaSpent(model=model, problem=said)
+    if isinstance(error, theirs.ModelRateLimitError | theirs.ModelUnavailableError):
+        return ModelBusy(model=model, problem=said)
+    if isinstance(error, theirs.ModelServerError):
+        return ModelServerFailed(model=model, problem=said)
+    if isinstance(error, theirs.ModelRequestRejectedError):
+        return ModelRejectedRequest(model=model, problem=said)
+    if isinstance(error, theirs.ModelHTTPError):
+        return ModelServerFailed(model=model, problem=said) if error.status_code >= 500 else _refused(model, said)
+    if isinstance(error, theirs.UnexpectedModelBehavior | theirs.ModelAPIError):
+        return ModelReplyInvalid(model=model, problem=said)
+    return ModelError(model=model, problem=f"{type(error).__name__}: {said}")
+
+
+def retry_after_s(error: Exception) -> float | None:
+    """Return the seconds that the provider asked us to wait."""
+    wait = getattr(error, "retry_after", None)
+    return float(wait) if isinstance(wait, int | float) else None
+
+
+def one_line(text: str) -> str:
+    """White space to single blanks, cut: a proxy's HTML page is no message."""
+    joined = " ".join(text.split())
+    return joined if len(joined) <= LINE_CHARS else joined[: LINE_CHARS - 1] + "…"
+
+
+def _refused(model: str, said: str) -> ModelError:
+    return ModelRejectedRequest(model=model, problem=said)
+
+
+def _told(error: Exception) -> str:
+    """The provider's own sentence where there is one; else the exception's."""
+    body = getattr(error, "body", None)
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        said = inner.get("message") if isinstance(inner, dict) else inner
+        if isinstance(said, str) and said.strip():
+            return said
+    return str(error) or type(error).__name__
+
+
+# === price_list
+
+
+@cache
+def quiet_litellm() -> Any:
+    """The module. The first call takes seconds; do it off the event loop."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+    import litellm
+
+    litellm.disable_hf_tokenizer_download = True
+    litellm.suppress_debug_info = True
+    return litellm
+
+
+_LIST_PREFIX = {"google": "gemini", "xai": "xai", "anthropic": "anthropic", "openai": "openai"}
+_FREE = ("offline", "ollama", "lmstudio")
+_asked: set[tuple[str, str]] = set()  # (provider, model) whose price was looked up
+_SAMPLE_TOKENS = 1000  # below every tier of long contexts, far above rounding
+
+
+def is_known(choice: Choice) -> bool:
+    """Return True if `cost` answers at once, with nothing left to load for this model."""
+    return choice.provider in _FREE or (choice.provider, choice.model) in _asked
+
+
+def cost(choice: Choice, tokens_prompt: int, tokens_completion: int) -> float | None:
+    """USD. Models run on one's own machine cost nothing. The first call for a model loads litellm: seconds."""
+    if choice.provider in _FREE:
+        return 0.0
+    unit = _unit(choice.provider, choice.model)
+    _asked.add((choice.provider, choice.model))
+    return None if unit is None else unit[0] * tokens_prompt + unit[1] * tokens_completion
+
+
+@lru_cache(maxsize=64)
+def _unit(provider: str, model: str) -> tuple[float, float] | None:
+    """USD per token, prompt and completion."""
+    litellm = quiet_litellm()
+    for name in (model, f"{_LIST_PREFIX.get(provider, provider)}/{model}"):
+        try:
+            sent, received = litellm.cost_per_token(model=name, prompt_tokens=_SAMPLE_TOKENS, completion_tokens=_SAMPLE_TOKENS)
+        except Exception:  # litellm raises several classes, a bare one among them, for a name it does not know
+            continue
+        return sent / _SAMPLE_TOKENS, received / _SAMPLE_TOKENS
+    return None

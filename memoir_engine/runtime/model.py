@@ -15,7 +15,7 @@ from memoir_engine.core.errors.system import FALLEN_BACK, UNAVAILABLE
 from memoir_engine.core.events import Warned
 from memoir_engine.core.run import Run
 from memoir_engine.models.client import ModelClient, Reply
-from memoir_engine.models.price_list import cost
+from memoir_engine.models.providers import cost
 from memoir_engine.prompts import Prompt
 from memoir_engine.runtime.engine import Engine
 

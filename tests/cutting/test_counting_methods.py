@@ -10,8 +10,7 @@ import memoir_engine.models.tokens
 from machine import REPOSITORY
 from memoir_engine import TokensEstimated, chunk_conversation, compare_token_counts, count_tokens, token_method
 from memoir_engine.core.errors import InvalidSetting
-from memoir_engine.models.encodings import NAMES, encoding
-from memoir_engine.models.tokens import token_counter
+from memoir_engine.models.tokens import NAMES, encoding, token_counter
 from talks import said
 
 # counts published by the providers: OpenAI's cookbook on counting with tiktoken

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.index.segments import Weighing, build, merge
-from memoir_engine.index.term_documents import join, read
+from memoir_engine.index.segments import Weighing, build, join, merge, read
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=5).map(" ".join), max_size=6)
 

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from machine import DATA
-from memoir_engine.models.encodings import encoding
+from memoir_engine.models.tokens import encoding
 from memoir_engine.runtime.chunking import chunk_text
 from memoir_engine.text.chunks import Piece
 

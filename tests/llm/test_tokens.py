@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoir_engine.models.encodings import NAMES, encoding
-from memoir_engine.models.price_list import quiet_litellm
-from memoir_engine.models.tokens import TokenCounter, count_tokens, counter, is_exact, name_of
+from memoir_engine.models.providers import quiet_litellm
+from memoir_engine.models.tokens import NAMES, TokenCounter, count_tokens, counter, encoding, is_exact, name_of
 
 SAMPLES = {
     "english": "The quick brown fox doesn't jump; it's 3.14 metres long.\n\n  Indented, and 1234567 more.",
@@ -104,7 +103,7 @@ def test_tokens_that_end_inside_a_character_share_its_end():
 def test_ends_do_not_depend_on_blocks_or_threads(name, monkeypatch):
     text = "".join(SAMPLES.values()) * 20
     whole = encoding(name).ends(text)
-    monkeypatch.setattr("memoir_engine.models.encodings._BLOCK", 50)
+    monkeypatch.setattr("memoir_engine.models.tokens._BLOCK", 50)
     assert encoding(name).ends(text, threads=2).tolist() == whole.tolist()
 
 

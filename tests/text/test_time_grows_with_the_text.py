@@ -21,7 +21,7 @@ SENTENCES = "from memoir_engine.text.sentences import split as read"
 CLAIMS = "from memoir_engine.text.spans import claims\nread = lambda text: claims(text, 9)"
 MARKS = "from memoir_engine.text.spans import without_marks as read"
 CITED = "from memoir_offline.chat import _CITED\nread = lambda text: _CITED.sub('', text)"
-BLANKS = "from memoir_engine.models.encodings import _BLANKS\nread = _BLANKS.findall"
+BLANKS = "from memoir_engine.models.tokens import _BLANKS\nread = _BLANKS.findall"
 ODD = {
     "a heading with blanks within": (MARKDOWN, "'# x' + ' ' * n + 'y'"),
     "a heading with number signs within": (MARKDOWN, "'# x' + ' #' * n + 'y'"),
