@@ -6,6 +6,8 @@ give the same sum. Rarity is divided out, and multiplied in at query time, count
 A whole is the text that several documents were cut from: half of a document's score is its own, half its whole's, so that of
 two passages that say the same, the one whose text is about the question wins.
 Invariants:
+- document i is `tokens[offsets[i]:offsets[i+1]]`, in no order that means anything; `numbers` counts from 0 in its own order, and
+  each of its terms occurs in some document;
 - segments of one `mean_length` score like one index over all their documents, before and after a merge;
 - scores that differ by rounding alone are equal, and ties fall to the lower key;
 - a whole has the words of its living documents in all segments; rarity and mean length of wholes are those among wholes;
@@ -30,14 +32,6 @@ from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
-
-# === term_documents: Documents as rows of term numbers, from which segments are built and merged.
-#
-# Invariant: document i is `tokens[offsets[i]:offsets[i+1]]`; `numbers` counts from 0 in its own order, and each of its
-# terms
-# occurs in some document. A whole is the text that several documents were cut from.
-# The order of tokens inside a document carries no meaning.
-
 
 Tokenise = Callable[[str], list[str]]
 Keys = NDArray[np.int64]
@@ -114,7 +108,10 @@ def join(parts: Sequence[Documents]) -> Documents:
     if len(parts) == 1:
         return parts[0]
     numbers = dict(parts[0].numbers)
-    tokens = [parts[0].tokens, *(_renumbered(part, numbers) for part in parts[1:])]
+    tokens = [parts[0].tokens]
+    for part in parts[1:]:
+        into = np.array([numbers.setdefault(term, len(numbers)) for term in part.numbers], np.int32)
+        tokens.append(into[part.tokens] if len(part.tokens) else part.tokens)
     starts = np.cumsum([0, *(len(part.tokens) for part in parts)])
     offsets = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
     return Documents(
@@ -124,14 +121,6 @@ def join(parts: Sequence[Documents]) -> Documents:
         numbers,
         np.concatenate([part.wholes for part in parts]),
     )
-
-
-def _renumbered(part: Documents, numbers: dict[str, int]) -> Numbers:
-    into = np.array([numbers.setdefault(term, len(numbers)) for term in part.numbers], np.int32)
-    return into[part.tokens] if len(part.tokens) else part.tokens
-
-
-# === segments
 
 
 COMMON = 512  # documents that hold a term: below, to count is faster than to remember

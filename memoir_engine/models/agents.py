@@ -1,9 +1,13 @@
-"""One turn of a conversation with tools: pydantic-ai's agent over a model that the ledger sees.
+"""One turn of a conversation with tools: pydantic-ai's agent over a model whose every request is a row of the ledger.
 
 Invariants: the outcome of a turn that a limit stopped is returned like any other. A failing tool tells the model so; it does not
 end the turn. A model is handed no call without its result and no result without its call: servers refuse both. Tools and model
 run on the caller's loop: the one background loop.
-Source: SESSION 1.2, 1.3, 1.5, 4.2, 4.5; `models/agents.py`.
+As for one prompt (`RecordedCalls`), retries are ours, each attempt has its row before its answer is used, and if a row cannot be
+written nothing more is asked. Text is shown while it comes in, each word once, however often it is asked for. Once the model is
+unavailable, a configured fallback answers for the rest of the turn.
+This module loads pydantic-ai: others import it where they need it.
+Source: SESSION 1.2, 1.3, 1.5, 4.2, 4.5; DESIGN §2.6; MEMOIR 7.4.
 """
 
 from __future__ import annotations
@@ -15,11 +19,25 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from pydantic import BaseModel
+from pydantic_ai import Agent, ModelRetry, Tool, ToolReturn, UsageLimits, capture_run_messages
+from pydantic_ai.exceptions import UsageLimitExceeded
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings
 
 from memoir_engine.core.errors import CostCapReached, CostUnknown, DatabaseError, MemoirError, ModelError, ModelReplyInvalid
 from memoir_engine.core.errors.system import FALLEN_BACK, UNAVAILABLE
@@ -32,28 +50,11 @@ from memoir_engine.prompts import Prompt, chat
 from memoir_engine.text.messages import Message, base_kind
 from memoir_engine.text.restartable_stream import RestartableStream
 
-if TYPE_CHECKING:
-    from pydantic_ai import Tool
-    from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
-    from pydantic_ai.settings import ModelSettings
-
-
-# === recorded_model: A model for pydantic-ai's agent whose every request is a row of the ledger before its answer is
-# used.
-#
-# Invariant: as for one prompt (`RecordedCalls`): retries are ours, each attempt has its row, and if a row cannot be
-# written nothing
-# more is asked. Text is shown while it comes in, each word once, however often it is asked for; its row is written before
-# the turn
-# goes on, also when somebody stops it. Once the model is unavailable, a configured fallback answers for the rest of the
-# turn.
-# Source: DESIGN §2.6; SESSION 4.2; MEMOIR 7.4.
-
-
 _WORD = re.compile(r"\s*\S+\s*")
 
 OnText = Callable[[str], None]
 Guard = Callable[[str], Awaitable[None]]  # given the body about to be sent; raises if it may not be
+ENDS_A_TURN = (DatabaseError, CostCapReached, CostUnknown)  # of a tool's own failures: what the whole turn would meet
 
 
 class FreeText(BaseModel):
@@ -87,7 +88,7 @@ class LedgeredModel(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        turn, body = self.turn, _body(messages, model_request_parameters)
+        turn, body = self.turn, request_body(messages, model_request_parameters)
         await turn.guard(body)
         words = None if turn.on_text is None else RestartableStream(turn.on_text)
         try:
@@ -116,7 +117,7 @@ class LedgeredModel(WrapperModel):
             if client.speaks_no_http:
                 measure.wire.sent = body
             send = self._send(messages, cast("ModelSettings", settings), parameters, measure, words)
-            return await calls.attempt(measure, send, lambda response: Answer(response, _reply(response)))
+            return await calls.attempt(measure, send, lambda response: Answer(response, reply_with_calls(response)))
 
         return (await calls.patiently(turn.seat, attempt)).response
 
@@ -131,32 +132,19 @@ class LedgeredModel(WrapperModel):
         if words is None:
             return await self.wrapped.request(messages, settings, parameters)
         words.anew()
-        if not self.turn.client.is_offline:
-            return await self._streamed(messages, settings, parameters, measure, words)
-        response = await self.wrapped.request(messages, settings, parameters)
-        for piece in _WORD.findall(response.text or ""):
-            words(piece)
-        words.whole()
-        return response
-
-    async def _streamed(
-        self,
-        messages: list[ModelMessage],
-        settings: ModelSettings,
-        parameters: ModelRequestParameters,
-        measure: Measure,
-        words: RestartableStream,
-    ) -> ModelResponse:
+        if self.turn.client.is_offline:
+            response = await self.wrapped.request(messages, settings, parameters)
+            for piece in _WORD.findall(response.text or ""):
+                words(piece)
+            words.whole()
+            return response
         pieces: list[str] = []
         async with self.wrapped.request_stream(messages, settings, parameters) as stream:
             async for event in stream:
                 part = event.part if event.event_kind == "part_start" else getattr(event, "delta", None)
+                kind = getattr(part, "part_kind", getattr(part, "part_delta_kind", ""))
                 piece = getattr(part, "content", None) or getattr(part, "content_delta", None)
-                if (
-                    isinstance(piece, str)
-                    and piece
-                    and getattr(part, "part_kind", getattr(part, "part_delta_kind", "")) == "text"
-                ):
+                if isinstance(piece, str) and piece and kind == "text":
                     pieces.append(piece)
                     measure.wire.received = "".join(pieces)
                     words(piece)
@@ -164,7 +152,7 @@ class LedgeredModel(WrapperModel):
             return stream.get()
 
 
-def _body(messages: list[ModelMessage], parameters: ModelRequestParameters) -> str:
+def request_body(messages: list[ModelMessage], parameters: ModelRequestParameters) -> str:
     """Return the conversation as it goes to the model: to estimate its price before, and for models that speak no HTTP."""
     turns: list[dict[str, Any]] = []
     for message in messages:
@@ -177,131 +165,114 @@ def _body(messages: list[ModelMessage], parameters: ModelRequestParameters) -> s
     return json.dumps({"messages": turns, "tools": tools}, ensure_ascii=False, default=str)
 
 
-def _reply(response: ModelResponse) -> str:
+def reply_with_calls(response: ModelResponse) -> str:
     """Return the text; with the tool calls, if there are any."""
-    calls = [
-        {"name": part.tool_name, "args": part.args, "id": part.tool_call_id}
-        for part in response.parts
-        if part.part_kind == "tool-call"
-    ]
+    parts = [part for part in response.parts if part.part_kind == "tool-call"]
+    calls = [{"name": part.tool_name, "args": part.args, "id": part.tool_call_id} for part in parts]
     text = response.text or ""
     return json.dumps({"text": text, "tool_calls": calls}, ensure_ascii=False, default=str) if calls else text
 
 
-# === agents
-
-
 def to_model(history: Sequence[Message]) -> list[ModelMessage]:
-    """In order; what a model cannot be told (removals, calls that could not be read) is left out."""
-    from pydantic_ai.messages import ModelRequest, ModelResponse
-
-    answered = {one.rest.get("tool_call_id") for one in history if base_kind(one.kind) == "tool"}
-    asked: dict[str, str] = {}
-    found: list[ModelMessage] = []
+    """Return pydantic-ai's messages, in order; removals and calls that could not be read are left out."""
+    answered = {message.rest.get("tool_call_id") for message in history if base_kind(message.kind) == "tool"}
+    asked: dict[str, str] = {}  # id of a call → name of its tool
+    messages: list[ModelMessage] = []
     for message in history:
         if base_kind(message.kind) == "ai":
-            parts = _said(message, answered, asked)
+            parts: list[Any] = [TextPart(message.text)] if message.text else []
+            for call in message.rest.get("tool_calls", ()):
+                if call["id"] in answered:
+                    asked[call["id"]] = call["name"]
+                    parts.append(ToolCallPart(call["name"], call["args"], call["id"]))
             if parts:
-                found.append(ModelResponse(parts=parts))
-        else:
-            part = _told(message, asked)
-            if part is not None and found and isinstance(found[-1], ModelRequest):
-                found[-1] = ModelRequest(parts=[*found[-1].parts, part])
-            elif part is not None:
-                found.append(ModelRequest(parts=[part]))
-    return found
+                messages.append(ModelResponse(parts=parts))
+            continue
+        part = request_part(message, asked)
+        if part is not None and messages and isinstance(messages[-1], ModelRequest):
+            messages[-1] = ModelRequest(parts=[*messages[-1].parts, part])
+        elif part is not None:
+            messages.append(ModelRequest(parts=[part]))
+    return messages
 
 
-def from_model(messages: Iterable[ModelMessage]) -> tuple[Message, ...]:
-    """Return the messages that a turn added, without the person's own."""
-    found: list[Message] = []
-    for one in messages:
-        found += _results(one) if one.kind == "request" else _answers(one)
-    return tuple(found)
-
-
-def settled(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """Without calls that were not made."""
-    done = {part.tool_call_id for one in messages for part in one.parts if part.part_kind in ("tool-return", "retry-prompt")}
-    found: list[ModelMessage] = []
-    for one in messages:
-        if one.kind == "response":
-            parts = [part for part in one.parts if part.part_kind != "tool-call" or part.tool_call_id in done]
-            if parts:
-                found.append(replace(one, parts=parts))
-        else:
-            found.append(one)
-    return found
-
-
-def _said(message: Message, answered: set[Any], asked: dict[str, str]) -> list[Any]:
-    from pydantic_ai.messages import TextPart, ToolCallPart
-
-    parts: list[Any] = [TextPart(message.text)] if message.text else []
-    for call in message.rest.get("tool_calls", ()):
-        if call["id"] in answered:
-            asked[call["id"]] = call["name"]
-            parts.append(ToolCallPart(call["name"], call["args"], call["id"]))
-    return parts
-
-
-def _told(message: Message, asked: dict[str, str]) -> Any:
-    from pydantic_ai.messages import SystemPromptPart, ToolReturnPart, UserPromptPart
-
+def request_part(message: Message, asked: dict[str, str]) -> ModelRequestPart | None:
+    """Return a message that is not the model's, None where it has no place; a call in `asked` is answered once."""
     kind = base_kind(message.kind)
     if kind == "system":
         return SystemPromptPart(message.text)
     if kind == "tool":
-        number = message.rest["tool_call_id"]
-        return ToolReturnPart(asked.pop(number), message.text, number) if number in asked else None
+        call_id = message.rest["tool_call_id"]
+        return ToolReturnPart(asked.pop(call_id), message.text, call_id) if call_id in asked else None
     if kind == "remove":
         return None
-    named = message.name or (message.rest.get("role") if kind in ("chat", "function") else None)
-    return UserPromptPart(f"{named}: {message.text}" if named else message.text)
+    speaker = message.name or (message.rest.get("role") if kind in ("chat", "function") else None)
+    return UserPromptPart(f"{speaker}: {message.text}" if speaker else message.text)
 
 
-def _results(request: ModelRequest) -> list[Message]:
-    found = []
+def from_model(messages: Iterable[ModelMessage]) -> tuple[Message, ...]:
+    """Return the messages that a turn added, without the person's own."""
+    added: list[Message] = []
+    for message in messages:
+        added += tool_results(message) if isinstance(message, ModelRequest) else model_message(message)
+    return tuple(added)
+
+
+def tool_results(request: ModelRequest) -> list[Message]:
+    results = []
     for part in request.parts:
         if part.part_kind == "tool-return":
             failed = isinstance(part.metadata, dict) and part.metadata.get("failed")
             rest = {"tool_call_id": part.tool_call_id, **({"status": "error"} if failed else {})}
-            found.append(Message("tool", part.model_response_str(), None, part.tool_name, None, rest))
+            results.append(Message("tool", part.model_response_str(), None, part.tool_name, None, rest))
         elif part.part_kind == "retry-prompt" and part.tool_name:
             rest = {"tool_call_id": part.tool_call_id, "status": "error"}
-            found.append(Message("tool", part.model_response(), None, part.tool_name, None, rest))
-    return found
+            results.append(Message("tool", part.model_response(), None, part.tool_name, None, rest))
+    return results
 
 
-def _answers(response: ModelResponse) -> list[Message]:
+def model_message(response: ModelResponse) -> list[Message]:
+    """Return the model's message, none if it is empty."""
     text = response.text or ""
     calls = [
-        {"name": part.tool_name, "args": _args(part.args), "id": part.tool_call_id, "type": "tool_call"}
+        {"name": part.tool_name, "args": call_arguments(part.args), "id": part.tool_call_id, "type": "tool_call"}
         for part in response.parts
         if part.part_kind == "tool-call"
     ]
     if not text and not calls:
         return []
     usage = {"input_tokens": response.usage.input_tokens, "output_tokens": response.usage.output_tokens}
-    told = {"model_name": response.model_name, "finish_reason": response.finish_reason}
+    metadata = {"model_name": response.model_name, "finish_reason": response.finish_reason}
     rest: dict[str, Any] = {
-        "response_metadata": {name: value for name, value in told.items() if value},
+        "response_metadata": {name: value for name, value in metadata.items() if value},
         "usage_metadata": {**usage, "total_tokens": sum(usage.values())},
         **({"tool_calls": calls} if calls else {}),
     }
     return [Message("ai", text, None, None, None, rest)]
 
 
-def _args(args: object) -> dict[str, Any]:
+def call_arguments(args: object) -> dict[str, Any]:
     """Return the arguments as the model gave them; anything but an object is kept under one name."""
     try:
-        found = json.loads(args) if isinstance(args, str) else args
+        value = json.loads(args) if isinstance(args, str) else args
     except ValueError:
-        found = None
-    return found if isinstance(found, dict) else {} if args in (None, "") else {"unreadable": str(args)}
+        value = None
+    return value if isinstance(value, dict) else {} if args in (None, "") else {"unreadable": str(args)}
 
 
-ENDS_A_TURN = (DatabaseError, CostCapReached, CostUnknown)  # of a tool's own failures: what the whole turn would meet
+def settled(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """Return the messages without calls that were not made."""
+    parts_of_all = [part for message in messages for part in message.parts]
+    done = {part.tool_call_id for part in parts_of_all if part.part_kind in ("tool-return", "retry-prompt")}
+    kept: list[ModelMessage] = []
+    for message in messages:
+        if message.kind == "response":
+            parts = [part for part in message.parts if part.part_kind != "tool-call" or part.tool_call_id in done]
+            if parts:
+                kept.append(replace(message, parts=parts))
+        else:
+            kept.append(message)
+    return kept
 
 
 @dataclass(frozen=True)
@@ -334,34 +305,30 @@ async def converse(
 ) -> Turned:
     """tools: functions with docstrings, or tools of LangChain. Raises ModelError, and whatever the ledger raises."""
     seat = await client.seat()
-    model = LedgeredModel(seat.model, Turn(run, client, seat, guard, on_text, fallback))
-    asked = f"task: {chat.VERSION}\n{instructions}"
+    turn = Turn(run, client, seat, guard, on_text, fallback)
+    model = LedgeredModel(seat.model, turn)
+    full = f"task: {chat.VERSION}\n{instructions}"
     try:
-        messages, limited = await _turn(model, to_model(history), text, asked, tools, max_tool_calls)
+        messages, limited = await run_agent(model, to_model(history), text, full, tools, max_tool_calls)
     except Exception as error:
-        ours = _ours(error)
+        ours = _our_error(error)
         if ours is error:
             raise
-        raise ours or ModelReplyInvalid(model=model.turn.client.choice.named, problem=one_line(str(error))) from error
+        raise ours or ModelReplyInvalid(model=turn.client.choice.named, problem=one_line(str(error))) from error
     added = from_model(messages)
-    last = next((one for one in reversed(added) if one.kind == "ai"), None)
+    last = next((message for message in reversed(added) if message.kind == "ai"), None)
     text = "" if last is None or last.rest.get("tool_calls") else last.text
-    turn = model.turn
     calls = tuple(call_id for call_id, _ in turn.written)
     return Turned(text, added, calls, limited, turn.client.name, tuple(turn.warnings))
 
 
-async def _turn(
-    model: LedgeredModel,
-    history: list[ModelMessage],
-    text: str,
-    instructions: str,
-    tools: Sequence[object],
-    most: int,
+async def run_agent(
+    model: LedgeredModel, history: list[ModelMessage], text: str, instructions: str, tools: Sequence[object], most: int
 ) -> tuple[list[ModelMessage], bool]:
-    from pydantic_ai import Agent, UsageLimits, capture_run_messages
-    from pydantic_ai.exceptions import UsageLimitExceeded
+    """Return the new messages, and whether more than `most` calls of tools were wanted.
 
+    Then the model answers from what it has, without tools; it may have nothing to say.
+    """
     agent: Any = Agent(model, output_type=str, instructions=instructions, tools=[made(tool) for tool in tools], retries=2)
     limits = UsageLimits(tool_calls_limit=most, request_limit=2 * most + 10)
     with capture_run_messages() as seen:
@@ -370,28 +337,24 @@ async def _turn(
             return list(result.new_messages()), False
         except UsageLimitExceeded:
             added = settled(list(seen)[len(history) :])
-    return [*added, *await _last_word(model, [*history, *added], instructions)], True
-
-
-async def _last_word(model: LedgeredModel, so_far: list[ModelMessage], instructions: str) -> list[ModelMessage]:
-    """An answer from what stands there, without tools. Nothing where the model has none."""
-    from pydantic_ai.messages import ModelRequest, UserPromptPart
-    from pydantic_ai.models import ModelRequestParameters
-
     ask = ModelRequest(parts=[UserPromptPart(chat.LIMIT_REACHED)], instructions=instructions)
     try:
-        return [await model.request([*so_far, ask], None, ModelRequestParameters())]
+        return [*added, await model.request([*history, *added, ask], None, ModelRequestParameters())], True
     except ModelError:
-        return []
+        return added, True
 
 
 def made(tool: object) -> Tool[Any]:
     """A function, sync or async, or a tool of LangChain, as pydantic-ai takes it; one that fails says so to the model."""
-    from pydantic_ai import Tool
+    if not (callable(getattr(tool, "ainvoke", None)) and hasattr(tool, "name")):
+        return Tool(guarded(cast("Callable[..., Any]", tool)), name=named(tool))
+    langchain = cast(Any, tool)
 
-    if callable(getattr(tool, "ainvoke", None)) and hasattr(tool, "name"):
-        return _langchain(tool)
-    return Tool(_guarded(cast("Callable[..., Any]", tool)), name=named(tool))
+    async def call(**arguments: Any) -> Any:
+        return await langchain.ainvoke(arguments)
+
+    schema = langchain.get_input_schema().model_json_schema()
+    return Tool.from_schema(guarded(call), langchain.name, langchain.description, schema)
 
 
 def named(tool: object) -> str:
@@ -409,42 +372,31 @@ def problem_of(tools: Sequence[object]) -> str:
     return ""
 
 
-def _langchain(tool: Any) -> Tool[Any]:
-    from pydantic_ai import Tool
+def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a tool: off the loop if it is not async, and a failure is told to the model."""
 
-    async def call(**arguments: Any) -> Any:
-        return await tool.ainvoke(arguments)
-
-    schema = tool.get_input_schema().model_json_schema()
-    return Tool.from_schema(_guarded(call), tool.name, tool.description, schema)
-
-
-def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
-    async def guarded(*given: Any, **named: Any) -> Any:
-        from pydantic_ai import ModelRetry, ToolReturn
-
+    async def call(*args: Any, **kwargs: Any) -> Any:
         try:
             if inspect.iscoroutinefunction(function):
-                return await function(*given, **named)
-            found = await asyncio.to_thread(function, *given, **named)
-            return await found if inspect.isawaitable(found) else found
+                return await function(*args, **kwargs)
+            result = await asyncio.to_thread(function, *args, **kwargs)
+            return await result if inspect.isawaitable(result) else result
         except (ModelRetry, *ENDS_A_TURN):
             raise
         except Exception as error:  # a tool is anybody's code: the model is told, and the turn goes on
             return ToolReturn(f"The tool failed: {type(error).__name__}: {error}", metadata={"failed": True})
 
-    return guarded
+    return call
 
 
-def _ours(error: BaseException) -> MemoirError | None:
+def _our_error(error: BaseException) -> MemoirError | None:
     """Find our error in what pydantic-ai raised."""
-    at: BaseException | None = error
-    while at is not None:
-        if isinstance(at, MemoirError):
-            return at
-        if isinstance(at, BaseExceptionGroup):
-            found = (_ours(one) for one in at.exceptions)
-            return next((one for one in found if one is not None), None)
-        at = at.__cause__ or at.__context__
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, MemoirError):
+            return cause
+        if isinstance(cause, BaseExceptionGroup):
+            return next((ours for each in cause.exceptions if (ours := _our_error(each)) is not None), None)
+        cause = cause.__cause__ or cause.__context__
     return None

@@ -1,9 +1,12 @@
-"""Cost of a call, from litellm's bundled price list; the one door to litellm.
+"""Which model answers, how it is reached, what its errors mean, and what it costs.
 
-Invariants: never a guess; a model the list does not know costs None, shown as unknown in the product. Every use of litellm goes
-through here, because its switches only work before the first import or call.
-Prices are those of the list's release, without discounts for cached prompts: an upper bound.
-Source: MEMOIR 9 (responses), DESIGN §1; measured with litellm 1.83.0: importing it fetches a price list, counting for a model
+Invariants: `choose` is pure and decides everything; `build` only follows it. A model the user named is never replaced by another,
+and a key goes only to the provider it belongs to. A provider's text enters a message only scrubbed of keys and cut to a line.
+A cost is never a guess: a model that litellm's bundled price list does not know costs None, shown as unknown in the product;
+prices are those of the list's release, without discounts for cached prompts: an upper bound. Every use of litellm goes through
+`quiet_litellm`, because its switches only work before the first import or call.
+Source: spec README 14; MEMOLLA §1; MEMOIR 1.4, 9 (responses); DESIGN §1, §11; `verified` error table of pydantic-ai 2.68 (each
+row run against a fake server in tests/llm); measured with litellm 1.83.0: importing it fetches a price list, counting for a model
 named llama-3 downloads a tokenizer (23 s without a network), and in its development mode it loads ./.env into the process.
 """
 
@@ -15,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.util import find_spec
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -42,14 +46,6 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient
     from pydantic_ai.models import Model
 
-
-# === providers: Which model answers, and how it is reached.
-#
-# Invariant: `choose` is pure and decides everything; `build` only follows it. A model the user named is never replaced by
-# another, and a key goes only to the provider it belongs to.
-# Source: spec README 14; MEMOLLA §1; MEMOIR 1.4.
-
-
 Provider = Literal["offline", "openai", "anthropic", "google", "xai", "ollama", "lmstudio", "compatible"]
 Api = Literal["offline", "chat", "responses", "own"]
 
@@ -70,12 +66,20 @@ _LOCAL: dict[str, tuple[str, str]] = {
     "ollama": ("OLLAMA_BASE_URL", "http://127.0.0.1:11434/v1"),
     "lmstudio": ("LMSTUDIO_BASE_URL", "http://127.0.0.1:1234/v1"),
 }
-_CLOUD: dict[str, tuple[str, str]] = {  # the variable of the key, the package of its SDK; the extra has the prefix's name
-    "anthropic": ("ANTHROPIC_API_KEY", "anthropic"),
-    "google": ("GOOGLE_API_KEY", "google.genai"),
-    "xai": ("XAI_API_KEY", "xai_sdk"),
+_CLOUD: dict[str, tuple[str, str, str]] = {  # the variable of the key, the package of its SDK, its name for people
+    "anthropic": ("ANTHROPIC_API_KEY", "anthropic", "Anthropic"),  # the extra has the prefix's name
+    "google": ("GOOGLE_API_KEY", "google.genai", "Google Gemini"),
+    "xai": ("XAI_API_KEY", "xai_sdk", "xAI Grok"),
 }
-_TITLES = {"anthropic": "Anthropic", "google": "Google Gemini", "xai": "xAI Grok"}
+_CLASSES: dict[str, tuple[str, str]] = {  # of pydantic-ai, loaded when a model is built: model and provider
+    "anthropic": ("models.anthropic:AnthropicModel", "providers.anthropic:AnthropicProvider"),
+    "google": ("models.google:GoogleModel", "providers.google:GoogleProvider"),
+    "xai": ("models.xai:XaiModel", "providers.xai:XaiProvider"),
+    "ollama": ("models.ollama:OllamaModel", "providers.ollama:OllamaProvider"),
+    "lmstudio": ("models.openai:OpenAIChatModel", "providers.openai_compatible:OpenAICompatibleProvider"),
+    "compatible": ("models.openai:OpenAIChatModel", "providers.openai_compatible:OpenAICompatibleProvider"),
+    "openai": ("models.openai:OpenAIChatModel", "providers.openai:OpenAIProvider"),
+}
 
 
 @dataclass(frozen=True)
@@ -95,72 +99,42 @@ class Choice:
     @property
     def server(self) -> str:
         """Address that requests go to, without credentials."""
-        return _bare(self.base_url) if self.base_url else self.provider
+        if not self.base_url:
+            return self.provider
+        parts = urlsplit(self.base_url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def choose(config: MemoirConfig, secrets: Secrets) -> Choice:
     """Raises ModelNotNamed, KeyMissing, or InvalidSetting when a bare name has no server."""
-    named = config.model or _unnamed(secrets)
+    named = config.model or unnamed_model(secrets)
     prefix, _, rest = named.partition(":")
     if named == OFFLINE:
         return Choice(OFFLINE, "offline", "offline", named=named)
     if prefix in _LOCAL and rest:
-        return _local(prefix, rest, named, secrets)
+        variable, usual = _LOCAL[prefix]
+        provider: Provider = "ollama" if prefix == "ollama" else "lmstudio"
+        return Choice(rest, provider, "chat", _rooted(secrets.get(variable) or usual), named=named)
     if prefix in _CLOUD and rest:
-        return _cloud(prefix, rest, named, secrets)
+        variable = _CLOUD[prefix][0]
+        if not secrets.get(variable):
+            raise KeyMissing(model=named, variable=variable)
+        return Choice(rest, next(p for p in get_args(Provider) if p == prefix), "own", key=variable, named=named)
     if prefix in ("openai", "openai-chat", "openai-responses") and rest:
-        return _openai(rest, named, secrets, prefix.removeprefix("openai").lstrip("-"))
+        return openai_choice(rest, named, secrets, prefix.removeprefix("openai").lstrip("-"))
     if _OPENAI_NAME.match(named):
-        return _openai(named, named, secrets)
-    return _by_server(named, secrets)
+        return openai_choice(named, named, secrets)
+    return choice_by_server(named, secrets)
 
 
-def require_installed(choice: Choice) -> None:
-    """Raises ProviderMissing naming the extra; imports nothing heavy."""
-    if choice.provider not in _CLOUD:
-        return
-    package = _CLOUD[choice.provider][1]
-    try:
-        found = find_spec(package) is not None
-    except ModuleNotFoundError:  # the parent of a dotted name
-        found = False
-    if not found:
-        title = _TITLES[choice.provider]
-        raise ProviderMissing(model=choice.named, provider=title, extra=choice.provider)
-
-
-def build(choice: Choice, secrets: Secrets, client: AsyncClient | None) -> Model:
-    """The pydantic-ai model. `client` carries its HTTP, so that what goes out can be recorded. Imports only what it needs."""
-    require_installed(choice)
-    if choice.provider == "offline":
-        return MODELS.get(OFFLINE)()
-    key = secrets.get(choice.key) if choice.key else None
-    if choice.provider in _CLOUD:
-        return _build_cloud(choice, key or "", client)
-    return _build_openai(choice, key or "none-needed", client)
-
-
-def _unnamed(secrets: Secrets) -> str:
+def unnamed_model(secrets: Secrets) -> str:
     for variable, _ in _SERVERS:
         if secrets.get(variable):
             raise ModelNotNamed(origin=variable)
     return OPENAI_DEFAULT if secrets.get("OPENAI_API_KEY") else OFFLINE
 
 
-def _local(prefix: str, model: str, named: str, secrets: Secrets) -> Choice:
-    variable, usual = _LOCAL[prefix]
-    provider: Provider = "ollama" if prefix == "ollama" else "lmstudio"
-    return Choice(model, provider, "chat", _rooted(secrets.get(variable) or usual), named=named)
-
-
-def _cloud(prefix: str, model: str, named: str, secrets: Secrets) -> Choice:
-    variable, _ = _CLOUD[prefix]
-    if not secrets.get(variable):
-        raise KeyMissing(model=named, variable=variable)
-    return Choice(model, next(p for p in get_args(Provider) if p == prefix), "own", key=variable, named=named)
-
-
-def _openai(model: str, named: str, secrets: Secrets, api: str = "") -> Choice:
+def openai_choice(model: str, named: str, secrets: Secrets, api: str = "") -> Choice:
     """A base URL stands for a proxy of OpenAI, as in its SDK; most of them speak chat completions only."""
     url = secrets.get("OPENAI_BASE_URL")
     if not secrets.get("OPENAI_API_KEY") and not url:
@@ -169,7 +143,7 @@ def _openai(model: str, named: str, secrets: Secrets, api: str = "") -> Choice:
     return Choice(model, "openai", spoken, _rooted(url) if url else None, "OPENAI_API_KEY", named)
 
 
-def _by_server(named: str, secrets: Secrets) -> Choice:
+def choice_by_server(named: str, secrets: Secrets) -> Choice:
     for variable, provider in _SERVERS:
         if url := secrets.get(variable):
             key = "OPENAI_API_KEY" if provider == "compatible" else None
@@ -188,53 +162,37 @@ def _rooted(url: str) -> str:
     return url.rstrip("/") + "/v1" if urlsplit(url).path in ("", "/") else url.rstrip("/")
 
 
-def _bare(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+def require_installed(choice: Choice) -> None:
+    """Raises ProviderMissing naming the extra; imports nothing heavy."""
+    if choice.provider not in _CLOUD:
+        return
+    _, package, title = _CLOUD[choice.provider]
+    try:
+        is_installed = find_spec(package) is not None
+    except ModuleNotFoundError:  # the parent of a dotted name
+        is_installed = False
+    if not is_installed:
+        raise ProviderMissing(model=choice.named, provider=title, extra=choice.provider)
 
 
-def _build_openai(choice: Choice, key: str, client: AsyncClient | None) -> Model:
-    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
-
-    if choice.provider == "ollama":
-        from pydantic_ai.models.ollama import OllamaModel
-        from pydantic_ai.providers.ollama import OllamaProvider
-
-        return OllamaModel(choice.model, provider=OllamaProvider(choice.base_url, key, http_client=client))
+def build(choice: Choice, secrets: Secrets, client: AsyncClient | None) -> Model:
+    """The pydantic-ai model. `client` carries its HTTP, so that what goes out can be recorded. Imports only what it needs."""
+    require_installed(choice)
+    if choice.provider == "offline":
+        return MODELS.get(OFFLINE)()
+    model, provider = (resolve_name(f"pydantic_ai.{name}") for name in _CLASSES[choice.provider])
+    if choice.api == "responses":
+        model = resolve_name("pydantic_ai.models.openai:OpenAIResponsesModel")
+    key = secrets.get(choice.key) if choice.key else None
+    arguments: dict[str, Any] = {} if choice.provider == "xai" else {"http_client": client}  # its SDK speaks no HTTP
+    if choice.provider in _CLOUD:
+        arguments["api_key"] = key or ""
+    else:
+        arguments |= {"api_key": key or "none-needed", "base_url": choice.base_url or "https://api.openai.com/v1"}
     if choice.provider in ("lmstudio", "compatible"):
-        from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-
-        assert choice.base_url is not None
-        server = OpenAICompatibleProvider(choice.provider, base_url=choice.base_url, api_key=key, http_client=client)
-        return OpenAIChatModel(choice.model, provider=server)
-    from pydantic_ai.providers.openai import OpenAIProvider
-
-    openai = OpenAIProvider(choice.base_url or "https://api.openai.com/v1", key, http_client=client)
-    kind = OpenAIResponsesModel if choice.api == "responses" else OpenAIChatModel
-    return kind(choice.model, provider=openai)
-
-
-def _build_cloud(choice: Choice, key: str, client: AsyncClient | None) -> Model:
-    if choice.provider == "anthropic":
-        from pydantic_ai.models.anthropic import AnthropicModel
-        from pydantic_ai.providers.anthropic import AnthropicProvider
-
-        return AnthropicModel(choice.model, provider=AnthropicProvider(api_key=key, http_client=client))
-    if choice.provider == "google":
-        from pydantic_ai.models.google import GoogleModel
-        from pydantic_ai.providers.google import GoogleProvider
-
-        return GoogleModel(choice.model, provider=GoogleProvider(api_key=key, http_client=client))
-    from pydantic_ai.models.xai import XaiModel
-    from pydantic_ai.providers.xai import XaiProvider
-
-    return XaiModel(choice.model, provider=XaiProvider(api_key=key))
-
-
-# === error_mapping: Translate pydantic-ai's exceptions into ours, in one place.
-#
-# Invariant: a provider's text enters a message only scrubbed of keys and cut to a line.
-# Source: DESIGN §11; `verified` error table of pydantic-ai 2.68 (each row run against a fake server in tests/llm).
+        arguments["name"] = choice.provider
+    built: Model = model(choice.model, provider=provider(**arguments))
+    return built
 
 
 LINE_CHARS = 300
@@ -245,11 +203,11 @@ def translated(error: Exception, choice: Choice, timeout_s: float, secrets: Secr
     from pydantic_ai import exceptions as theirs
 
     model = choice.named
-    said = one_line(secrets.scrub(_told(error)))
+    problem = one_line(secrets.scrub(provider_message(error)))
     if isinstance(error, TimeoutError | theirs.ModelTimeoutError | theirs.ModelRequestTimeout):
         return ModelTimedOut(model=model, timeout_s=timeout_s)
     if isinstance(error, theirs.ModelConnectionError):
-        return ModelUnreachable(model=model, server=choice.server, problem=said)
+        return ModelUnreachable(model=model, server=choice.server, problem=problem)
     if isinstance(error, theirs.ModelAuthenticationError):
         return ModelRefusedKey(model=model)
     if isinstance(error, theirs.ModelNotFoundError):
@@ -257,18 +215,18 @@ def translated(error: Exception, choice: Choice, timeout_s: float, secrets: Secr
     if isinstance(error, theirs.ModelContextWindowExceededError):
         return ContextTooLong(model=model)
     if isinstance(error, theirs.ModelQuotaExceededError):
-        return ModelQuotaSpent(model=model, problem=said)
+        return ModelQuotaSpent(model=model, problem=problem)
     if isinstance(error, theirs.ModelRateLimitError | theirs.ModelUnavailableError):
-        return ModelBusy(model=model, problem=said)
+        return ModelBusy(model=model, problem=problem)
     if isinstance(error, theirs.ModelServerError):
-        return ModelServerFailed(model=model, problem=said)
+        return ModelServerFailed(model=model, problem=problem)
     if isinstance(error, theirs.ModelRequestRejectedError):
-        return ModelRejectedRequest(model=model, problem=said)
+        return ModelRejectedRequest(model=model, problem=problem)
     if isinstance(error, theirs.ModelHTTPError):
-        return ModelServerFailed(model=model, problem=said) if error.status_code >= 500 else _refused(model, said)
+        return (ModelServerFailed if error.status_code >= 500 else ModelRejectedRequest)(model=model, problem=problem)
     if isinstance(error, theirs.UnexpectedModelBehavior | theirs.ModelAPIError):
-        return ModelReplyInvalid(model=model, problem=said)
-    return ModelError(model=model, problem=f"{type(error).__name__}: {said}")
+        return ModelReplyInvalid(model=model, problem=problem)
+    return ModelError(model=model, problem=f"{type(error).__name__}: {problem}")
 
 
 def retry_after_s(error: Exception) -> float | None:
@@ -283,22 +241,15 @@ def one_line(text: str) -> str:
     return joined if len(joined) <= LINE_CHARS else joined[: LINE_CHARS - 1] + "…"
 
 
-def _refused(model: str, said: str) -> ModelError:
-    return ModelRejectedRequest(model=model, problem=said)
-
-
-def _told(error: Exception) -> str:
-    """The provider's own sentence where there is one; else the exception's."""
+def provider_message(error: Exception) -> str:
+    """Return the provider's own sentence where there is one; else the exception's."""
     body = getattr(error, "body", None)
     if isinstance(body, dict):
         inner = body.get("error", body)
-        said = inner.get("message") if isinstance(inner, dict) else inner
-        if isinstance(said, str) and said.strip():
-            return said
+        message = inner.get("message") if isinstance(inner, dict) else inner
+        if isinstance(message, str) and message.strip():
+            return message
     return str(error) or type(error).__name__
-
-
-# === price_list
 
 
 @cache

@@ -5,8 +5,15 @@ that could be asked here: theirs are counted with o200k_base times a measured fa
 `token_counter`, with the download of tokenisers switched off, and labelled estimated. litellm takes seconds to import, so it is
 not asked where its answer is known: a test holds the direct counts equal to its own.
 Invariants: nothing is fetched; the same text has the same count at any time; counts are kept by a digest of the text, never the
-text. The method, and how far off it may be, comes with the counter; a window that the list does not know is labelled assumed.
-Source: MEMOIR 2.3; CHUNK 1.2–1.5, 2.3, 14.4; verified/llm.md §3; docs/cutting.md says where the factors are from.
+text; ends(text) is the same for any number of threads; where `splits` says True, counts of both sides add up to the count of the
+whole. The method, and how far off it may be, comes with the counter; a window that the list does not know is labelled assumed.
+
+tiktoken splits a text by a pattern, then merges bytes inside each match. Reading the two patterns gives places where a text falls
+into two matches whatever stands around them, and from there on both sides are tokenised as they are together. Inside a match a
+token end is such a place too, because every token of both vocabularies is what its own bytes merge to (checked over all 300,254;
+a test samples it) and a final token end is one no merge ever crossed.
+Source: MEMOIR 2.3; CHUNK 1.2–1.5, 2.3, 14.4; verified/llm.md §3, verified/performance.md §A; the patterns in
+tiktoken_ext/openai_public.py; docs/cutting.md says where the factors are from.
 """
 
 from __future__ import annotations
@@ -37,19 +44,6 @@ from memoir_engine.text.cut_strategies import APPROXIMATE, Counter, Ints, approx
 if TYPE_CHECKING:
     import tiktoken
 
-
-# === encodings: OpenAI's two current encodings, from the files that come with litellm: counts, token ends, safe places to
-# cut.
-#
-# tiktoken splits a text by a pattern, then merges bytes inside each match. Reading the two patterns gives places where
-# a text falls into two matches whatever stands around them, and from there on both sides are tokenised as they are
-# together. Inside a match a token end is such a place too, because every token of both vocabularies is what its own bytes
-# merge to (checked over all 300,254; a test samples it) and a final token end is one no merge ever crossed.
-# Invariants: nothing is downloaded; special tokens in a text are plain text; ends(text) is the same for any number of
-# threads; where `splits` says True, counts of both sides add up to the count of the whole.
-# Source: verified/performance.md §A, verified/llm.md §3; the patterns in tiktoken_ext/openai_public.py.
-
-
 NAMES = ("o200k_base", "cl100k_base")
 _BLOCK = 600_000  # characters tokenised in one call: large enough to leave the GIL alone, small enough to share
 
@@ -69,7 +63,7 @@ class Encoding:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._coder = _load(name)
+        self._coder: tiktoken.Encoding = quiet_tiktoken().get_encoding(name)
         self._table = _table(self._coder)
 
     def count(self, text: str) -> int:
@@ -86,7 +80,7 @@ class Encoding:
             found = [self._group(texts[first:stop]) for first, stop in groups]
         return np.concatenate(found) if found else np.empty(0, np.int64)
 
-    def ends(self, text: str, *, threads: int = 1) -> NDArray[np.int64]:
+    def ends(self, text: str, *, threads: int = 2) -> NDArray[np.int64]:
         """The offset behind each token; one that ends inside a character has the offset of the next that does not."""
         blocks = _blocks(text)
         starts = [0, *(stop for _, stop in blocks)]
@@ -143,7 +137,9 @@ class Encoding:
         except UnicodeEncodeError:  # a lone surrogate: one character for one, so that offsets hold
             return self._ids(_SURROGATE.sub("\ufffd", text))
         except ValueError:  # the pattern's stack, at some 700,000 blanks in a row; no model takes such a text anyway
-            middle = _middle_of_blanks(text)
+            # a seam nowhere near a chunk whose ends are not both blanks, so that every chunk with it is counted anew
+            start, stop = max((run.span() for run in _BLANKS.finditer(text)), key=lambda run: run[1] - run[0])
+            middle = (start + stop) // 2
             return np.concatenate((self._ids(text[:middle]), self._ids(text[middle:])))
 
 
@@ -158,15 +154,16 @@ def encoding(name: str) -> Encoding:
         return _shared(name)
 
 
-def _load(name: str) -> tiktoken.Encoding:
-    """tiktoken's encoding from litellm's folder, found without importing litellm, which takes seconds."""
+@cache
+def quiet_tiktoken() -> Any:
+    """tiktoken, reading the encodings in litellm's folder, found without importing litellm, which takes seconds."""
     import tiktoken
 
     litellm = find_spec("litellm")
     assert litellm is not None and litellm.origin is not None  # a dependency of this package
     # tiktoken reads the folder from the environment alone and else downloads; litellm sets the very same value.
     os.environ["TIKTOKEN_CACHE_DIR"] = str(Path(litellm.origin).parent / "litellm_core_utils" / "tokenizers")
-    return tiktoken.get_encoding(name)
+    return tiktoken
 
 
 def _table(coder: Any) -> NDArray[np.uint16]:
@@ -208,20 +205,16 @@ def _blocks(text: str) -> list[tuple[int, int]]:
     return [(a, b) for a, b in zip(cuts, [*cuts[1:], len(text)], strict=True) if b > a]
 
 
-def _middle_of_blanks(text: str) -> int:
-    """Nowhere near a chunk whose ends are not both blanks, so that every chunk with this seam in it is counted anew."""
-    runs = (run.span() for run in _BLANKS.finditer(text))
-    start, stop = max(runs, key=lambda run: run[1] - run[0])
-    return (start + stop) // 2
-
-
-# === tokens
-
-
 CHOICES = ("auto", "openai", "anthropic", "gemini", "approximate")
 
-_CLAUDE_FACTOR = 1.2  # published comparisons of Claude 3.5 with o200k: 1.16 on English, 1.21 on mathematics, 1.30 on Python
-_GEMINI_FACTOR = 1.0  # a vocabulary of like size (256,000 against 200,000)
+_EXACT = "The model's own encoding: the very count of its provider."
+_NOT_OWN = "The model is not OpenAI's, or not known: its own tokeniser counts otherwise."
+_FACTORS: dict[TokenMethodName, tuple[float, str]] = {
+    # published comparisons of Claude 3.5 with o200k: 1.16 on English, 1.21 on mathematics, 1.30 on Python
+    "anthropic": (1.2, "No tokeniser of Claude 3 and later is published; only Anthropic's own counting service is exact."),
+    # a vocabulary of like size (256,000 against 200,000)
+    "gemini": (1.0, "No tokeniser of Gemini can be asked here; only Google's own counting service is exact."),
+}
 
 
 def method_for(model: str) -> TokenMethodName:
@@ -263,7 +256,7 @@ class EncodingCounter:
         return found if self.factor == 1.0 else np.rint(found * self.factor).astype(np.int64)
 
     def parts(self, text: str, maximum: int) -> list[tuple[int, int, int]]:
-        return _parts(text, _Whole(self.name), self, max(1, int(maximum / self.factor)))
+        return _parts(text, encoding(self.name), self, max(1, int(maximum / self.factor)))
 
 
 @dataclass(frozen=True)
@@ -276,27 +269,11 @@ class ApproximateCounter:
         return approximate_counts(texts)
 
     def parts(self, text: str, maximum: int) -> list[tuple[int, int, int]]:
-        return _parts(text, _Guessed(), self, maximum)
+        return _parts(text, GuessedTokens(), self, maximum)
 
 
 @dataclass(frozen=True)
-class _Whole:
-    """An encoding as cutting a text needs it."""
-
-    name: str
-
-    def ends(self, text: str) -> NDArray[Any]:
-        return encoding(self.name).ends(text, threads=2)
-
-    def count(self, text: str) -> int:
-        return encoding(self.name).count(text)
-
-    def splits(self, text: str, at: int) -> bool:
-        return encoding(self.name).splits(text, at)
-
-
-@dataclass(frozen=True)
-class _Guessed:
+class GuessedTokens:
     """A tokeniser made of shares of characters: a token ends wherever the sum of shares passes a whole number."""
 
     def ends(self, text: str) -> NDArray[Any]:
@@ -326,21 +303,13 @@ def _counter(name: str, encoded: str, own: bool) -> Counter:
     except Exception:  # litellm's folder is not there, or is not readable: nothing may be fetched in its place
         note = f"The tokeniser {encoded} cannot be loaded here. {APPROXIMATE.note}"
         return ApproximateCounter(TokenMethod("approximate", APPROXIMATE.basis, False, APPROXIMATE.error_percent, note))
-    factor = {"anthropic": _CLAUDE_FACTOR, "gemini": _GEMINI_FACTOR}.get(name, 1.0)
-    return EncodingCounter(_method(name, encoded, own, factor), encoded, factor)
-
-
-def _method(name: str, encoded: str, own: bool, factor: float) -> TokenMethod:
-    if name == "openai" and own:
-        return TokenMethod("openai", encoded, True, 0.0, "The model's own encoding: the very count of its provider.")
     if name == "openai":
-        note = "The model is not OpenAI's, or not known: its own tokeniser counts otherwise."
-        return TokenMethod("openai", encoded, False, 20.0, note)
-    if name == "anthropic":
-        note = "No tokeniser of Claude 3 and later is published; only Anthropic's own counting service is exact."
-        return TokenMethod("anthropic", f"{encoded} × {factor:g}", False, 15.0, note)
-    note = "No tokeniser of Gemini can be asked here; only Google's own counting service is exact."
-    return TokenMethod("gemini", encoded, False, 15.0, note)
+        error, note = (0.0, _EXACT) if own else (20.0, _NOT_OWN)
+        return EncodingCounter(TokenMethod("openai", encoded, own, error, note), encoded)
+    method: TokenMethodName = "anthropic" if name == "anthropic" else "gemini"
+    factor, note = _FACTORS[method]
+    basis = encoded if factor == 1.0 else f"{encoded} × {factor:g}"
+    return EncodingCounter(TokenMethod(method, basis, False, 15.0, note), encoded, factor)
 
 
 ASSUMED_TOKENS = 8_192
@@ -363,9 +332,10 @@ def window_of(model: str) -> Window:
         return Window(OFFLINE_TOKENS, True)
     bare = name_of(model).bare
     for name in dict.fromkeys((model.replace(":", "/", 1), *(f"{prefix}{bare}" for prefix in _PREFIXES))):
-        tokens = _tokens(_listed().get(name))
-        if tokens:
-            return Window(tokens, True)
+        about = _listed().get(name)
+        tokens = about.get("max_input_tokens") if isinstance(about, dict) else None
+        if isinstance(tokens, int | float) and not isinstance(tokens, bool) and tokens > 0:
+            return Window(int(tokens), True)
     return Window(ASSUMED_TOKENS, False)
 
 
@@ -379,11 +349,6 @@ def _listed() -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _tokens(about: Any) -> int:
-    found = about.get("max_input_tokens") if isinstance(about, dict) else None
-    return int(found) if isinstance(found, int | float) and not isinstance(found, bool) and found > 0 else 0
 
 
 OFFLINE = "offline"
@@ -489,11 +454,9 @@ class _Counts:
 
 def own_encoding(model: str) -> str | None:
     """The encoding of an OpenAI model, if it is one of the two that come with us."""
-    import tiktoken
-
     bare, own = name_of(model)
     try:
-        name = tiktoken.encoding_name_for_model(bare).replace("o200k_harmony", "o200k_base")  # differ in special tokens
+        name = quiet_tiktoken().encoding_name_for_model(bare).replace("o200k_harmony", "o200k_base")  # differ in special tokens
     except KeyError:
         return None
     return name if own and name in NAMES else None
