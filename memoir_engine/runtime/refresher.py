@@ -21,7 +21,7 @@ from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.runtime.passages import Collections
 from memoir_engine.store.chain import actions, state, tombstones
 from memoir_engine.store.chain.state import Pulse
-from memoir_engine.store.db import compaction, ids
+from memoir_engine.store.db import database, ids
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx, portions
 from memoir_engine.store.search import embeddings, passages
@@ -133,7 +133,7 @@ class Keeper:
 
     def go_on(self) -> None:
         """Go on with what the process before this one left undone."""
-        if self._db.read(lambda tx: compaction.is_due(tx) or bool(passages.uncut(tx, limit=1))):
+        if self._db.read(lambda tx: database.compaction_is_due(tx) or bool(passages.uncut(tx, limit=1))):
             self.later()
         elif self._passages.is_behind():  # erased by another process while the one before this held the files
             self.later()
@@ -164,7 +164,7 @@ class Keeper:
             self._lexical.tidy()
             self._passages.tidy()
             self._cache.persist()
-            compaction.finish(self._db)
+            database.finish_compaction(self._db)
             self.problem = None
         except Exception as delayed:  # whatever it is, the next reader tries again and is told
             self.problem = f"{type(delayed).__name__}: {delayed}"

@@ -4,6 +4,7 @@ Invariant: `work(tx)` runs inside one transaction and is run again from its star
 writer was in the way; so it is repeatable, short, and returns detached values. A unit is retried whole or not at all, a
 statement never. Failures are `lost` (the connection is gone, or none can be made), `conflict` (another transaction was in the
 way) or `fatal` (waiting will not help). A refused connection is an OperationalError that does not count as invalidated.
+SQLite keeps freed pages and a log: that compaction is due is written by the transaction that deletes; a dead process leaves it.
 Source: DESIGN §2.2, §7; MEMOIR 1.3, 1.5, 7.5, 7.8, 7.9, 7B; error codes measured on the three servers.
 """
 
@@ -20,12 +21,14 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal, TypeVar
 
+from sqlalchemy import delete, insert
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from memoir_engine.core import errors
 from memoir_engine.core.run import Clock
+from memoir_engine.store import tables
 from memoir_engine.store.db import engines, schema
 from memoir_engine.store.db.engines import address, in_memory, make_folder, safe
 from memoir_engine.store.db.types import Tx
@@ -88,6 +91,7 @@ def _by_code(error: DBAPIError) -> Failure | None:
 
 
 READING = "reading"
+COMPACTION = "compaction"  # the setting that says that deleted rows are to be overwritten in the file
 
 T = TypeVar("T")
 OnRetry = Callable[[str, int, float], None]  # operation, attempt that failed, seconds to wait
@@ -254,6 +258,31 @@ class Database:
         if operation == READING:
             return errors.ReadFailed(problem=problem_of(error))
         return errors.WriteFailed(operation=operation, problem=problem_of(error))
+
+
+def note_compaction(tx: Tx) -> None:
+    """Mark the file as due for compaction from the commit on; whoever opens it next finds the mark."""
+    if tx.dialect.name == "sqlite" and not compaction_is_due(tx):
+        tx.execute(insert(tables.setting).values(name=COMPACTION, value="due"))
+
+
+def compaction_is_due(tx: Tx) -> bool:
+    return schema.setting(tx, COMPACTION) is not None
+
+
+def finish_compaction(db: Database) -> bool:
+    """Compact where it is due. Return False when somebody else holds the file: it stays due."""
+    if not db.read(compaction_is_due):
+        return True
+    try:
+        done = db.compact()
+    except errors.DatabaseError:
+        return False
+    if done:
+        mark = delete(tables.setting).where(tables.setting.c.name == COMPACTION)
+        db.write(lambda tx: tx.execute(mark) and None, operation="the end of a compaction")
+        db.compact(rows=False)
+    return done
 
 
 def is_retried(tx: Tx) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from itertools import islice
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Row, Select
+from sqlalchemy import ColumnElement, Select
 from sqlalchemy.engine import Connection
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ def portions(values: Iterable[T], size: int = 500) -> Iterator[list[T]]:
         yield portion
 
 
-def rows_in(tx: Tx, query: Select[Any], column: ColumnElement[Any], values: Iterable[Any]) -> Iterator[Row[Any]]:
+def rows_in(tx: Tx, query: Select[Any], column: ColumnElement[Any], values: Iterable[Any]) -> Iterator[Any]:
     """Yield the rows of a query whose column has one of these values, portion by portion."""
     for portion in portions(values):
         yield from tx.execute(query.where(column.in_(portion)))

@@ -29,7 +29,7 @@ from memoir_engine.store.chain.canonical_json import canonical, parse
 from memoir_engine.store.chain.tombstones import NO_SALT, has_key, key_of
 from memoir_engine.store.checkpoints import deletion
 from memoir_engine.store.conversations.messages import as_message
-from memoir_engine.store.db import compaction, ids
+from memoir_engine.store.db import database, ids
 from memoir_engine.store.db.text_rules import check_name, name_key
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions, rows_in
 from memoir_engine.store.erase.usages import QUOTING_COLUMNS, SourceUsages, redacted, trace
@@ -102,7 +102,7 @@ def erase(
     _rename_quoting(tx, action, names)
     filings.close_empty_categories(tx, action, left)
     action.seal()
-    compaction.note(tx)
+    database.note_compaction(tx)
     return actions.get(tx, action.id)
 
 

@@ -28,7 +28,7 @@ from memoir_engine.store.chain.canonical_json import canonical, parse
 from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.conversations import retention
 from memoir_engine.store.conversations.messages import as_message
-from memoir_engine.store.db import compaction, ids
+from memoir_engine.store.db import database, ids
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts import facts, rows, vectors
 from memoir_engine.store.facts.facts import OwnerFilter
@@ -271,7 +271,7 @@ def forget(
     embeddings.drop(tx, "fact", trace.family.all)
     vectors.drop(tx, trace.family.all)
     retention.drop_passages(tx, sorted({session for session, _ in trace.spans}))
-    compaction.note(tx)
+    database.note_compaction(tx)
     return actions.get(tx, action.id)
 
 

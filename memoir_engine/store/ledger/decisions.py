@@ -20,7 +20,7 @@ from memoir_engine.store.chain.canonical_json import canonical, parse, seal
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import is_retried
 from memoir_engine.store.db.statements import Prepared
-from memoir_engine.store.db.types import Tx, build, portions
+from memoir_engine.store.db.types import Tx, build, portions, rows_in
 from memoir_engine.store.ledger.runs import hold
 
 _AS_THEY_ARE = ("call_id", "level", "parent_id", "decided_by", "attempts", "note")  # fields of a choice that are columns
@@ -100,10 +100,9 @@ def of_chunks(tx: Tx, chunk_ids: Sequence[int]) -> dict[int, tuple[Decision, ...
 def _decisions(tx: Tx, condition: ColumnElement[bool], limit: int | None) -> tuple[Decision, ...]:
     rows = tx.execute(select(tables.decision).where(condition).order_by(tables.decision.c.id).limit(limit)).all()
     offers = payloads.get(tx, (row.offer for row in rows))
-    c, first_names = tables.category_version.c, dict[int, str]()
-    for portion in portions(sorted({category for row in rows for category, _ in parse(row.chosen)})):
-        versions = tx.execute(select(c.category_id, c.name).where(c.category_id.in_(portion)).order_by(c.from_seq.desc()))
-        first_names |= {version.category_id: version.name for version in versions}
+    c, chosen = tables.category_version.c, {category for row in rows for category, _ in parse(row.chosen)}
+    versions = rows_in(tx, select(c.category_id, c.name).order_by(c.from_seq.desc()), c.category_id, sorted(chosen))
+    first_names: dict[int, str] = {version.category_id: version.name for version in versions}
     return tuple(_decision(row, offers.get(row.offer), first_names) for row in rows)
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import false, or_, select
 from memoir_engine.core.errors import SourceNotFound
 from memoir_engine.store import tables
 from memoir_engine.store.db.text_rules import WORKSPACE
-from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.db.types import FAR, Tx, rows_in
 from memoir_engine.store.search import conversation_passages, passages
 from memoir_engine.store.sources.sources import MOST_ID
 
@@ -39,9 +39,8 @@ class SearchFilter:
 def matching_ids(tx: Tx, owner: str, search_filter: SearchFilter) -> frozenset[int]:
     """Return the ids of passages that pass the filter. Raises SourceNotFound for an unknown source."""
     p, s, since = tables.passage.c, tables.source.c, search_filter.since
-    existing: set[int] = set()
-    for portion in portions(number for number in search_filter.sources or () if abs(number) <= MOST_ID):
-        existing |= set(tx.execute(select(s.id).where(s.id.in_(portion))).scalars())
+    storable = [number for number in search_filter.sources or () if abs(number) <= MOST_ID]
+    existing = {row.id for row in rows_in(tx, select(s.id), s.id, storable)}
     for number in search_filter.sources or ():
         if number not in existing:
             raise SourceNotFound(source_id=number)

@@ -18,7 +18,7 @@ from memoir_engine.store import tables
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.text_rules import WORKSPACE
-from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.db.types import FAR, Tx, portions, rows_in
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.text.passages import split_passages
@@ -178,10 +178,7 @@ def count(tx: Tx, owner: str = WORKSPACE) -> int:
 def counts(tx: Tx, source_ids: Iterable[int]) -> dict[int, int]:
     """Count the open passages of each source; sources without any are left out."""
     wanted = select(_P.source_id, func.count()).where(_P.to_seq == FAR).group_by(_P.source_id)
-    by_source: dict[int, int] = {}
-    for portion in portions(sorted(set(source_ids))):
-        by_source |= {row[0]: row[1] for row in tx.execute(wanted.where(_P.source_id.in_(portion)))}
-    return by_source
+    return {row[0]: row[1] for row in rows_in(tx, wanted, _P.source_id, sorted(set(source_ids)))}
 
 
 def get(tx: Tx, passage_ids: Iterable[int], *, owner: str = WORKSPACE) -> dict[int, PassageRow]:

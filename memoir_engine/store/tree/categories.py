@@ -24,7 +24,7 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import seal
 from memoir_engine.store.db import schema
 from memoir_engine.store.db.text_rules import name_key
-from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
+from memoir_engine.store.db.types import FAR, ROOT, Tx, rows_in
 from memoir_engine.text.names import SEPARATOR, fold
 
 
@@ -217,11 +217,8 @@ _OPEN = (
 
 def _open(tx: Tx, column: str, values: Iterable[int], at_seq: int | None = None) -> dict[int, OpenCategory]:
     wanted = _OPEN.where(open_at(tables.category_version, at_seq))
-    by_id: dict[int, OpenCategory] = {}
-    for portion in portions(sorted(set(values))):
-        rows = tx.execute(wanted.where(tables.category_version.c[column].in_(portion)))
-        by_id |= {row.category_id: OpenCategory(*row) for row in rows}
-    return by_id
+    rows = rows_in(tx, wanted, tables.category_version.c[column], sorted(set(values)))
+    return {row.category_id: OpenCategory(*row) for row in rows}
 
 
 def _last(tx: Tx, category_ids: Iterable[int], at_seq: int | None) -> dict[int, Any]:
@@ -229,10 +226,7 @@ def _last(tx: Tx, category_ids: Iterable[int], at_seq: int | None) -> dict[int, 
     v = tables.category_version.c
     wanted = select(v.category_id, v.parent_key.label("parent_id"), v.name, v.merged_into).order_by(v.from_seq)
     wanted = wanted if at_seq is None else wanted.where(v.from_seq <= at_seq)
-    last: dict[int, Any] = {}
-    for portion in portions(sorted(category_ids)):
-        last |= {row.category_id: row for row in tx.execute(wanted.where(v.category_id.in_(portion)))}
-    return last
+    return {row.category_id: row for row in rows_in(tx, wanted, v.category_id, sorted(category_ids))}
 
 
 def _begins(word: str, words: list[str]) -> bool:

@@ -22,7 +22,7 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import moment_of, stamp
 from memoir_engine.store.db.statements import Prepared
-from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.db.types import FAR, Tx, portions, rows_in
 from memoir_engine.store.tree import categories
 from memoir_engine.text.sentences import READ_CHARS, opening
 
@@ -32,11 +32,11 @@ PLACED = "ChunkPlaced"
 def with_previews(tx: Tx, events: Sequence[EventView], alive: Mapping[int, str]) -> tuple[EventView, ...]:
     """Add to each ChunkPlaced event how its chunk begins. alive: previews by event number, of a run in progress here."""
     missing = [event for event in events if event.kind == PLACED and event.n not in alive]
-    c, stored = tables.chunk.c, dict[int, str | None]()
+    c, run_id = tables.chunk.c, missing[0].run_id if missing else ""
     wanted = select(c.position, func.substr(c.text, 1, READ_CHARS)).join(tables.source, tables.source.c.id == c.source_id)
-    for portion in portions(sorted({int(event.body["position"]) for event in missing})):
-        of_run = wanted.where(tables.source.c.run_id == missing[0].run_id, c.position.in_(portion))
-        stored |= {position: opening(text) or None for position, text in tx.execute(of_run)}
+    positions = sorted({int(event.body["position"]) for event in missing})
+    rows = rows_in(tx, wanted.where(tables.source.c.run_id == run_id), c.position, positions)
+    stored = {position: opening(text) or None for position, text in rows}
     return tuple(
         replace(event, body=event.body | {"quote": alive.get(event.n) or stored.get(int(event.body["position"]))})
         if event.kind == PLACED
@@ -98,10 +98,7 @@ def counts(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) ->
     """Count the chunks of each of these leaves."""
     c = tables.filing.c
     wanted = select(c.category_id, func.count()).where(categories.open_at(tables.filing, at_seq)).group_by(c.category_id)
-    by_leaf: dict[int, int] = {}
-    for portion in portions(sorted(set(category_ids))):
-        by_leaf |= {row[0]: row[1] for row in tx.execute(wanted.where(c.category_id.in_(portion)))}
-    return by_leaf
+    return {row[0]: row[1] for row in rows_in(tx, wanted, c.category_id, sorted(set(category_ids)))}
 
 
 def count(tx: Tx, *, at_seq: int | None = None) -> int:
@@ -142,10 +139,8 @@ def leaves_of_sources(tx: Tx, source_ids: Iterable[int], *, at_seq: int | None =
     c = tables.filing.c
     wanted = select(c.category_id).join(tables.chunk, tables.chunk.c.id == c.chunk_id).distinct()
     wanted = wanted.where(categories.open_at(tables.filing, at_seq))
-    leaves: set[int] = set()
-    for portion in portions(sorted(set(source_ids))):
-        leaves |= set(tx.execute(wanted.where(tables.chunk.c.source_id.in_(portion))).scalars())
-    return tuple(sorted(leaves))
+    rows = rows_in(tx, wanted, tables.chunk.c.source_id, sorted(set(source_ids)))
+    return tuple(sorted({row.category_id for row in rows}))
 
 
 def of_source(tx: Tx, source_id: int, *, at_seq: int | None = None) -> tuple[Chunk, ...]:
@@ -162,10 +157,8 @@ def first_texts(tx: Tx, source_id: int, *, limit: int = 5) -> tuple[str, ...]:
 
 
 def texts(tx: Tx, chunk_ids: Iterable[int]) -> dict[int, str]:
-    c, by_id = tables.chunk.c, dict[int, str]()
-    for portion in portions(sorted(set(chunk_ids))):
-        by_id |= {row.id: row.text for row in tx.execute(select(c.id, c.text).where(c.id.in_(portion)))}
-    return by_id
+    c = tables.chunk.c
+    return {row.id: row.text for row in rows_in(tx, select(c.id, c.text), c.id, sorted(set(chunk_ids)))}
 
 
 def changes_since(tx: Tx, seq: int, *, limit: int | None = None) -> ChunkChanges:
@@ -181,8 +174,7 @@ def changes_since(tx: Tx, seq: int, *, limit: int | None = None) -> ChunkChanges
         filed = (*(chunk for chunk in filed if chunk.seq < upto), *(FiledChunk(*row) for row in same))
     gone = select(c.chunk_id).where(c.to_seq > seq, c.to_seq <= upto, c.to_seq < FAR)
     closed = set(tx.execute(gone).scalars()) - {chunk.chunk_id for chunk in filed}
-    for portion in portions(sorted(closed)):
-        closed -= set(tx.execute(select(c.chunk_id).where(c.to_seq == FAR, c.chunk_id.in_(portion))).scalars())
+    closed -= {row.chunk_id for row in rows_in(tx, select(c.chunk_id).where(c.to_seq == FAR), c.chunk_id, sorted(closed))}
     return ChunkChanges(upto, filed, tuple(sorted(closed)))
 
 

@@ -20,7 +20,7 @@ from memoir_engine.core.results.documents import Path
 from memoir_engine.store import tables
 from memoir_engine.store.db import schema
 from memoir_engine.store.db.text_rules import name_key
-from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
+from memoir_engine.store.db.types import FAR, ROOT, Tx, rows_in
 from memoir_engine.store.tree import categories, chunks, filings
 from memoir_engine.store.tree.categories import OpenCategory, below, path_in
 
@@ -131,11 +131,9 @@ def load(tx: Tx, edit: Edit) -> EditSnapshot:
         column, among = c.chunk_id, frozenset(edit.chosen)
     else:
         column, among = c.category_id, below(nodes.values(), edit.category) if edit.verb in ("merge", "split") else frozenset()
-    filed: dict[int, int] = {}
-    for portion in portions(sorted(among)):
-        rows = tx.execute(select(c.chunk_id, c.category_id).where(c.to_seq == FAR, column.in_(portion)))
-        filed |= {row.chunk_id: row.category_id for row in rows}
-    return EditSnapshot(depth, nodes, counts, dict(sorted(filed.items())), filings.closable_categories(tx))
+    rows = rows_in(tx, select(c.chunk_id, c.category_id).where(c.to_seq == FAR), column, sorted(among))
+    filed: dict[int, int] = dict(sorted(map(tuple, rows)))
+    return EditSnapshot(depth, nodes, counts, filed, filings.closable_categories(tx))
 
 
 NEW = -1  # id of the category an edit creates, until it is written

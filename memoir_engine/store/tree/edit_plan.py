@@ -36,7 +36,7 @@ from memoir_engine.store.chain import actions, payloads
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.text_rules import check_name
-from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
+from memoir_engine.store.db.types import FAR, ROOT, Tx, rows_in
 from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.tree.categories import OpenCategory
 from memoir_engine.store.tree.edit_draft import (
@@ -311,13 +311,11 @@ def _write_category(tx: Tx, action: OpenAction, step: Any, payload: str, new: in
 
 
 def _write_refiles(tx: Tx, action: OpenAction, steps: Sequence[tuple[Any, str]], new: int, actor: str) -> None:
-    c, rows = tables.filing.c, dict[int, Any]()
-    for portion in portions(step.chunk for step, _ in steps):
-        found = tx.execute(select(tables.filing).where(c.to_seq == FAR, c.chunk_id.in_(portion)))
-        rows |= {row.chunk_id: row for row in found}
-    moves = []
+    c, moves = tables.filing.c, []
+    rows = rows_in(tx, select(tables.filing).where(c.to_seq == FAR), c.chunk_id, [step.chunk for step, _ in steps])
+    filed = {row.chunk_id: row for row in rows}
     for step, payload in steps:
-        old, leaf = rows[step.chunk], new if step.leaf == NEW else step.leaf
+        old, leaf = filed[step.chunk], new if step.leaf == NEW else step.leaf
         review = FilingReview(actor, NOW) if step.reviewed else FilingReview()
         moves.append(FilingMove(old, leaf, None if step.reviewed else old.decision_id, review, payload))
     filings.move(tx, action, moves)

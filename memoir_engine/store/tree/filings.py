@@ -25,7 +25,7 @@ from memoir_engine.store.chain import actions, payloads
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import moment_of
 from memoir_engine.store.db import ids, schema
-from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
+from memoir_engine.store.db.types import FAR, ROOT, Tx, portions, rows_in
 from memoir_engine.store.search import passages
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tables.sources import LIVE
@@ -361,7 +361,5 @@ def chunk_reviews(tx: Tx, chunk_ids: Iterable[int]) -> dict[int, tuple[str, str 
     wanted = select(f.chunk_id, f.reviewed_by, f.verdict, e.at).join(tables.audit_event, e.seq == f.reviewed_seq)
     last = ~exists().where(later.c.chunk_id == f.chunk_id, later.c.from_seq > f.from_seq)
     wanted = wanted.where(f.reviewed_by.is_not(None), (f.to_seq == FAR) | ((f.verdict == REJECTED) & last))
-    reviews: dict[int, tuple[str, str | None, datetime]] = {}
-    for some in portions(sorted(set(chunk_ids))):
-        reviews |= {row[0]: (row[1], row[2], moment_of(row[3])) for row in tx.execute(wanted.where(f.chunk_id.in_(some)))}
-    return reviews
+    rows = rows_in(tx, wanted, f.chunk_id, sorted(set(chunk_ids)))
+    return {chunk: (reviewer, verdict, moment_of(at)) for chunk, reviewer, verdict, at in rows}
