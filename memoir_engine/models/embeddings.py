@@ -17,10 +17,12 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memoir_engine.core.config import MemoirConfig, Secrets
 from memoir_engine.core.errors import (
@@ -104,7 +106,9 @@ class Embedding:
         try:
             # the HTTP client's timeouts count silence; a server that drips would hold an attempt for ever
             async with asyncio.timeout(self.config.timeout_s):
-                return await model.embed([_sendable(text) for text in self.texts], input_type="document", settings=settings)
+                # half a surrogate pair cannot be sent as UTF-8
+                texts = [text.encode("utf-8", "replace").decode("utf-8") for text in self.texts]
+                return await model.embed(texts, input_type="document", settings=settings)
         finally:
             exchange.reset(token)
 
@@ -113,13 +117,15 @@ class Embedding:
         sent = result.usage.input_tokens
         tokens = sent or sum(map(len, self.texts)) // CHARS_PER_TOKEN
         price = await asyncio.to_thread(cost, self.choice, tokens, 0)
-        vectors, problem = _checked(result.embeddings, len(self.texts), clock.wire)
-        wrong = ModelReplyInvalid(model=self.choice.named, problem=problem) if problem else None
-        reply = clock.wire.received if vectors is None else _summary(vectors)
-        error = str(wrong) if wrong else None
-        await self._record(clock, error, price, reply, latency_ms, tokens=tokens, estimated=not sent)
-        if vectors is None:
-            return wrong or ModelReplyInvalid(model=self.choice.named, problem="no vectors"), 0.0
+        try:
+            vectors = ordered_vectors(result.embeddings, len(self.texts), clock.wire)
+        except ValueError as problem:
+            wrong = ModelReplyInvalid(model=self.choice.named, problem=str(problem))
+            await self._record(clock, str(wrong), price, clock.wire.received, latency_ms, tokens=tokens, estimated=not sent)
+            return wrong, 0.0
+        digest = hashlib.sha256(vectors.astype("<f4").tobytes()).hexdigest()
+        reply = json.dumps({"vectors": vectors.shape[0], "dimensions": vectors.shape[1], "sha256": digest})
+        await self._record(clock, None, price, reply, latency_ms, tokens=tokens, estimated=not sent)
         return Embedded(vectors)
 
     async def _failed(self, clock: _Clock, error: str) -> None:
@@ -140,15 +146,17 @@ class Embedding:
         estimated: bool = False,
     ) -> None:
         scrub = self.secrets.scrub
+        who = [VERSION, self.choice.provider, self.choice.model, self.choice.server, self.dims]
+        exact = json.dumps([who, list(self.texts)], ensure_ascii=False)
         row = Attempt(
             run_id=self.run.id,
             purpose=PURPOSE,
             prompt_version=VERSION,
-            fingerprint=self._fingerprint(),
+            fingerprint=hashlib.sha256(exact.encode("utf-8", "backslashreplace")).hexdigest(),
             model=self.choice.model,
             provider=self.choice.provider,
             output_mode="vectors",
-            params=self._params(),
+            params={"texts": len(self.texts)} | ({"dimensions": self.dims} if self.dims else {}),
             attempt=self._attempts,
             started_at=clock.started_at,
             latency_ms=latency_ms,
@@ -162,14 +170,6 @@ class Embedding:
         )
         self.run.emit(to_call_ended(await self.run.ledger.record(row), row))
 
-    def _params(self) -> dict[str, Any]:
-        return {"texts": len(self.texts)} | ({"dimensions": self.dims} if self.dims else {})
-
-    def _fingerprint(self) -> str:
-        who = [VERSION, self.choice.provider, self.choice.model, self.choice.server, self.dims]
-        exact = json.dumps([who, list(self.texts)], ensure_ascii=False)
-        return hashlib.sha256(exact.encode("utf-8", "backslashreplace")).hexdigest()
-
     def _elapsed_ms(self, clock: _Clock) -> float:
         return round(self.run.clock.tick_ms() - clock.began_ms, 3)  # as exact as the ledger keeps it
 
@@ -179,44 +179,41 @@ def packed(batches: Sequence[Vectors], dim: int) -> Vectors:
     return np.concatenate(batches) if batches else np.zeros((0, dim), dtype=np.float32)
 
 
-def _checked(embeddings: Sequence[Sequence[float]], count: int, wire: Exchange) -> tuple[Vectors | None, str]:
-    """The vectors in the order of the texts, of unit length; or what is wrong with them."""
+def ordered_vectors(embeddings: Sequence[Sequence[float]], count: int, wire: Exchange) -> Vectors:
+    """Return the vectors in the order of the texts, of unit length. Raises ValueError with what is wrong with them.
+
+    The SDK hands them out as they came; the number of the text that each belongs to stands in the body, if anywhere.
+    """
+    problem = ""
     try:
-        return _ordered(embeddings, count, wire)
+        if len(embeddings) != count:
+            problem = f"{len(embeddings)} vectors came back for {count} texts"
+        elif len({len(vector) for vector in embeddings}) != 1 or not len(embeddings[0]):
+            problem = "its vectors are empty or of different lengths"
+        elif sorted(order := _order(wire)) != list(range(count)):
+            problem = "its vectors are not numbered as the texts are"
+        else:
+            vectors = np.empty((count, len(embeddings[0])), dtype=np.float64)
+            vectors[order] = np.asarray(embeddings, dtype=np.float64)
     except (AttributeError, TypeError, ValueError):  # the SDK hands on what a server calls a vector
-        return None, "a vector is no list of numbers"
-
-
-def _ordered(embeddings: Sequence[Sequence[float]], count: int, wire: Exchange) -> tuple[Vectors | None, str]:
-    if len(embeddings) != count:
-        return None, f"{len(embeddings)} vectors came back for {count} texts"
-    if len({len(vector) for vector in embeddings}) != 1 or not len(embeddings[0]):
-        return None, "its vectors are empty or of different lengths"
-    order = _order(wire)
-    if sorted(order) != list(range(count)):
-        return None, "its vectors are not numbered as the texts are"
-    vectors = np.empty((count, len(embeddings[0])), dtype=np.float64)
-    vectors[order] = np.asarray(embeddings, dtype=np.float64)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if not np.isfinite(lengths).all() or (lengths == 0).any():
-        return None, "a vector has no direction"
-    return (vectors / lengths).astype(np.float32), ""
+        raise ValueError("a vector is no list of numbers") from None
+    if problem:
+        raise ValueError(problem)
+    return unit_vectors(vectors)
 
 
 def _order(wire: Exchange) -> list[int]:
-    """The number of the text each vector belongs to: the SDK hands them out as they came. Without numbers, as they came."""
     listed = json.loads(wire.received or "{}").get("data", [])
     return [int(item.get("index", at)) for at, item in enumerate(listed)]
 
 
-def _summary(vectors: Vectors) -> str:
-    digest = hashlib.sha256(vectors.astype("<f4").tobytes()).hexdigest()
-    return json.dumps({"vectors": vectors.shape[0], "dimensions": vectors.shape[1], "sha256": digest})
-
-
-def _sendable(text: str) -> str:
-    """Half a surrogate pair cannot be sent as UTF-8."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+def unit_vectors(rows: NDArray[np.float64]) -> Vectors:
+    """Scale rows to unit length. Raises ValueError for one that has none."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not (np.isfinite(lengths) & (lengths > 0)).all():
+        raise ValueError("a vector has no direction")
+    unit: Vectors = (rows / lengths).astype(np.float32)
+    return unit
 
 
 PARTS = ("id", "dim", "lexical", "embed", "close")
@@ -278,11 +275,10 @@ class Plugged:
         wanted = (count, self.dim or rows.shape[-1])
         if rows.shape != wanted:
             raise self._failed(f"its vectors have the shape {rows.shape} instead of {wanted}")
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        if not (np.isfinite(lengths) & (lengths > 0)).all():
-            raise self._failed("a vector has no direction")
-        unit: Vectors = (rows / lengths).astype(np.float32)
-        return unit
+        try:
+            return unit_vectors(rows)
+        except ValueError as problem:
+            raise self._failed(str(problem)) from None
 
     def _failed(self, problem: str) -> ModelError:
         return ModelError(model=self._name, problem=problem)
@@ -407,10 +403,20 @@ class ServerEmbedder:
     async def _seat(self) -> _Seat:
         loop = asyncio.get_running_loop()
         if loop not in self._seats:
-            await asyncio.to_thread(_import_all)  # seconds the first time; the loop only waits
-        if loop not in self._seats:
+            # seconds the first time; the loop only waits
+            make_model = await asyncio.to_thread(resolve_name, "pydantic_ai.embeddings.openai:OpenAIEmbeddingModel")
+            make_provider = await asyncio.to_thread(resolve_name, "pydantic_ai.providers.openai:OpenAIProvider")
+            if loop in self._seats:  # somebody else was faster
+                return self._seats[loop]
             http = recording_client(self.config.timeout_s)
-            model = _model(self.choice, self.secrets, http, self.config.timeout_s)
+            openai = resolve_name("openai:AsyncOpenAI")(
+                api_key=(self.secrets.get(self.choice.key) if self.choice.key else None) or "none-needed",
+                base_url=self.choice.base_url or "https://api.openai.com/v1",
+                max_retries=0,
+                timeout=self.config.timeout_s,
+                http_client=http,
+            )
+            model = make_model(self.choice.model, provider=make_provider(openai_client=openai))
             self._seats[loop] = _Seat(model, http, asyncio.Semaphore(self.config.max_concurrency))
         return self._seats[loop]
 
@@ -425,7 +431,14 @@ def open_embedder(config: MemoirConfig, secrets: Secrets, *, sleep: Sleep = asyn
         return plugged(named, EMBEDDERS.get(named)(config))
     choice = choose_embedding(config, secrets)
     if choice is None:
-        _check_offline_dims(config)
+        # `auto` without a key still has to open with TIMEM's EMBEDDING_MODEL_DIMS set
+        if config.embedder == OFFLINE and config.embedder_dims not in (None, OFFLINE_DIM):
+            raise InvalidSetting(
+                name="embedder_dims",
+                value=config.embedder_dims,
+                problem=f"the offline embedder has {OFFLINE_DIM}",
+                advice="Leave embedder_dims unset, or name an embedder that takes dimensions.",
+            )
         return OWN_EMBEDDERS.get(OFFLINE)()
     return ServerEmbedder(config, secrets, choice, sleep)
 
@@ -472,30 +485,3 @@ def _refused(named: str, problem: str) -> InvalidSetting:
     )
     plugged = f"; plug-ins: {known}." if known else "."
     return InvalidSetting(name="embedder", value=named, problem=problem, advice=advice + plugged)
-
-
-def _check_offline_dims(config: MemoirConfig) -> None:
-    """Only where it was asked for: `auto` without a key still has to open with TIMEM's EMBEDDING_MODEL_DIMS set."""
-    if config.embedder == OFFLINE and config.embedder_dims not in (None, OFFLINE_DIM):
-        raise InvalidSetting(
-            name="embedder_dims",
-            value=config.embedder_dims,
-            problem=f"the offline embedder has {OFFLINE_DIM}",
-            advice="Leave embedder_dims unset, or name an embedder that takes dimensions.",
-        )
-
-
-def _import_all() -> None:
-    import pydantic_ai.embeddings.openai
-    import pydantic_ai.providers.openai  # noqa: F401
-
-
-def _model(choice: Choice, secrets: Secrets, client: AsyncClient, timeout_s: float) -> OpenAIEmbeddingModel:
-    from openai import AsyncOpenAI
-    from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
-    from pydantic_ai.providers.openai import OpenAIProvider
-
-    key = (secrets.get(choice.key) if choice.key else None) or "none-needed"
-    url = choice.base_url or "https://api.openai.com/v1"
-    openai = AsyncOpenAI(api_key=key, base_url=url, max_retries=0, timeout=timeout_s, http_client=client)
-    return OpenAIEmbeddingModel(choice.model, provider=OpenAIProvider(openai_client=openai))

@@ -32,6 +32,13 @@ _STRICT_UNKNOWN = frozenset(
 )
 
 
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 class Undecodable(ValueError):
     """The reply holds no JSON object."""
 
@@ -113,7 +120,7 @@ def decode(text: str) -> dict[str, Any]:
     if start < 0:
         raise Undecodable("it holds no JSON object" if text.strip() else "it is empty")
     try:
-        found, end = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
+        found, end = _DECODER.raw_decode(text, start)
         if "\\u" in text or _UNSTORABLE.search(text):
             found = _storable(found)
     except (ValueError, RecursionError) as broken:
@@ -128,8 +135,12 @@ def problem_of(schema: type[BaseModel], data: dict[str, Any]) -> tuple[BaseModel
     try:
         return schema.model_validate(data), ""
     except ValidationError as refused:
-        told = [f"{'.'.join(map(str, e['loc'])) or 'answer'}: {_short(e)}" for e in refused.errors(include_url=False)[:5]]
-        return None, "; ".join(told)
+        problems = []
+        for error in refused.errors(include_url=False)[:5]:
+            is_choice = error["type"] == "literal_error"
+            problem = f"{str(error['input'])[:80]!r} is not one of the allowed values" if is_choice else str(error["msg"])
+            problems.append(f"{'.'.join(map(str, error['loc'])) or 'answer'}: {problem}")
+        return None, "; ".join(problems)
 
 
 def feedback(problem: str) -> str:
@@ -138,16 +149,6 @@ def feedback(problem: str) -> str:
         f"Your answer does not fit the form asked for: {problem}. "
         "Answer the same request again, with nothing but JSON that fits the schema."
     )
-
-
-def _short(error: Any) -> str:
-    if error["type"] == "literal_error":
-        return f"{str(error['input'])[:80]!r} is not one of the allowed values"
-    return str(error["msg"])
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _storable(value: Any) -> Any:
