@@ -44,40 +44,6 @@ class Upload:
     regenerate: bool = False
 
     @classmethod
-    def of(
-        cls,
-        verb: str,
-        content: object,
-        name: object,
-        helper: object,
-        metadata: object,
-        *,
-        max_mb: int,
-        replaces: object = None,
-        regenerate: object = False,
-    ) -> Upload:
-        """Check the arguments of an ingestion. Raises InvalidSetting for a wrong type and for metadata that are not JSON.
-
-        content: a text for ingest_text, bytes for ingest_file. A text without a name is called "text".
-        """
-        filename = validation.raw_text("name", name)
-        if verb == "ingest_text":
-            data = validation.raw_text("text", content, "Give a str; bytes are ingest_file's.").encode("utf-8", "surrogatepass")
-            filename = filename if filename.strip() else UNNAMED
-        else:
-            data = validation.raw_bytes("data", content)
-        return cls(
-            verb,
-            filename,
-            data,
-            max_mb,
-            None if helper is None else UserHelper(validation.raw_text("contextual_helper", helper)),
-            {} if metadata is None else validation.metadata(metadata),
-            None if replaces is None else validation.number("replaces", replaces),
-            validation.flag("regenerate", regenerate),
-        )
-
-    @classmethod
     def again(cls, kept: RunInput, *, max_mb: int) -> Upload:
         """Return the upload that an earlier run kept."""
         how = dict(kept.how)
@@ -110,16 +76,17 @@ class IngestOptions:
     replaces: int | None = None
     regenerate: bool = False
 
-    def _upload(self, verb: str, content: object, max_mb: int) -> Upload:
-        return Upload.of(
+    def _upload(self, verb: str, name: str, data: bytes, max_mb: int) -> Upload:
+        helper, metadata = self.contextual_helper, self.metadata
+        return Upload(
             verb,
-            content,
-            self.name,
-            self.contextual_helper,
-            self.metadata,
-            max_mb=max_mb,
-            replaces=self.replaces,
-            regenerate=self.regenerate,
+            name,
+            data,
+            max_mb,
+            None if helper is None else UserHelper(validation.raw_text("contextual_helper", helper)),
+            {} if metadata is None else validation.metadata(metadata),
+            None if self.replaces is None else validation.number("replaces", self.replaces),
+            validation.flag("regenerate", self.regenerate),
         )
 
 
@@ -128,8 +95,10 @@ class IngestTextOptions(IngestOptions):
     text: str
 
     def upload(self, max_mb: int) -> Upload:
-        """Raises InvalidSetting."""
-        return self._upload("ingest_text", self.text, max_mb)
+        """Check the arguments; a text without a name is called "text". Raises InvalidSetting."""
+        name = validation.raw_text("name", self.name)
+        data = validation.raw_text("text", self.text).encode("utf-8", "surrogatepass")
+        return self._upload("ingest_text", name if name.strip() else UNNAMED, data, max_mb)
 
 
 @dataclass(frozen=True)
@@ -137,5 +106,6 @@ class IngestFileOptions(IngestOptions):
     data: bytes
 
     def upload(self, max_mb: int) -> Upload:
-        """Raises InvalidSetting."""
-        return self._upload("ingest_file", self.data, max_mb)
+        """Check the arguments. Raises InvalidSetting, also for metadata that are not JSON."""
+        name = validation.raw_text("name", self.name)
+        return self._upload("ingest_file", name, validation.raw_bytes("data", self.data), max_mb)

@@ -55,7 +55,7 @@ def estimate(engine: Engine, content: str | bytes, name: str) -> Estimate:
         text = validation.text("text", content)
     else:
         max_mb = engine.resolved.config.max_file_mb
-        text = Upload.of("ingest_file", content, name, None, None, max_mb=max_mb).read().text
+        text = IngestFileOptions(content, name=name).upload(max_mb).read().text
     pieces = engine.cut(text) if text.strip() else []
     return estimate_chunks(engine, [piece.tokens for piece in pieces], helper=engine.resolved.config.auto_source_identification)
 
