@@ -40,13 +40,8 @@ def of_source(tx: Tx, number: int) -> ColumnElement[bool]:
     named = or_(e.kind.startswith("source."), e.kind.startswith("helper."), e.kind.startswith("chunks."))
     said = or_(e.body.contains(f'"source":{number},'), e.body.contains(f'"source":{number}}}'))  # canonical JSON: no spaces
     own = select(e.action_id).where(named, said)
-    filings = _of_seqs(_filed(tables.filing.c.chunk_id.in_(chunks)))
-    return or_(
-        tables.action.c.id.in_(own),
-        tables.action.c.id.in_(filings),
-        tables.action.c.id.in_(_reviewed(tx, tables.filing.c.chunk_id.in_(chunks))),
-        tables.action.c.id.in_(_signed("source", [number])),
-    )
+    filed, reviewed = _of_seqs(_filed(tables.filing.c.chunk_id.in_(chunks))), _reviewed(tx, tables.filing.c.chunk_id.in_(chunks))
+    return or_(*(tables.action.c.id.in_(ids) for ids in (own, filed, reviewed, _signed("source", [number]))))
 
 
 def of_category(tx: Tx, number: int) -> ColumnElement[bool]:
@@ -54,12 +49,9 @@ def of_category(tx: Tx, number: int) -> ColumnElement[bool]:
     inside = _inside(tx, number)
     f, v = tables.filing.c, tables.category_version.c
     versions = union(select(v.from_seq).where(_any(v.category_id, inside)), select(v.to_seq).where(_any(v.category_id, inside)))
-    return or_(
-        tables.action.c.id.in_(_of_seqs(versions.subquery())),
-        tables.action.c.id.in_(_of_seqs(_filed(_any(f.category_id, inside)))),
-        tables.action.c.id.in_(_reviewed(tx, _any(f.category_id, inside))),
-        tables.action.c.id.in_(_signed("category", inside)),
-    )
+    filed, reviewed = _of_seqs(_filed(_any(f.category_id, inside))), _reviewed(tx, _any(f.category_id, inside))
+    every = (_of_seqs(versions.subquery()), filed, reviewed, _signed("category", inside))
+    return or_(*(tables.action.c.id.in_(ids) for ids in every))
 
 
 def in_reason(tx: Tx, text: str) -> ColumnElement[bool]:

@@ -245,7 +245,7 @@ def replay_differences(what: str, rows: Mapping[Any, Any], replayed: Mapping[Any
     """Compare rows with the replayed ones; the last part of a key is the seq of its event."""
     for key in sorted(rows.keys() | replayed.keys()):
         if key not in replayed:
-            yield Problem(None, f"a {what} {key[0]} stands in no event")
+            yield Problem(None, f"a {what} {key[0]} from {key[-1]} stands in no event")
         elif rows.get(key) != replayed[key]:
             missing = "is missing" if key not in rows else "is not what the events make of it"
             yield Problem(key[-1], f"the {what} {key[0]} of event {key[-1]} {missing}")

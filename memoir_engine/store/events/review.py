@@ -18,7 +18,15 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.events.kind import EventKind, Names, each, family
-from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, RowEvidence, SignatureRow, stream
+from memoir_engine.store.events.projection import (
+    Body,
+    Problem,
+    Projection,
+    ReplayedEvent,
+    RowEvidence,
+    SignatureRow,
+    replay_differences,
+)
 from memoir_engine.store.events.tree import file_again, filed_before_after, filing_problems
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
 from memoir_engine.store.review import sign_offs
@@ -155,17 +163,15 @@ def _changes_since(tx: Tx, chunk_id: int, seq: int) -> list[int]:
 
 def sign_off_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     actors = dict(tx.execute(select(tables.action.c.id, tables.action.c.actor)).all())
-    left = dict(state.signatures)
-    for row in stream(tx, select(tables.sign_off).order_by(tables.sign_off.c.from_seq)):
-        replayed = left.pop(row.from_seq, None)
-        if replayed is None:
-            yield Problem(None, f"a signature under {row.subject} {row.subject_id} from {row.from_seq} stands in no event")
-            continue
-        stored = (row.to_seq, row.subject, row.subject_id, row.state, row.payload, row.signer)
-        if stored != (*replayed[:5], actors.get(replayed.action)):
-            yield Problem(row.from_seq, f"the signature of event {row.from_seq} is not what the events make of it")
-    for seq in left:
-        yield Problem(seq, f"the signature of event {seq} is missing")
+    stored = {
+        (f"under {row.subject} {row.subject_id}", row.from_seq): (row.to_seq, row.state, row.payload, row.signer)
+        for row in tx.execute(select(tables.sign_off))
+    }
+    replayed = {
+        (f"under {row.subject} {row.number}", seq): (row.to_seq, row.state, row.statement, actors.get(row.action))
+        for seq, row in state.signatures.items()
+    }
+    yield from replay_differences("signature", stored, replayed)
 
 
 def verdict_before_after(body: Body, _names: Names, _count: int) -> tuple[object, object]:

@@ -6,6 +6,7 @@ Source: DESIGN §6, §8.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -92,7 +93,8 @@ def sentence(tally: Tally, names: Names) -> str:
     if tally.count > 1:
         return kind.many.format(count=tally.count)
     subject = names.source if body.get("subject") == "source" else names.category
-    fields = _Fields({name: value for name, value in body.items() if isinstance(value, str | int)})
+    plain = {name: value for name, value in body.items() if isinstance(value, str | int)}
+    fields: defaultdict[str, Any] = defaultdict(lambda: "…", plain)
     fields |= {
         "parts": _counted(body.get("count"), "part"),
         "messages": _counted(body.get("count"), "message"),
@@ -108,11 +110,6 @@ def sentence(tally: Tally, names: Names) -> str:
 
 def _counted(number: object, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-class _Fields(dict[str, Any]):
-    def __missing__(self, key: str) -> str:
-        return "…"
 
 
 def _before_after(tally: Tally, names: Names) -> tuple[str | None, str | None]:

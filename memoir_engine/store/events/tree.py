@@ -120,11 +120,8 @@ def undo_closing(undo: UndoContext, event: AuditEvent) -> Inverse:
     since, last = history.since(event.seq), history.rows[-1]
     if last.to_seq == FAR:
         return undo.changed(since)
-    in_force = undo.later.in_force(since)
-    if in_force:
-        return Inverse(blocked_by=in_force)
     place = CategoryPlace.of(last)
-    blocked = undo.check_place(number, place, event.seq) or undo.check_open({place.parent_key})
+    blocked = undo.check_later(since) or undo.check_place(number, place, event.seq) or undo.check_open({place.parent_key})
     if blocked:
         return blocked
     undo.places[number] = place
@@ -158,10 +155,7 @@ def undo_change(undo: UndoContext, event: AuditEvent) -> Inverse:
 def _check_unchanged(undo: UndoContext, number: int, history: _History, seq: int, left: CategoryPlace) -> Inverse | None:
     """Refuse when an action in force has changed the category since, or it is not as it was left."""
     since = history.since(seq)
-    in_force = undo.later.in_force(since)
-    if in_force:
-        return Inverse(blocked_by=in_force)
-    return None if undo.place(number) == left else undo.changed(since)
+    return undo.check_later(since) or (None if undo.place(number) == left else undo.changed(since))
 
 
 def _check_unused(undo: UndoContext, number: int, since: int) -> Inverse | None:
@@ -170,12 +164,9 @@ def _check_unused(undo: UndoContext, number: int, since: int) -> Inverse | None:
     filed = undo.tx.execute(select(f.chunk_id, f.from_seq, f.to_seq).where(f.category_id == number, f.to_seq > since)).all()
     below = undo.tx.execute(select(v.category_id, v.from_seq, v.to_seq).where(v.parent_key == number, v.to_seq > since)).all()
     seqs = [seq for row in (*filed, *below) for seq in (row.from_seq, row.to_seq) if since < seq < FAR]
-    in_force = undo.later.in_force(seqs)
-    if in_force:
-        return Inverse(blocked_by=in_force)
     users = [row.from_seq for row in filed if row.to_seq == FAR and row.chunk_id not in undo.leaving]
     users += [row.from_seq for row in below if row.to_seq == FAR and row.category_id not in undo.places]
-    return undo.changed(users) if users else None
+    return undo.check_later(seqs) or (undo.changed(users) if users else None)
 
 
 def undo_refiling(undo: UndoContext, events: Sequence[AuditEvent]) -> Inverse:

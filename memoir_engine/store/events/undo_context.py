@@ -89,6 +89,11 @@ class UndoContext:
         blocked_by = self.later.in_force(seqs) or self.later.undoings(seqs)
         return Inverse(blocked_by=blocked_by) if blocked_by else Inverse(clash=CHANGED)
 
+    def check_later(self, seqs: Iterable[int]) -> Inverse | None:
+        """Refuse when an action in force made one of these changes."""
+        blocked_by = self.later.in_force(seqs)
+        return Inverse(blocked_by=blocked_by) if blocked_by else None
+
     def place(self, category_id: int) -> CategoryPlace | None:
         """Return where the category will be after the steps so far; None when it is closed."""
         if category_id in self.places:
@@ -144,11 +149,9 @@ class UndoContext:
             if row.to_seq == FAR and (row.category_id, row.decision_id) == (old.category_id, old.decision_id):
                 unmoved.add(row.chunk_id)
         seqs = [seq for chunk in since.values() for seq in chunk]
-        in_force = self.later.in_force(seqs + self._review_seqs([*left, *later]))
-        if in_force:
-            return Inverse(blocked_by=in_force)
         moved = [seq for chunk, chunk_seqs in since.items() if chunk not in unmoved for seq in chunk_seqs]
-        return self.changed(moved) if moved else None
+        blocked = self.check_later(seqs + self._review_seqs([*left, *later]))
+        return blocked or (self.changed(moved) if moved else None)
 
     def _siblings(self, parent: int) -> dict[int, str]:
         """Return name keys below a parent by category, as they will be after the steps so far."""

@@ -143,29 +143,25 @@ def _origins(tx: Tx, numbers: Sequence[int], view: dict[str, int]) -> dict[int, 
             texts[session, row.n] = (as_message(record(row, "")).text, row.digest)
     origins: dict[int, list[FactOrigin]] = {}
     for row in rows:
-        origins.setdefault(row.fact_id, []).append(_origin(row, texts.get((row.session_number, row.message))))
+        text, digest = texts.get((row.session_number, row.message), (None, None))
+        is_intact = digest == row.said
+        origin = FactOrigin(
+            conversation_id=row.conversation,
+            message=row.message,
+            message_id=row.message_id,
+            role=row.role,
+            speaker=row.speaker,
+            at=row.said_at,
+            start=row.start,
+            end=row.end,
+            quote=text[row.start : row.end] if text is not None and is_intact and row.start is not None else None,
+            supported=row.start is not None,
+            removed=not is_intact,
+            digest=row.said,
+            cut_id=row.cut_id,
+        )
+        origins.setdefault(row.fact_id, []).append(origin)
     return origins
-
-
-def _origin(row: Any, message: tuple[str, str] | None) -> FactOrigin:
-    """Build the view of an origin. message: its current text and digest, None if it is gone."""
-    text = message[0] if message is not None and message[1] == row.said else None
-    supported = row.start is not None
-    return FactOrigin(
-        conversation_id=row.conversation,
-        message=row.message,
-        message_id=row.message_id,
-        role=row.role,
-        speaker=row.speaker,
-        at=row.said_at,
-        start=row.start,
-        end=row.end,
-        quote=text[row.start : row.end] if text is not None and supported else None,
-        supported=supported,
-        removed=text is None,
-        digest=row.said,
-        cut_id=row.cut_id,
-    )
 
 
 ANY_OWNER: None = None
