@@ -97,7 +97,7 @@ class OpenAction:
         return self._seq + len(self._rows) + 1
 
     def describe(self, *, reason: str | None, run_id: str | None = None, undoes: str | None = None, **more: Any) -> None:
-        """Why, and for which run; `more` is kept in the action's payload. Comes before the first event.
+        """Say why, and for which run; `more` is kept in the action's payload. Comes before the first event.
 
         Where nothing is said there is no payload: most turns of a conversation have no reason, and it would weigh as much as one.
         """
@@ -108,7 +108,7 @@ class OpenAction:
         _ADD_ACTION.run(self._tx, self._row)
 
     def add(self, kind: str, /, *, payload: str | None = None, **body: Any) -> int:
-        """Append an event; its seq. `body` holds ids, numbers and digests."""
+        """Append an event and return its seq. `body` holds ids, numbers and digests."""
         if not self._rows:
             body["action"] = self._row["digest"]
         seq = self.next_seq
@@ -130,7 +130,7 @@ class OpenAction:
 
 
 def link(seq: int, at: str, action_id: str, kind: str, body: str, payload: str | None, prev_hash: str) -> str:
-    """The hash of an event, from its columns alone: nothing is parsed and nothing is told twice."""
+    """Return the hash of an event, from its columns alone: nothing is parsed."""
     covered = "null" if payload is None else f'"{payload}"'
     return hashlib.sha256(f'[{seq},"{at}","{action_id}","{kind}",{body},{covered},"{prev_hash}"]'.encode()).hexdigest()
 
@@ -152,26 +152,26 @@ def events(
     action_id: str | None = None,
     kind: str | None = None,
 ) -> tuple[AuditEvent, ...]:
-    """Newest first, below the seq `before`."""
-    wanted = select(tables.audit_event).order_by(tables.audit_event.c.seq.desc()).limit(limit)
+    """Return events, newest first, below the seq `before`."""
+    query = select(tables.audit_event).order_by(tables.audit_event.c.seq.desc()).limit(limit)
     if before is not None:
-        wanted = wanted.where(tables.audit_event.c.seq < before)
+        query = query.where(tables.audit_event.c.seq < before)
     if action_id is not None:
-        wanted = wanted.where(tables.audit_event.c.action_id == action_id)
+        query = query.where(tables.audit_event.c.action_id == action_id)
     if kind is not None:
-        wanted = wanted.where(tables.audit_event.c.kind == kind)
-    return read_events(tx, wanted)
+        query = query.where(tables.audit_event.c.kind == kind)
+    return read_events(tx, query)
 
 
 def get(tx: Tx, action_id: str) -> Action:
-    """With its events, in order. Raises ActionNotFound."""
+    """Return an action with its events, in order. Raises ActionNotFound."""
     action = brief(tx, action_id)
     events = select(tables.audit_event).where(tables.audit_event.c.action_id == action_id).order_by(tables.audit_event.c.seq)
     return replace(action, events=read_events(tx, events))
 
 
 def brief(tx: Tx, action_id: str) -> Action:
-    """Without its events. Raises ActionNotFound."""
+    """Return an action without its events. Raises ActionNotFound."""
     actions = read_actions(tx, select(tables.action).where(tables.action.c.id == action_id))
     if not actions:
         raise ActionNotFound(action_id=action_id)
@@ -179,9 +179,9 @@ def brief(tx: Tx, action_id: str) -> Action:
 
 
 def find(tx: Tx, *, run_id: str, verb: str) -> str | None:
-    """The action a run has already made: a unit of work looks for it before it begins again."""
-    wanted = select(tables.action.c.id).where(tables.action.c.run_id == run_id, tables.action.c.verb == verb)
-    return tx.execute(wanted).scalar()
+    """Return the action a run has already made: a unit of work looks for it before it begins again."""
+    query = select(tables.action.c.id).where(tables.action.c.run_id == run_id, tables.action.c.verb == verb)
+    return tx.execute(query).scalar()
 
 
 def exists(tx: Tx, action_id: str | None) -> bool:
@@ -189,7 +189,7 @@ def exists(tx: Tx, action_id: str | None) -> bool:
 
 
 def undone_by(tx: Tx, action_id: str) -> str | None:
-    """The action that has undone it and is not undone itself."""
+    """Return the action that has undone it and is not undone itself."""
     return standing(tx, [action_id]).get(action_id)
 
 
@@ -236,12 +236,12 @@ def read_events(tx: Tx, query: Select[Any]) -> tuple[AuditEvent, ...]:
 
 
 def causes(tx: Tx, seqs: Iterable[int]) -> dict[int, Cause]:
-    """By seq; FAR is no event."""
+    """Return by seq who wrote the event, when and why; a seq without an event, such as FAR, has no cause."""
     e, a = tables.audit_event.c, tables.action.c
     rows: list[Any] = []
     for some in portions(sorted(set(seqs) - {FAR})):
-        wanted = select(e.seq, e.at, e.kind, a.id, a.verb, a.actor, a.run_id, a.payload)
-        rows += tx.execute(wanted.join(tables.action, a.id == e.action_id).where(e.seq.in_(some)).order_by(e.seq)).all()
+        query = select(e.seq, e.at, e.kind, a.id, a.verb, a.actor, a.run_id, a.payload)
+        rows += tx.execute(query.join(tables.action, a.id == e.action_id).where(e.seq.in_(some)).order_by(e.seq)).all()
     bodies = payloads.get(tx, (row.payload for row in rows))
     return {
         row.seq: Cause(
@@ -259,7 +259,7 @@ def causes(tx: Tx, seqs: Iterable[int]) -> dict[int, Cause]:
 
 
 def seq_of(tx: Tx, when: int | datetime, name: str = "as_of") -> int:
-    """The seq that a moment names: 0 before the first event, the last one for a time ahead. Raises InvalidSetting, by `name`."""
+    """Return the seq that a moment names: 0 before the first event, the last one for a time ahead. Raises InvalidSetting."""
     if isinstance(when, int):
         last = seq(tx)
         if not 0 <= when <= last:
@@ -272,7 +272,7 @@ def seq_of(tx: Tx, when: int | datetime, name: str = "as_of") -> int:
 
 
 def time_of(tx: Tx, seq: int) -> datetime | None:
-    """When the event happened; None for 0."""
+    """Return when the event happened; None for 0."""
     at = tx.execute(select(tables.audit_event.c.at).where(tables.audit_event.c.seq == seq)).scalar()
     return None if at is None else moment_of(at)
 
@@ -315,11 +315,11 @@ class Dependents:
         return self._undoings[action_id]
 
     def _others(self, seqs: Iterable[int]) -> tuple[str, ...]:
-        c, wanted = tables.audit_event.c, sorted(set(seqs))
-        for some in portions(seq for seq in wanted if seq not in self._actions):
+        c, ordered = tables.audit_event.c, sorted(set(seqs))
+        for some in portions(seq for seq in ordered if seq not in self._actions):
             rows = self.tx.execute(select(c.seq, c.action_id).where(c.seq.in_(some)))
             self._actions |= {row.seq: row.action_id for row in rows}
-        roots = dict.fromkeys(self.root(self._actions[seq]) for seq in wanted)
+        roots = dict.fromkeys(self.root(self._actions[seq]) for seq in ordered)
         return tuple(root for root in roots if root != self.root(self.own))
 
 

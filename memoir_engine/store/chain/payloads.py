@@ -20,7 +20,7 @@ _ADD = Prepared(insert(tables.payload))
 
 
 def put(tx: Tx, bodies: Sequence[dict[str, Any]]) -> list[str]:
-    """Store them; their digests in the same order."""
+    """Store payloads; return their digests in the same order."""
     rows = []
     for salt, body in zip(salts(len(bodies)), bodies, strict=True):
         text = canonical(body)
@@ -31,10 +31,9 @@ def put(tx: Tx, bodies: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def get(tx: Tx, digests: Iterable[str | None]) -> dict[str, dict[str, Any]]:
-    """The bodies by digest; a missing one is absent."""
-    wanted = sorted({one for one in digests if one})
-    found: dict[str, dict[str, Any]] = {}
-    for some in portions(wanted):
+    """Return bodies by digest; a missing one is absent."""
+    bodies: dict[str, dict[str, Any]] = {}
+    for some in portions(sorted({name for name in digests if name})):
         rows = tx.execute(select(tables.payload.c.digest, tables.payload.c.body).where(tables.payload.c.digest.in_(some)))
-        found |= {row.digest: parse(row.body) for row in rows}
-    return found
+        bodies |= {row.digest: parse(row.body) for row in rows}
+    return bodies

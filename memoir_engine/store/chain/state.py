@@ -85,8 +85,8 @@ def _rejected() -> Select[Any]:
     """Select chunks of live sources that are filed nowhere, and who said so: where they were last filed is history."""
     f, s, c = tables.filing.c, tables.source.c, tables.chunk.c
     last = select(f.chunk_id.label("chunk"), func.max(f.from_seq).label("seq")).group_by(f.chunk_id).subquery()
-    wanted = select(f.chunk_id, f.reviewed_by, f.reviewed_seq).join(
+    query = select(f.chunk_id, f.reviewed_by, f.reviewed_seq).join(
         last, (last.c.chunk == f.chunk_id) & (last.c.seq == f.from_seq)
     )
-    wanted = wanted.join(tables.chunk, c.id == f.chunk_id).join(tables.source, s.id == c.source_id)
-    return wanted.where(f.to_seq < FAR, s.status.in_(LIVE)).order_by(f.chunk_id)
+    query = query.join(tables.chunk, c.id == f.chunk_id).join(tables.source, s.id == c.source_id)
+    return query.where(f.to_seq < FAR, s.status.in_(LIVE)).order_by(f.chunk_id)

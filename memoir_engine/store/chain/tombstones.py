@@ -74,13 +74,13 @@ class Tombstones:
 
     @classmethod
     def read(cls, tx: Tx) -> Tombstones:
-        found, by_event = cls(), dict[int, list[tuple[str, str, str]]]()
+        tombstones, by_event = cls(), dict[int, list[tuple[str, str, str]]]()
         c = tables.tombstone.c
         for row in tx.execute(select(c.place, c.row_key, c.seq, c.remains).order_by(c.seq, c.place, c.row_key)).all():
-            found.latest[row.place, row.row_key] = TombstoneRow(row.seq, row.remains)
+            tombstones.latest[row.place, row.row_key] = TombstoneRow(row.seq, row.remains)
             by_event.setdefault(row.seq, []).append((row.place, row.row_key, row.remains))
-        found.digests = {seq: _roll_up(stones) for seq, stones in by_event.items()}
-        return found
+        tombstones.digests = {seq: _roll_up(stones) for seq, stones in by_event.items()}
+        return tombstones
 
     def over(self, place: str, key: object) -> TombstoneRow | None:
         return self.latest.get((place, str(key)))
@@ -107,17 +107,17 @@ def _left(tx: Tx, place: str, keys: Keys) -> Iterator[tuple[str, str]]:
     table = tables.metadata.tables[PLACE_OF.get(place, place)]
     columns = list(table.primary_key.columns)
     first = {int(key.split("/")[0]) if columns[0].type.python_type is int else key.split("/")[0] for key in keys}
-    wanted = set(keys)
+    erased = set(keys)
     for some in portions(sorted(first)):
         for row in tx.execute(select(table).where(columns[0].in_(some))).all():
             key = key_of(table, row)
-            if key in wanted:
+            if key in erased:
                 yield key, remains([getattr(row, name) for name in covered(place)])
 
 
 def _roll_up(stones: Iterable[tuple[str, str, str]]) -> str:
-    told = sorted("\t".join(stone) for stone in stones)
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()
+    lines = sorted("\t".join(stone) for stone in stones)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 _CLEARED = select(tables.audit_event.c.seq).where(

@@ -260,8 +260,8 @@ class FactWriter:
     def unseen(self, number: int, spans: Sequence[PlannedSpan]) -> list[NewOrigin]:
         """Return the origins the fact does not have yet."""
         o = tables.fact_origin.c
-        wanted = select(o.message, o.start, o.end).where(o.fact_id == number, o.session_number == self.session, o.to_seq == FAR)
-        present = {tuple(row) for row in self.tx.execute(wanted)}
+        query = select(o.message, o.start, o.end).where(o.fact_id == number, o.session_number == self.session, o.to_seq == FAR)
+        present = {tuple(row) for row in self.tx.execute(query)}
         return [origin for origin in map(self.origin, spans) if (origin.message, origin.start, origin.end) not in present]
 
     def origin(self, span: PlannedSpan) -> NewOrigin:

@@ -44,9 +44,9 @@ def candidates(tx: Tx, owner: str, ranked: Sequence[Sequence[int]], most: int) -
     """Return the first `most` active facts of the owner from each ranked row of numbers, by number."""
     numbers = (number for ranking in ranked for number in ranking)
     active = {row.id for row in _ACTIVE.rows(tx, numbers, owner=owner)}
-    wanted = (number for ranking in ranked for number in [candidate for candidate in ranking if candidate in active][:most])
+    best = (number for ranking in ranked for number in [candidate for candidate in ranking if candidate in active][:most])
     known: dict[int, KnownFact] = {}
-    for number, content, kind, subject, entities, *more in _READ.rows(tx, wanted, owner=owner):
+    for number, content, kind, subject, entities, *more in _READ.rows(tx, best, owner=owner):
         known[number] = KnownFact(number, content, kind, subject, tuple(parse(entities)), *more)
     return known
 
@@ -191,18 +191,18 @@ def list_facts(
 
     session_id: only those said in this conversation of the owner.
     """
-    wanted = _select(owner_filter, seq).where(*owned_by(_S.owner, owner_filter))
+    query = _select(owner_filter, seq).where(*owned_by(_S.owner, owner_filter))
     if status is not None:
-        wanted = wanted.where(_S.status == status)
+        query = query.where(_S.status == status)
     if valid_at is not None:
-        wanted = wanted.where(*true_at(valid_at))
+        query = query.where(*true_at(valid_at))
     if before is not None:
-        wanted = wanted.where(_F.id < number_of(tx, owner_filter, before))
+        query = query.where(_F.id < number_of(tx, owner_filter, before))
     if session_id is not None:
         s, o = tables.session.c, tables.fact_origin.c
         there = select(s.number).where(s.id_key == id_key(session_id), *owned_by(s.owner, owner_filter)).scalar_subquery()
-        wanted = wanted.where(_F.id.in_(select(o.fact_id).where(o.session_number == there, *_at(seq, o))))
-    return views(tx, tx.execute(wanted.order_by(_F.id.desc()).limit(limit)).all(), seq)
+        query = query.where(_F.id.in_(select(o.fact_id).where(o.session_number == there, *_at(seq, o))))
+    return views(tx, tx.execute(query.order_by(_F.id.desc()).limit(limit)).all(), seq)
 
 
 def get(tx: Tx, owner_filter: OwnerFilter, uid: str, seq: int | None = None) -> FactView:
@@ -215,20 +215,20 @@ def get(tx: Tx, owner_filter: OwnerFilter, uid: str, seq: int | None = None) -> 
 
 def by_number(tx: Tx, owner_filter: OwnerFilter, numbers: Iterable[int], seq: int | None = None) -> dict[int, FactView]:
     """Return those of these facts that have a state."""
-    found: dict[int, FactView] = {}
+    facts: dict[int, FactView] = {}
     for some in portions(sorted(set(numbers))):
         if seq is None and owner_filter is not ANY_OWNER:
             rows = _NOW.rows(tx, some, owner=owner_filter)
         else:
             rows = list(tx.execute(_select(owner_filter, seq).where(_F.id.in_(some))))
-        found |= {row.id: view for row, view in zip(rows, views(tx, rows, seq), strict=True)}
-    return found
+        facts |= {row.id: view for row, view in zip(rows, views(tx, rows, seq), strict=True)}
+    return facts
 
 
 def number_of(tx: Tx, owner_filter: OwnerFilter, uid: str) -> int:
     """Return a fact's number, withdrawn or not. Raises FactNotFound."""
-    wanted = select(_F.id).where(_F.uid == uid, *owned_by(_F.owner, owner_filter))
-    number = tx.execute(wanted).scalar()
+    query = select(_F.id).where(_F.uid == uid, *owned_by(_F.owner, owner_filter))
+    number = tx.execute(query).scalar()
     if number is None:
         raise FactNotFound(fact_id=uid)
     return int(number)
@@ -242,9 +242,9 @@ def lineage(tx: Tx, owner_filter: OwnerFilter, uid: str, seq: int | None = None)
     frontier = {number_of(tx, owner_filter, uid)}
     while frontier:
         seen |= frontier
-        wanted = select(_S.fact_id, _S.superseded_by).where(_S.superseded_by.is_not(None), *_at(seq))
+        query = select(_S.fact_id, _S.superseded_by).where(_S.superseded_by.is_not(None), *_at(seq))
         ends = (_S.fact_id.in_(frontier), _S.superseded_by.in_(frontier))  # each has an index of its own
-        rows = [row for end in ends for row in tx.execute(wanted.where(end))]
+        rows = [row for end in ends for row in tx.execute(query.where(end))]
         links |= {(row.fact_id, row.superseded_by) for row in rows}
         frontier = {number for link in links for number in link} - seen
     facts = by_number(tx, owner_filter, seen, seq)
@@ -260,25 +260,25 @@ def current_successors(tx: Tx, owner: str, numbers: Collection[int], seq: int | 
     chain = first.cte("chain", recursive=True)
     step = select(chain.c.old, held.superseded_by).join(chain, held.fact_id == chain.c.tip)
     chain = chain.union(step.where(held.superseded_by.is_not(None), *_at(seq, held)))
-    wanted = select(chain.c.old, chain.c.tip).join(tables.fact_status, _S.fact_id == chain.c.tip)
-    rows = tx.execute(wanted.where(_S.owner == owner, _S.status == "active", *_at(seq))).all()
+    query = select(chain.c.old, chain.c.tip).join(tables.fact_status, _S.fact_id == chain.c.tip)
+    rows = tx.execute(query.where(_S.owner == owner, _S.status == "active", *_at(seq))).all()
     return {row.old: row.tip for row in rows}
 
 
 def counts(tx: Tx, owner_filter: OwnerFilter, seq: int | None = None) -> dict[tuple[str, str], int]:
     """Count facts by type and status."""
     f = tables.fact.c
-    wanted = select(f.type, _S.status, func.count()).join(tables.fact_status, _S.fact_id == f.id)
-    rows = tx.execute(wanted.where(*owned_by(_S.owner, owner_filter), *_at(seq)).group_by(f.type, _S.status)).all()
+    query = select(f.type, _S.status, func.count()).join(tables.fact_status, _S.fact_id == f.id)
+    rows = tx.execute(query.where(*owned_by(_S.owner, owner_filter), *_at(seq)).group_by(f.type, _S.status)).all()
     return {(row[0], row[1]): row[2] for row in rows}
 
 
 def users(tx: Tx, owner_filter: OwnerFilter) -> tuple[tuple[str | None, int], ...]:
     """Return the users with facts, and how many each has."""
     f = tables.fact.c
-    wanted = select(f.user_id, func.count()).join(tables.fact_status, _S.fact_id == f.id)
-    wanted = wanted.where(_S.to_seq == FAR, *owned_by(f.owner, owner_filter)).group_by(f.owner, f.user_id)
-    return tuple((row[0], row[1]) for row in tx.execute(wanted.order_by(f.user_id)))
+    query = select(f.user_id, func.count()).join(tables.fact_status, _S.fact_id == f.id)
+    query = query.where(_S.to_seq == FAR, *owned_by(f.owner, owner_filter)).group_by(f.owner, f.user_id)
+    return tuple((row[0], row[1]) for row in tx.execute(query.order_by(f.user_id)))
 
 
 def relations(
@@ -289,18 +289,18 @@ def relations(
     Raises FactNotFound if `after` names unknown facts.
     """
     r, a, b = tables.fact_relation.c, tables.fact.alias("a"), tables.fact.alias("b")
-    one, other = tables.fact_status.alias("one"), tables.fact_status.alias("other")
-    wanted = select(a.c.uid, b.c.uid, r.kind, r.confidence).where(r.to_seq == FAR, *owned_by(r.owner, owner_filter))
-    wanted = wanted.join(a, a.c.id == r.source_id).join(b, b.c.id == r.target_id)
-    wanted = wanted.join(one, (one.c.fact_id == a.c.id) & (one.c.to_seq == FAR))
-    wanted = wanted.join(other, (other.c.fact_id == b.c.id) & (other.c.to_seq == FAR))
+    first, second = tables.fact_status.alias("first"), tables.fact_status.alias("second")
+    query = select(a.c.uid, b.c.uid, r.kind, r.confidence).where(r.to_seq == FAR, *owned_by(r.owner, owner_filter))
+    query = query.join(a, a.c.id == r.source_id).join(b, b.c.id == r.target_id)
+    query = query.join(first, (first.c.fact_id == a.c.id) & (first.c.to_seq == FAR))
+    query = query.join(second, (second.c.fact_id == b.c.id) & (second.c.to_seq == FAR))
     if uid is not None:
-        wanted = wanted.where(or_(a.c.uid == uid, b.c.uid == uid))
+        query = query.where(or_(a.c.uid == uid, b.c.uid == uid))
     if after is not None:
         source, target = number_of(tx, owner_filter, after.source), number_of(tx, owner_filter, after.target)
         same = (r.source_id == source) & ((r.target_id > target) | ((r.target_id == target) & (r.kind > after.kind)))
-        wanted = wanted.where((r.source_id > source) | same)
-    return tuple(FactRelation(*row) for row in tx.execute(wanted.order_by(r.source_id, r.target_id, r.kind).limit(limit)))
+        query = query.where((r.source_id > source) | same)
+    return tuple(FactRelation(*row) for row in tx.execute(query.order_by(r.source_id, r.target_id, r.kind).limit(limit)))
 
 
 def proposals(
@@ -311,13 +311,13 @@ def proposals(
     Open ones can be settled: each of their facts is still active.
     """
     p = tables.fact_proposal.c
-    wanted = select(tables.fact_proposal).where(p.to_seq == FAR, *owned_by(p.owner, owner_filter))
+    query = select(tables.fact_proposal).where(p.to_seq == FAR, *owned_by(p.owner, owner_filter))
     if state is not None:
-        wanted = wanted.where(p.outcome.is_(None) if state == "open" else p.outcome == state)
+        query = query.where(p.outcome.is_(None) if state == "open" else p.outcome == state)
     if numbers is not None:
-        wanted = wanted.where(p.id.in_(numbers))
-    wanted = wanted.order_by(p.id.desc()).limit(limit)
-    rows = _in_force(tx, wanted, limit) if state == "open" else tx.execute(wanted).all()
+        query = query.where(p.id.in_(numbers))
+    query = query.order_by(p.id.desc()).limit(limit)
+    rows = _in_force(tx, query, limit) if state == "open" else tx.execute(query).all()
     facts = by_number(tx, owner_filter, [number for row in rows for number in (row.new_id, *parse(row.old_ids))])
     words = payloads.get(tx, (row.payload for row in rows))
     began = select(p.id, func.min(p.from_seq)).group_by(p.id)
@@ -343,24 +343,24 @@ def proposals(
     )
 
 
-def _in_force(tx: Tx, wanted: Select[Any], limit: int) -> list[Any]:
+def _in_force(tx: Tx, query: Select[Any], limit: int) -> list[Any]:
     """Return the first proposals whose facts are all active; others wait until what happened to those is undone."""
-    found: list[Any] = []
-    rows = tx.execute(wanted).all()
+    in_force: list[Any] = []
+    rows = tx.execute(query).all()
     while rows:
         about = {row.id: {row.new_id, *parse(row.old_ids)} for row in rows}
         active = active_facts(tx, set().union(*about.values()))
-        found += [row for row in rows if about[row.id] <= active]
-        if len(rows) < limit or len(found) >= limit:
+        in_force += [row for row in rows if about[row.id] <= active]
+        if len(rows) < limit or len(in_force) >= limit:
             break
-        rows = tx.execute(wanted.where(tables.fact_proposal.c.id < rows[-1].id)).all()
-    return found[:limit]
+        rows = tx.execute(query.where(tables.fact_proposal.c.id < rows[-1].id)).all()
+    return in_force[:limit]
 
 
 def active_facts(tx: Tx, numbers: Collection[int]) -> set[int]:
     """Return those of these facts that are active."""
-    wanted = select(_S.fact_id).where(_S.to_seq == FAR, _S.status == ACTIVE)
-    return {number for some in portions(sorted(numbers)) for number in tx.execute(wanted.where(_S.fact_id.in_(some))).scalars()}
+    query = select(_S.fact_id).where(_S.to_seq == FAR, _S.status == ACTIVE)
+    return {number for some in portions(sorted(numbers)) for number in tx.execute(query.where(_S.fact_id.in_(some))).scalars()}
 
 
 def has_facts(tx: Tx, owner: str) -> bool:

@@ -106,8 +106,8 @@ def left_parts(tx: Tx, members: FactFamily) -> list[int]:
     c = tables.fact_status.c
     active = select(c.fact_id).where(c.fact_id.in_(members.fuller), c.to_seq == FAR, c.status == "active")
     tops = set(tx.execute(active).scalars())
-    wanted = select(c.fact_id).where(c.superseded_by.in_(tops), c.cause == "merged", c.to_seq == FAR).order_by(c.fact_id)
-    return [number for number in tx.execute(wanted).scalars() if number not in members.all]
+    query = select(c.fact_id).where(c.superseded_by.in_(tops), c.cause == "merged", c.to_seq == FAR).order_by(c.fact_id)
+    return [number for number in tx.execute(query).scalars() if number not in members.same | members.fuller]
 
 
 def trace_fact(tx: Tx, number: int, plan: ForgetPlan | None = None) -> FactTrace:
@@ -121,11 +121,11 @@ def trace_fact(tx: Tx, number: int, plan: ForgetPlan | None = None) -> FactTrace
     own_words = frozenset().union(*(attributes.words(text) for text in words))
     strings = (text for paper in payloads.get(tx, papers).values() for text in paper.values() if isinstance(text, str))
     texts = tuple(dict.fromkeys(text for text in strings if attributes.words(text) & own_words))
-    wanted = (*words, *texts)
-    if plan is None or not plan.words.issuperset(wanted):
-        quoting = set(_quoting(tx, rows[0].user_id, wanted))
+    searched = (*words, *texts)
+    if plan is None or not plan.words.issuperset(searched):
+        quoting = set(_quoting(tx, rows[0].user_id, searched))
     else:
-        quoting = {*_present(tx, plan.quoting), *_quoting(tx, rows[0].user_id, wanted, plan.seq)}
+        quoting = {*_present(tx, plan.quoting), *_quoting(tx, rows[0].user_id, searched, plan.seq)}
     return FactTrace(members, words, spans, papers, texts, tuple(sorted(quoting - set(papers))))
 
 
@@ -161,8 +161,8 @@ def _spans(tx: Tx, numbers: Collection[int]) -> tuple[dict[tuple[int, int], list
     o, m = tables.fact_origin.c, tables.message.c
     spans: dict[tuple[int, int], list[tuple[int, int]]] = {}
     quotes = []
-    wanted = select(tables.fact_origin).where(o.fact_id.in_(numbers), o.start.is_not(None)).order_by(o.fact_id, o.n)
-    for row in tx.execute(wanted).all():
+    query = select(tables.fact_origin).where(o.fact_id.in_(numbers), o.start.is_not(None)).order_by(o.fact_id, o.n)
+    for row in tx.execute(query).all():
         is_message = (m.session_number == row.session_number) & (m.n == row.message)
         message = tx.execute(select(tables.message).where(is_message)).one_or_none()
         if message is not None and message.digest == row.said:
@@ -205,12 +205,12 @@ def _quoting(tx: Tx, user_id: str | None, words: Sequence[str], since: int | Non
     """Return payloads of the user's calls that contain the words; with `since`, of runs not ended at that seq."""
     p, call, run = tables.payload.c, tables.model_call.c, tables.run.c
     mine = run.user_id == user_id if user_id is not None else run.user_id.is_(None)
-    wanted = select(p.digest, p.body).join(tables.model_call, call.payload == p.digest)
-    wanted = wanted.join(tables.run, run.id == call.run_id).where(mine)
+    query = select(p.digest, p.body).join(tables.model_call, call.payload == p.digest)
+    query = query.join(tables.run, run.id == call.run_id).where(mine)
     if since is not None:
-        wanted = wanted.where(or_(run.closed_seq.is_(None), run.closed_seq > since))
+        query = query.where(or_(run.closed_seq.is_(None), run.closed_seq > since))
     forms = json_forms(words)
-    stream = tx.execute(wanted.execution_options(yield_per=50))
+    stream = tx.execute(query.execution_options(yield_per=50))
     return tuple({row.digest for row in stream if any(form in row.body for form in forms)})
 
 

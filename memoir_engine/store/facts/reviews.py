@@ -95,9 +95,9 @@ def status_events(tx: Tx, rows: Sequence[Any]) -> dict[int, tuple[int, str, str]
     """Map the seq of each state to where it first began, with verb and actor."""
     first = {row.from_seq: parse(row.body).get("again", row.from_seq) for row in rows if row.undoes}
     e, a = tables.audit_event.c, tables.action.c
-    wanted = select(e.seq, a.verb, a.actor).join(tables.action, a.id == e.action_id)
+    query = select(e.seq, a.verb, a.actor).join(tables.action, a.id == e.action_id)
     parts = portions(sorted(set(first.values())))
-    authors = {seq: (verb, actor) for some in parts for seq, verb, actor in tx.execute(wanted.where(e.seq.in_(some)))}
+    authors = {seq: (verb, actor) for some in parts for seq, verb, actor in tx.execute(query.where(e.seq.in_(some)))}
     plain = {row.from_seq: (row.from_seq, row.verb, row.actor) for row in rows if not row.undoes}
     return plain | {seq: (root, *authors[root]) for seq, root in first.items()}
 
@@ -105,8 +105,8 @@ def status_events(tx: Tx, rows: Sequence[Any]) -> dict[int, tuple[int, str, str]
 def _verdict_events(tx: Tx) -> Iterator[tuple[FactKey, int, dict[str, Any], str]]:
     """Yield the item, seq, body and actor of each verdict, in order."""
     e, a = tables.audit_event.c, tables.action.c
-    wanted = select(e.seq, e.body, a.actor).join(tables.action, a.id == e.action_id).where(e.kind == REVIEWED).order_by(e.seq)
-    for seq, text, actor in tx.execute(wanted):
+    query = select(e.seq, e.body, a.actor).join(tables.action, a.id == e.action_id).where(e.kind == REVIEWED).order_by(e.seq)
+    for seq, text, actor in tx.execute(query):
         body = parse(text)
         yield key_of(body), seq, body, actor
 
@@ -162,8 +162,8 @@ def review_items(tx: Tx, owner_filter: OwnerFilter, kind: FactReviewKind | None 
     if kind == "proposal":
         return items
     p = tables.fact_proposal.c  # a fact that an open proposal would keep is judged with it
-    wanted = select(p.new_id).where(p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, owner_filter))
-    judged = set(tx.execute(wanted).scalars())
+    query = select(p.new_id).where(p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, owner_filter))
+    judged = set(tx.execute(query).scalars())
     states = (item for item in fact_items(tx, owner_filter, last_by_key) if item.key.number not in judged)
     return items + [item for item in states if kind in (None, item.kind)]
 
@@ -271,10 +271,10 @@ def proposal_items(
 ) -> Iterator[HeldFact]:
     """Yield open proposals that can be settled, and settled ones."""
     p, e, a = tables.fact_proposal.c, tables.audit_event.c, tables.action.c
-    wanted = select(p.id, p.from_seq, p.outcome, p.new_id, p.old_ids, a.verb, a.actor, a.undoes, e.body)
-    wanted = wanted.join(tables.audit_event, e.seq == p.from_seq).join(tables.action, a.id == e.action_id)
-    wanted = wanted.where(p.to_seq == FAR, *facts.owned_by(p.owner, owner_filter)).order_by(p.id)
-    rows = tx.execute(wanted if number is None else wanted.where(p.id == number)).all()
+    query = select(p.id, p.from_seq, p.outcome, p.new_id, p.old_ids, a.verb, a.actor, a.undoes, e.body)
+    query = query.join(tables.audit_event, e.seq == p.from_seq).join(tables.action, a.id == e.action_id)
+    query = query.where(p.to_seq == FAR, *facts.owned_by(p.owner, owner_filter)).order_by(p.id)
+    rows = tx.execute(query if number is None else query.where(p.id == number)).all()
     active = facts.active_facts(tx, {n for row in rows if row.outcome is None for n in (row.new_id, *parse(row.old_ids))})
     origins = status_events(tx, rows)
     for row in rows:
@@ -292,16 +292,16 @@ def fact_items(
 ) -> Iterator[HeldFact]:
     """Yield the states of facts."""
     s, f, e, a, o = tables.fact_status.c, tables.fact.c, tables.audit_event.c, tables.action.c, tables.fact_origin.c
-    wanted = select(s.fact_id, s.from_seq, s.status, s.cause, f.confidence, a.verb, a.actor, a.undoes, e.body)
-    wanted = wanted.join(tables.fact, f.id == s.fact_id)
-    wanted = wanted.join(tables.audit_event, e.seq == s.from_seq).join(tables.action, a.id == e.action_id)
-    wanted = wanted.where(s.to_seq == FAR, *facts.owned_by(s.owner, owner_filter))
+    query = select(s.fact_id, s.from_seq, s.status, s.cause, f.confidence, a.verb, a.actor, a.undoes, e.body)
+    query = query.join(tables.fact, f.id == s.fact_id)
+    query = query.join(tables.audit_event, e.seq == s.from_seq).join(tables.action, a.id == e.action_id)
+    query = query.where(s.to_seq == FAR, *facts.owned_by(s.owner, owner_filter))
     with_quotes = select(o.fact_id).join(tables.fact, f.id == o.fact_id).where(o.to_seq == FAR, o.start.is_not(None)).distinct()
     with_quotes = with_quotes.where(*facts.owned_by(f.owner, owner_filter))
     if number is not None:
-        wanted, with_quotes = wanted.where(s.fact_id == number), with_quotes.where(o.fact_id == number)
+        query, with_quotes = query.where(s.fact_id == number), with_quotes.where(o.fact_id == number)
     supported = set(tx.execute(with_quotes).scalars())
-    rows = tx.execute(wanted).all()
+    rows = tx.execute(query).all()
     origins = status_events(tx, rows)
     for row in rows:
         since, verb, actor = origins[row.from_seq]
@@ -405,9 +405,9 @@ def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, fr
     by_number = {fact.id: fact for fact in tx.execute(select(tables.fact).where(f.id.in_(involved)))}
     new = by_number[proposal.new_id]
     if proposal.cause == "duplicate":
-        known = proposal.old_ids[0]
-        rows.see(tx, action, known, rows.origins_of(tx, proposal.new_id))
-        rows.set_state(tx, action, "fact.outdated", proposal.new_id, FactState(OUTDATED, "merged", known, None, reason))
+        older = proposal.old_ids[0]
+        rows.see(tx, action, older, rows.origins_of(tx, proposal.new_id))
+        rows.set_state(tx, action, "fact.outdated", proposal.new_id, FactState(OUTDATED, "merged", older, None, reason))
     elif proposal.cause == "merged":
         fuller = _fuller(tx, [by_number[number] for number in involved], reasons["merged"], free)
         rows.record(tx, action, row.owner, new.user_id, [fuller], row.run_id)

@@ -77,8 +77,8 @@ def put(tx: Tx, embedder: str, facts: Sequence[tuple[int, str]], vectors: Vector
 
 def _texts(tx: Tx, numbers: list[int]) -> tuple[tuple[int, str], ...]:
     f = tables.fact.c
-    wanted = select(f.id, f.content)
-    rows = (row for some in portions(numbers) for row in tx.execute(wanted.where(f.id.in_(some)).order_by(f.id)))
+    query = select(f.id, f.content)
+    rows = (row for some in portions(numbers) for row in tx.execute(query.where(f.id.in_(some)).order_by(f.id)))
     return tuple((row.id, row.content) for row in rows)
 
 
