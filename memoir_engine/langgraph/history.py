@@ -22,7 +22,6 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from memoir_engine.api.memory import AsyncMemory
 from memoir_engine.api.sync import Memory
 from memoir_engine.core import validation
-from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.langgraph.values import Known
 from memoir_engine.store.checkpoints import checkpoints
 from memoir_engine.store.checkpoints.checkpoints import CheckpointRow
@@ -34,54 +33,46 @@ ADVICE = 'Give config={"configurable": {"thread_id": "…"}}.'
 
 def place(config: object) -> Place:
     """Raises InvalidSetting."""
-    said = configurable(config)
-    return name(said.get("thread_id"), "thread_id"), name(said.get("checkpoint_ns") or "", "checkpoint_ns")
+    values = configurable(config)
+    return name(values.get("thread_id"), "thread_id"), name(values.get("checkpoint_ns") or "", "checkpoint_ns")
 
 
 def configurable(config: object) -> Mapping[str, Any]:
-    said = config.get("configurable") if isinstance(config, Mapping) else None
-    if not isinstance(said, Mapping):
-        raise InvalidSetting(name="config", value=config, problem="it names no thread", advice=ADVICE)
-    return said
+    values = config.get("configurable") if isinstance(config, Mapping) else None
+    return values if isinstance(values, Mapping) else validation.refuse("config", config, "it names no thread", ADVICE)
 
 
 def name(value: object, what: str) -> str:
     """Raises InvalidSetting."""
     if isinstance(value, bool) or not isinstance(value, str | int | UUID):
-        problem = "it is missing" if value is None else "it is no name"
-        raise InvalidSetting(name=what, value=value, problem=problem, advice=f"Give {what} as a text. {ADVICE}")
+        problem = "it is missing" if value is None else "it is not a name"
+        validation.refuse(what, value, problem, f"Give {what} as a text. {ADVICE}")
     return validation.text(what, str(value))
 
 
 def names(values: object, what: str) -> list[str]:
     """Raises InvalidSetting."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise InvalidSetting(name=what, value=values, problem="it must be a list", advice="Give a list, even of one.")
-    return [name(one, what) for one in values]
+    return [name(value, what) for value in validation.items(what, values, "it must be a list", "Give a list, even of one.")]
 
 
 def config_of(at: Place, checkpoint_id: str) -> RunnableConfig:
     return {"configurable": {"thread_id": at[0], "checkpoint_ns": at[1], "checkpoint_id": checkpoint_id}}
 
 
-def wanted(config: RunnableConfig | None, before: RunnableConfig | None) -> dict[str, Any]:
-    """Filter of `list`; None matches any."""
-    said = {} if config is None else configurable(config)
-    thread, ns, at = (said.get(one) for one in ("thread_id", "checkpoint_ns", "checkpoint_id"))
+def conditions(config: RunnableConfig | None, before: RunnableConfig | None) -> dict[str, Any]:
+    """Return the filter of `list`; None matches any."""
+    values = {} if config is None else configurable(config)
+    keys = {"thread_id": "thread_id", "ns": "checkpoint_ns", "checkpoint_id": "checkpoint_id"}
+    chosen = {column: None if values.get(key) is None else name(values[key], key) for column, key in keys.items()}
     behind = None if before is None else configurable(before).get("checkpoint_id")
-    return {
-        "thread_id": None if thread is None else name(thread, "thread_id"),
-        "ns": None if ns is None else name(ns, "checkpoint_ns"),
-        "checkpoint_id": None if at is None else name(at, "checkpoint_id"),
-        "before": None if behind is None else name(behind, "checkpoint_id"),
-    }
+    return {**chosen, "before": None if behind is None else name(behind, "checkpoint_id")}
 
 
 PAGE = 500
 
 
 def old(tx: Tx, owner: str, serde: SerializerProtocol, thread_ids: Collection[str] | None, most: int) -> dict[int, set[str]]:
-    """Ids by thread. most: how many of the latest stay in each thread and namespace."""
+    """Return the ids of old checkpoints by thread. most: how many of the latest stay in each thread and namespace."""
     gone: dict[int, set[str]] = {}
     for thread, name, ns in checkpoints.threads_of(tx, owner, thread_ids):
         rows = list(_rows(tx, owner, name, ns))
@@ -102,13 +93,13 @@ def _rows(tx: Tx, owner: str, thread_id: str, ns: str) -> Iterator[CheckpointRow
 
 def _needed(serde: SerializerProtocol, row: CheckpointRow, by_id: Mapping[str, CheckpointRow]) -> set[str]:
     open_ = set(serde.loads_typed(row.meta).get("counters_since_delta_snapshot") or ()) - set(row.held)
-    found: set[str] = set()
+    needed: set[str] = set()
     at = row.parent
     while open_ and at is not None and at in by_id:
-        found.add(at)
+        needed.add(at)
         open_ -= set(by_id[at].held)
         at = by_id[at].parent
-    return found
+    return needed
 
 
 MOST = 64  # checkpoints, of all threads together
@@ -151,7 +142,7 @@ class Recent:
                 self._touched.popitem(last=False)
 
     def touched(self, place: Place) -> frozenset[int]:
-        """Since it was last asked."""
+        """Return the objects touched since the last call."""
         with self._lock:
             return frozenset(self._touched.pop(place, ()))
 
@@ -168,7 +159,7 @@ class MemoirChatMessageHistory(BaseChatMessageHistory):
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]  # the base has an attribute; theirs are properties, too
         """All that was said, in order."""
         records = self._sessions.get_session_history(self.session_id)
-        return messages_from_dict([{"type": one.type, "data": one.data} for one in records])
+        return messages_from_dict([{"type": record.type, "data": record.data} for record in records])
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Add messages as one turn, all of them or none."""

@@ -9,8 +9,10 @@ Source: SESSION 4.3; LangGraph's BaseCheckpointSaver and its conformance suite.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import Any, cast
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from datetime import datetime
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -29,7 +31,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from memoir_engine.api.memory import AsyncMemory
 from memoir_engine.api.sync import Memory
 from memoir_engine.core import validation
-from memoir_engine.core.errors import InvalidSetting, NotAllowed
+from memoir_engine.core.errors import NotAllowed
 from memoir_engine.core.results.conversations import Pruned
 from memoir_engine.core.run import new_id
 from memoir_engine.langgraph import history
@@ -42,8 +44,20 @@ from memoir_engine.store.db.types import Tx
 
 PAGE = 50  # checkpoints read at once when they are listed
 STRATEGIES = ("keep_latest", "delete")
+P = ParamSpec("P")
+T = TypeVar("T")
 Written = list[Write]
 Loaded = tuple[CheckpointRow, dict[int, tuple[str, bytes]], Written]
+
+
+def in_thread(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """Return the method for callers that must not wait: it runs in a thread of its own."""
+
+    @wraps(method)
+    async def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.to_thread(method, self, *args, **kwargs)
+
+    return call
 
 
 class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
@@ -53,12 +67,10 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         super().__init__(serde=serde)
         opened = memory._async if isinstance(memory, Memory) else memory
         if not isinstance(opened, AsyncMemory):
-            raise InvalidSetting(name="memory", value=memory, problem="it is no Memory", advice="Give one that is open.")
+            validation.refuse("memory", memory, "it is not a Memory", "Give one that is open.")
         self._engine, self._actor = opened._engine, opened.actor
         self._owner = owner_key(opened.actor.user)
         self._recent = Recent()
-
-    # --- writing ------------------------------------------------------------------------------------------------------
 
     def put(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
@@ -66,27 +78,35 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         place, parent = history.place(config), get_checkpoint_id(config)
         name = validation.text("checkpoint_id", checkpoint["id"])
         meta = self.serde.dumps_typed(get_checkpoint_metadata(config, metadata))
-        said: dict[str, Any] = dict(checkpoint)
-        values = said.pop("channel_values")
-        told = (self.serde.dumps_typed(said), meta, str(metadata.get("run_id") or "")[:64] or None)
-        known = self._parent(place, parent)
+        body: dict[str, Any] = dict(checkpoint)
+        values, versions = body.pop("channel_values"), checkpoint["channel_versions"]
+        typed, run_id = self.serde.dumps_typed(body), str(metadata.get("run_id") or "")[:64] or None
+
+        def write(known: Known | None) -> None:
+            touched = self._recent.touched(place)
+            compares = not isinstance(self.serde, EncryptedSerializer)
+            planned = plan(known, values, versions, new_versions, self.serde.dumps_typed, touched=touched, compares=compares)
+            relied = parent if planned.relies else None
+            row = NewCheckpoint(*place, name, parent, run_id, typed, meta, planned.fresh, planned.numbered, relied)
+            held = self._write(lambda tx, now: checkpoints.put(tx, self._owner, row, now), "a checkpoint of a graph")
+            self._recent.keep(place, name, Known(dict(versions), held, planned.lists))
+
         try:
-            self._put(place, name, parent, known, values, checkpoint, new_versions, told)
+            write(self._parent(place, parent))
         except ParentGone:  # pruned or cleared meanwhile: it holds all of its values itself
-            self._put(place, name, parent, None, values, checkpoint, new_versions, told)
+            write(None)
         return config_of(place, name)
 
     def put_writes(self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
         place, name = history.place(config), history.name(get_checkpoint_id(config), "checkpoint_id")
         self._recent.touch(place, [value for _, value in writes])
-        said = [
+        rows = [
             Write(task_id, task_path, WRITES_IDX_MAP.get(channel, at), channel, self.serde.dumps_typed(value))
             for at, (channel, value) in enumerate(writes)
         ]
-        engine, owner = self._engine, self._owner
-        engine.db.write(
-            lambda tx: checkpoints.put_writes(tx, owner, *place, name, task_id, said, engine.clock.now()),
-            operation="what a task of a graph wrote",
+        self._write(
+            lambda tx, now: checkpoints.put_writes(tx, self._owner, *place, name, task_id, rows, now),
+            "what a task of a graph wrote",
         )
 
     def delete_thread(self, thread_id: str) -> None:
@@ -95,16 +115,15 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         self._remove(lambda tx: deletion.delete_threads(tx, self._owner, [thread]), "the end of a thread")
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        named = [one[:64] for one in history.names(run_ids, "run_ids")]
-        self._take(lambda tx: {thread: set(of) for thread, of in deletion.of_runs(tx, self._owner, named).items()})
+        shortened = [run_id[:64] for run_id in history.names(run_ids, "run_ids")]
+        self._take(lambda tx: {thread: set(of) for thread, of in deletion.of_runs(tx, self._owner, shortened).items()})
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         source, target = history.name(source_thread_id, "source_thread_id"), history.name(target_thread_id, "target_thread_id")
         if source == target:
             return
         self._recent.forget(target)
-        engine, owner = self._engine, self._owner
-        engine.db.write(lambda tx: deletion.copy(tx, owner, source, target, engine.clock.now()), operation="a copy of a thread")
+        self._write(lambda tx, now: deletion.copy(tx, self._owner, source, target, now), "a copy of a thread")
 
     def prune(  # type: ignore[override]  # the base says None: who asks for nothing minds nothing
         self,
@@ -119,13 +138,11 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         thread_ids: None is all threads of this user. strategy: keep_latest, or delete for all of them. dry_run: only count.
         """
         if strategy not in STRATEGIES:
-            advice = "Give one of " + ", ".join(STRATEGIES) + "."
-            raise InvalidSetting(name="strategy", value=strategy, problem="there is no such strategy", advice=advice)
+            advice = f"Give one of {', '.join(STRATEGIES)}."
+            validation.refuse("strategy", strategy, "there is no such strategy", advice)
         most = 0 if strategy == "delete" else validation.whole("keep", keep, least=1)
-        named = None if thread_ids is None else history.names(thread_ids, "thread_ids")
-        return self._take(lambda tx: old(tx, self._owner, self.serde, named, most), dry_run=dry_run)
-
-    # --- reading ------------------------------------------------------------------------------------------------------
+        threads = None if thread_ids is None else history.names(thread_ids, "thread_ids")
+        return self._take(lambda tx: old(tx, self._owner, self.serde, threads, most), dry_run=dry_run)
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         place, name = history.place(config), get_checkpoint_id(config)
@@ -134,8 +151,8 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
             row = checkpoints.get(tx, self._owner, *place, name)
             return None if row is None else self._read(tx, row)
 
-        found = self._engine.db.read(work)
-        return None if found is None else self._tuple(*found, remember=True)
+        loaded = self._engine.db.read(work)
+        return None if loaded is None else self._tuple(*loaded, remember=True)
 
     def list(
         self,
@@ -145,34 +162,29 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
-        wanted = history.wanted(config, before)
+        conditions = history.conditions(config, before)
         after: tuple[int, str] | None = None
         left = limit
         while left is None or left > 0:
             size = PAGE if left is None or filter else min(PAGE, left)
-            page = self._page(wanted, after, size)
+            page = self._page(conditions, after, size)
             for row, values, writes in page:
-                if _fits(self.serde.loads_typed(row.meta), filter) and (left is None or left > 0):
+                metadata = self.serde.loads_typed(row.meta)
+                fits = all(metadata.get(key) == value for key, value in (filter or {}).items())
+                if fits and (left is None or left > 0):
                     left = None if left is None else left - 1
                     yield self._tuple(row, values, writes)
             if len(page) < size:
                 return
             after = (page[-1][0].thread, page[-1][0].id)
 
-    # --- the same for callers that do not wait ------------------------------------------------------------------------
-
-    async def aput(
-        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
-    ) -> RunnableConfig:
-        return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
-
-    async def aput_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        await asyncio.to_thread(self.put_writes, config, writes, task_id, task_path)
-
-    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        return await asyncio.to_thread(self.get_tuple, config)
+    aput = in_thread(put)
+    aput_writes = in_thread(put_writes)
+    adelete_thread = in_thread(delete_thread)
+    adelete_for_runs = in_thread(delete_for_runs)
+    acopy_thread = in_thread(copy_thread)
+    aprune = in_thread(prune)  # type: ignore[arg-type]  # as above
+    aget_tuple = in_thread(get_tuple)
 
     async def alist(
         self,
@@ -182,55 +194,12 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        found = self.list(config, filter=filter, before=before, limit=limit)
-        while (one := await asyncio.to_thread(next, found, None)) is not None:
-            yield one
+        checkpoints = self.list(config, filter=filter, before=before, limit=limit)
+        while (checkpoint := await asyncio.to_thread(next, checkpoints, None)) is not None:
+            yield checkpoint
 
-    async def adelete_thread(self, thread_id: str) -> None:
-        await asyncio.to_thread(self.delete_thread, thread_id)
-
-    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        await asyncio.to_thread(self.delete_for_runs, run_ids)
-
-    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        await asyncio.to_thread(self.copy_thread, source_thread_id, target_thread_id)
-
-    async def aprune(  # type: ignore[override]  # the base says None: who asks for nothing minds nothing
-        self,
-        thread_ids: Sequence[str] | None,
-        *,
-        strategy: str = "keep_latest",
-        keep: int = 1,
-        dry_run: bool = False,
-    ) -> Pruned:
-        return await asyncio.to_thread(self.prune, thread_ids, strategy=strategy, keep=keep, dry_run=dry_run)
-
-    # --- what stands behind -------------------------------------------------------------------------------------------
-
-    def _put(
-        self,
-        place: Place,
-        name: str,
-        parent: str | None,
-        known: Known | None,
-        values: dict[str, Any],
-        checkpoint: Checkpoint,
-        new: ChannelVersions,
-        told: tuple[Any, Any, str | None],
-    ) -> None:
-        versions = checkpoint["channel_versions"]
-        touched = self._recent.touched(place)
-        compares = not isinstance(self.serde, EncryptedSerializer)
-        planned = plan(known, values, versions, new, self.serde.dumps_typed, touched=touched, compares=compares)
-        body, meta, run_id = told
-        row = NewCheckpoint(
-            *place, name, parent, run_id, body, meta, planned.fresh, planned.numbered, parent if planned.relies else None
-        )
-        engine, owner = self._engine, self._owner
-        held = engine.db.write(
-            lambda tx: checkpoints.put(tx, owner, row, engine.clock.now()), operation="a checkpoint of a graph"
-        )
-        self._recent.keep(place, name, Known(dict(versions), held, planned.lists))
+    def _write(self, work: Callable[[Tx, datetime], T], operation: str) -> T:
+        return self._engine.db.write(lambda tx: work(tx, self._engine.clock.now()), operation=operation)
 
     def _parent(self, place: Place, parent: str | None) -> Known | None:
         """Return the parent checkpoint from this process's memory, else from the store; None if there is none."""
@@ -242,9 +211,9 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
             known = self._recent.get(place, parent)
         return known
 
-    def _page(self, wanted: dict[str, Any], after: tuple[int, str] | None, size: int) -> tuple[Loaded, ...]:
+    def _page(self, conditions: dict[str, Any], after: tuple[int, str] | None, size: int) -> tuple[Loaded, ...]:
         def work(tx: Tx) -> tuple[Loaded, ...]:
-            rows = checkpoints.listed(tx, self._owner, **wanted, after=after, limit=size)
+            rows = checkpoints.listed(tx, self._owner, **conditions, after=after, limit=size)
             return tuple(self._read(tx, row) for row in rows)
 
         return self._engine.db.read(work)
@@ -257,20 +226,19 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
     ) -> CheckpointTuple:
         place = (row.thread_id, row.ns)
         held = {
-            channel: self.serde.loads_typed(values[one])
-            if isinstance(one, int)
-            else [self.serde.loads_typed(values[number]) for number in numbers(one)]
-            for channel, one in row.held.items()
+            channel: self.serde.loads_typed(values[spans])
+            if isinstance(spans, int)
+            else [self.serde.loads_typed(values[number]) for number in numbers(spans)]
+            for channel, spans in row.held.items()
         }
         checkpoint = cast("Checkpoint", {**self.serde.loads_typed(row.body), "channel_values": held})
         if remember:
             lists = {
-                channel: Seen.of(held[channel], [digest(values[number]) for number in numbers(one)])
-                for channel, one in row.held.items()
-                if not isinstance(one, int)
+                channel: Seen.of(held[channel], [digest(values[number]) for number in numbers(spans)])
+                for channel, spans in row.held.items()
+                if not isinstance(spans, int)
             }
-            known = Known(dict(checkpoint["channel_versions"]), row.held, lists)
-            self._recent.keep(place, row.id, known)
+            self._recent.keep(place, row.id, Known(dict(checkpoint["channel_versions"]), row.held, lists))
         return CheckpointTuple(
             config_of(place, row.id),
             checkpoint,
@@ -294,7 +262,3 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
             lambda tx: deletion.perform(tx, work, actor=actor.name, clock=engine.clock, action_id=action_id),
             operation=operation,
         )
-
-
-def _fits(metadata: CheckpointMetadata, filter: dict[str, Any] | None) -> bool:
-    return not filter or all(metadata.get(name) == value for name, value in filter.items())

@@ -88,11 +88,12 @@ class Planned:
     @property
     def relies(self) -> bool:
         """Return True if any of them refers to a value of the parent."""
-        return any(_is_old(one) for one in self.held.values())
+        spans = [[(held, held)] if isinstance(held, int) else held for held in self.held.values()]
+        return any(start < FRESH for channel in spans for start, _ in channel)
 
     def numbered(self, firsts: Mapping[str, int]) -> dict[str, int | list[Span]]:
         """The same, when the first new value of each series has that number."""
-        return {channel: _moved(one, firsts, channel) for channel, one in self.held.items()}
+        return {channel: _moved(held, firsts, channel) for channel, held in self.held.items()}
 
 
 def digest(typed: Typed) -> bytes:
@@ -118,38 +119,26 @@ def plan(
 
     compares: whether equal values have equal bytes; where they are encrypted they have not.
     """
-    told = Planned({}, {}, {})
+    planned = Planned({}, {}, {})
     for channel, value in values.items():
-        inherited = parent is not None and _stands(parent, channel, versions, new)
-        if parent is not None and inherited:
-            _take_over(told, parent, channel)
+        is_same = parent is not None and parent.versions.get(channel) == versions.get(channel) and channel not in new
+        if parent is not None and is_same and channel in parent.held:
+            planned.held[channel] = parent.held[channel]
+            if channel in parent.lists:
+                planned.lists[channel] = parent.lists[channel]
         elif by_items(value):
-            items = _Items(parent, channel, told.fresh.setdefault(series(channel), []), dumps, touched, compares)
-            items.plan_into(told, cast("list[object]", value))
+            items = _Items(parent, channel, planned.fresh.setdefault(series(channel), []), dumps, touched, compares)
+            items.plan_into(planned, cast("list[object]", value))
         else:
-            singles = told.fresh.setdefault(SINGLES, [])
-            told.held[channel] = FRESH + len(singles)
+            singles = planned.fresh.setdefault(SINGLES, [])
+            planned.held[channel] = FRESH + len(singles)
             singles.append(dumps(value))
-    return told
+    return planned
 
 
 def series(channel: str) -> str:
     """Build the series of a list."""
     return f":{channel}"
-
-
-def _stands(parent: Known, channel: str, versions: Mapping[str, Any], new: Collection[str]) -> bool:
-    return channel in parent.held and channel not in new and parent.versions.get(channel) == versions.get(channel)
-
-
-def _take_over(told: Planned, parent: Known, channel: str) -> None:
-    told.held[channel] = parent.held[channel]
-    if channel in parent.lists:
-        told.lists[channel] = parent.lists[channel]
-
-
-def _is_old(one: int | Sequence[Span]) -> bool:
-    return one < FRESH if isinstance(one, int) else any(start < FRESH for start, _ in one)
 
 
 class _Items:
@@ -175,7 +164,7 @@ class _Items:
         self._fresh, self._dumps, self._touched, self._compares = fresh, dumps, touched, compares
         self._by_digest: dict[bytes, int] | None = None
 
-    def plan_into(self, told: Planned, value: list[object]) -> None:
+    def plan_into(self, planned: Planned, value: list[object]) -> None:
         begins = self._begins(value)
         same = self._sure(value, begins)
         spans, marks = sliced(self._spans, 0, same), []
@@ -184,13 +173,14 @@ class _Items:
             number, mark = self._found(value[at], at, grew)
             grew = grew and (at >= self._count or (number is not None and number == number_at(self._spans, at)))
             marks.append(mark)
-            _append(spans, FRESH + len(self._fresh) - 1 if number is None else number)
-        told.held[self._channel] = spans
+            number = FRESH + len(self._fresh) - 1 if number is None else number
+            _append(spans, number, number + 1)
+        planned.held[self._channel] = spans
         shelf, count = self._seen
         if grew and begins == count:
-            told.lists[self._channel] = shelf.more(count, value[count:], marks[count - same :])
+            planned.lists[self._channel] = shelf.more(count, value[count:], marks[count - same :])
         else:
-            told.lists[self._channel] = Seen.of(value, [*shelf.digests[:same], *marks])
+            planned.lists[self._channel] = Seen.of(value, [*shelf.digests[:same], *marks])
 
     def _begins(self, value: list[object]) -> int:
         """How many at the beginning are the very objects; of messages, as good as the very objects."""
@@ -234,7 +224,7 @@ class _Items:
         if grew and at >= self._count:
             return None
         if self._by_digest is None:
-            self._by_digest = {one: place for place, one in enumerate(digests[: self._count])}
+            self._by_digest = {known: place for place, known in enumerate(digests[: self._count])}
         return self._by_digest.get(mark)
 
 
@@ -251,22 +241,22 @@ def number_at(spans: Sequence[Span], place: int) -> int:
 
 
 def sliced(spans: Sequence[Span], start: int, end: int) -> list[Span]:
-    """The numbers at those places."""
-    found: list[Span] = []
+    """Return the numbers at the places from start to end."""
+    part: list[Span] = []
     at = 0
     for first, last in spans:
         low, high = max(start, at), min(end, at + last - first)
         if low < high:
-            found.append((first + low - at, first + high - at))
+            part.append((first + low - at, first + high - at))
         at += last - first
-    return found
+    return part
 
 
-def _append(spans: list[Span], number: int) -> None:
-    if spans and spans[-1][1] == number:
-        spans[-1] = (spans[-1][0], number + 1)
+def _append(spans: list[Span], start: int, end: int) -> None:
+    if spans and spans[-1][1] == start:
+        spans[-1] = (spans[-1][0], end)
     else:
-        spans.append((number, number + 1))
+        spans.append((start, end))
 
 
 def _continues(old: list[object], value: list[object]) -> bool:
@@ -282,15 +272,11 @@ def _continues(old: list[object], value: list[object]) -> bool:
         return False
 
 
-def _moved(one: int | Sequence[Span], firsts: Mapping[str, int], channel: str) -> int | list[Span]:
-    if isinstance(one, int):
-        return one if one < FRESH else one - FRESH + firsts[SINGLES]
-    found: list[Span] = []
-    for start, end in one:
-        if start >= FRESH:
-            start, end = (number - FRESH + firsts[series(channel)] for number in (start, end))
-        if found and found[-1][1] == start:
-            found[-1] = (found[-1][0], end)
-        else:
-            found.append((start, end))
-    return found
+def _moved(held: int | Sequence[Span], firsts: Mapping[str, int], channel: str) -> int | list[Span]:
+    if isinstance(held, int):
+        return held if held < FRESH else held - FRESH + firsts[SINGLES]
+    spans: list[Span] = []
+    for start, end in held:
+        shift = firsts[series(channel)] - FRESH if start >= FRESH else 0
+        _append(spans, start + shift, end + shift)
+    return spans
