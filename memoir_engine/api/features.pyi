@@ -19,8 +19,8 @@ from memoir_engine.ingest.view import SourcesView as SourcesView
 from memoir_engine.ingest.upload import IngestFileOptions as IngestFileOptions, IngestTextOptions as IngestTextOptions
 from memoir_engine.ingest.verb import estimate as estimate, ingest_verb as ingest_verb, samples_verb as samples_verb
 from memoir_engine.query.tree_view import TreeView as TreeView
+from memoir_engine.query.pipeline import QueryOptions as QueryOptions
 from memoir_engine.query.verb import (
-    QueryOptions as QueryOptions,
     WhatIfOptions as WhatIfOptions,
     query_verb as query_verb,
     what_if_verb as what_if_verb,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from memoir_engine.api import features
 from memoir_engine.core import validation
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from memoir_engine.facts.view import FactsView
     from memoir_engine.ingest.helper_view import AsyncHelpers
     from memoir_engine.ingest.view import SourcesView
+    from memoir_engine.query.pipeline import Moment, PerPath
     from memoir_engine.query.tree_view import TreeView
     from memoir_engine.review.split import AsyncReview
     from memoir_engine.runtime.engine import Engine
@@ -52,8 +53,6 @@ if TYPE_CHECKING:
     from memoir_engine.runtime.runner import OnEvent
     from memoir_engine.samples import SampleQuestion
 
-PerPath = int | Literal["auto"] | None
-Moment = int | datetime | str  # a seq, or an aware time, in ISO 8601 where it is a text
 Day = str | date
 
 

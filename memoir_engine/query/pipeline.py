@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal
 
+from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig
 from memoir_engine.core.errors import (
     BudgetTooSmall,
@@ -42,23 +44,62 @@ from memoir_engine.text.terms import ScoreMap, terms
 FRAME_TOKENS = 40  # of a chunk in the final prompt: its number, its path, its quote lines
 
 
+LEAST = {"n": 1, "n2": 0, "per_path_limit": 1, "page_size": 1, "max_token_budget": 1, "safety_net": 0}
+PerPath = int | Literal["auto"] | None
+Moment = int | datetime | str  # a seq, an aware time, or an aware time as ISO 8601 text
+
+
 @dataclass(frozen=True)
-class QueryRequest:
-    """A question with its options, checked."""
+class QueryOptions:
+    """A question with its options; None takes the configuration's or the strategy's default."""
 
     question: str
-    widths: Widths
-    token_budget: int
-    use_rankings: bool
-    prompt_limiting_strategy: Literal["PRUNE", "SUMMARIZE"] = "PRUNE"
-    per_path_limit: int | Literal["auto"] | None = None
+    strategy: str = "wide_branch"
+    n: int | None = None
+    n2: int | None = None
+    prompt_limiting_strategy: str | None = None
+    use_rankings: bool | None = None
+    max_token_budget: int | None = None
+    per_path_limit: PerPath = None
     page_size: int | None = None
     after: str | None = None
-    sources: tuple[int, ...] | None = None
+    sources: Sequence[int] | None = None
     safety_net: int = 0
+    as_of: Moment | None = None
+
+    def checked(self) -> QueryOptions:
+        """Check types and ranges, whatever the configuration. Raises InvalidSetting."""
+        question = validation.text("question", self.question)
+        for name, least in LEAST.items():
+            value = getattr(self, name)
+            if value is not None and (name, value) != ("per_path_limit", "auto"):
+                validation.whole(name, value, least=least)
+        if self.use_rankings is not None:
+            validation.flag("use_rankings", self.use_rankings)
+        if self.after is not None:
+            validation.text("after", self.after)
+        sources = None if self.sources is None else validation.sources(self.sources)
+        as_of = None if self.as_of is None else validation.moment("as_of", self.as_of)
+        return replace(self, question=question, sources=sources, as_of=as_of)
+
+    def request(self) -> dict[str, Any]:
+        """Return what is kept with the run, as JSON."""
+        chosen = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items() if v is not None}
+        when = {"as_of": self.as_of.isoformat()} if isinstance(self.as_of, datetime) else {}
+        return chosen | when
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryRequest(QueryOptions):
+    """A question with its options, checked, the configuration's defaults put in. at_seq: the moment asked about; None: now."""
+
+    use_rankings: bool
+    prompt_limiting_strategy: Literal["PRUNE", "SUMMARIZE"]
+    widths: Widths
+    token_budget: int
     width_scope: Literal["level", "path"] = "level"
     preset: Mapping[int, Sequence[PresetChoice]] = field(default_factory=dict)  # by level, followed without asking
-    at_seq: int | None = None  # the moment asked about; None: now
+    at_seq: int | None = None
 
 
 @dataclass(frozen=True)

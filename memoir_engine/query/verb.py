@@ -13,15 +13,14 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import ChoiceNotOffered, DatabaseError, InvalidSetting, MemoirError, QueryCancelled
 from memoir_engine.core.results import Decision, QueryResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.core.settings import check_budget
-from memoir_engine.query.pipeline import QueryRequest, Question
+from memoir_engine.query.pipeline import QueryOptions, QueryRequest, Question
 from memoir_engine.query.record import Progress, result_of, to_record, view_of
 from memoir_engine.query.strategies import widths, without_effect
 from memoir_engine.query.traverse import PresetChoice
@@ -35,50 +34,6 @@ from memoir_engine.store.ledger import decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
 from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.terms import ScoreMap
-
-LEAST = {"n": 1, "n2": 0, "per_path_limit": 1, "page_size": 1, "max_token_budget": 1, "safety_net": 0}
-PerPath = int | Literal["auto"] | None
-Moment = int | datetime | str  # a seq, an aware time, or an aware time as ISO 8601 text
-
-
-@dataclass(frozen=True)
-class QueryOptions:
-    """A question with its options; None takes the configuration's or the strategy's default."""
-
-    question: str
-    strategy: str = "wide_branch"
-    n: int | None = None
-    n2: int | None = None
-    prompt_limiting_strategy: str | None = None
-    use_rankings: bool | None = None
-    max_token_budget: int | None = None
-    per_path_limit: PerPath = None
-    page_size: int | None = None
-    after: str | None = None
-    sources: Sequence[int] | None = None
-    safety_net: int = 0
-    as_of: Moment | None = None
-
-    def checked(self) -> QueryOptions:
-        """Check types and ranges, whatever the configuration. Raises InvalidSetting."""
-        question = validation.text("question", self.question)
-        for name, least in LEAST.items():
-            value = getattr(self, name)
-            if value is not None and (name, value) != ("per_path_limit", "auto"):
-                validation.whole(name, value, least=least)
-        if self.use_rankings is not None:
-            validation.flag("use_rankings", self.use_rankings)
-        if self.after is not None:
-            validation.text("after", self.after)
-        sources = None if self.sources is None else validation.sources(self.sources)
-        as_of = None if self.as_of is None else validation.moment("as_of", self.as_of)
-        return replace(self, question=question, sources=sources, as_of=as_of)
-
-    def request(self) -> dict[str, Any]:
-        """Return what is kept with the run, as JSON."""
-        chosen = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items() if v is not None}
-        when = {"as_of": self.as_of.isoformat()} if isinstance(self.as_of, datetime) else {}
-        return chosen | when
 
 
 @dataclass(frozen=True)
@@ -117,7 +72,7 @@ def query_verb(
 
     async def work(run: Run) -> QueryResult:
         progress.run_id = run.id
-        await ask_question(engine, request, options.as_of, run, progress)
+        await ask_question(engine, request, run, progress)
         return progress.result(wall_ms=run.clock.tick_ms() - began)
 
     def failed(run: Run, error: MemoirError) -> QueryResult:
@@ -137,8 +92,8 @@ def query_verb(
     )
 
 
-async def ask_question(engine: Engine, request: QueryRequest, as_of: Moment | None, run: Run, progress: Progress) -> None:
-    """Open the memory as of a moment, and answer into `progress`."""
+async def ask_question(engine: Engine, request: QueryRequest, run: Run, progress: Progress) -> None:
+    """Open the memory as of the moment asked about, and answer into `progress`."""
 
     def record(level: Sequence[Decision]) -> None:
         """Write a level's decisions with the next call: transactions of their own would double their number."""
@@ -158,8 +113,8 @@ async def ask_question(engine: Engine, request: QueryRequest, as_of: Moment | No
     def open_memory() -> tuple[int | None, ScoreMap, TreeSnapshot]:
         """Return the seq asked about, the scores of the question's words and the tree of that moment."""
         at_seq = None
-        if as_of is not None:
-            moment = validation.moment("as_of", as_of)
+        if request.as_of is not None:
+            moment = validation.moment("as_of", request.as_of)
             at_seq = engine.db.read(lambda tx: actions.seq_of(tx, moment))
         words, tree = engine.keeper.words(at_seq), engine.cache.at(at_seq)
         return at_seq, ScoreMap(*words.scores(request.question)), tree
@@ -216,19 +171,13 @@ def to_request(engine: Engine, options: QueryOptions) -> QueryRequest:
         raise InvalidSetting(name="prompt_limiting_strategy", value=limiting, problem=problem, advice=advice)
     budget = options.max_token_budget or config.max_token_budget
     check_budget(config, budget, limiting)
-    return QueryRequest(
-        question=options.question,
-        widths=widths(options.strategy, options.n, options.n2, max_width=config.max_width),
-        token_budget=budget,
-        use_rankings=config.use_rankings if options.use_rankings is None else options.use_rankings,
-        prompt_limiting_strategy="SUMMARIZE" if limiting == "SUMMARIZE" else "PRUNE",
-        per_path_limit=options.per_path_limit,
-        page_size=options.page_size,
-        after=options.after,
-        sources=None if options.sources is None else tuple(options.sources),
-        width_scope=config.width_scope,
-        safety_net=options.safety_net,
-    )
+    resolved = {
+        "use_rankings": config.use_rankings if options.use_rankings is None else options.use_rankings,
+        "prompt_limiting_strategy": limiting,
+        "width_scope": config.width_scope,
+    }
+    width_limits = widths(options.strategy, options.n, options.n2, max_width=config.max_width)
+    return QueryRequest(**vars(options) | resolved, widths=width_limits, token_budget=budget)
 
 
 @verb("what_if", WhatIfOptions)

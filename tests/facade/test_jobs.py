@@ -9,7 +9,7 @@ import pytest
 from memoir_engine import Memory
 from memoir_engine.core.errors import InvalidSetting, RunNotFound
 from memoir_engine.core.run import new_id
-from memoir_engine.query.verb import QueryOptions
+from memoir_engine.query.pipeline import QueryOptions
 from memoir_engine.runtime import engine
 from memoir_engine.samples import documents
 from memoir_engine.store.ledger import runs
