@@ -80,7 +80,6 @@ from memoir_engine.core.errors.features import (
     UndoBlocked as UndoBlocked,
     WrongLevel as WrongLevel,
 )
-from memoir_engine.core.errors.root import MemoirError as MemoirError
 from memoir_engine.core.errors.system import (
     BudgetBelowChunk as BudgetBelowChunk,
     ChunkRangeInvalid as ChunkRangeInvalid,
@@ -102,6 +101,7 @@ from memoir_engine.core.errors.system import (
     KeyMissing as KeyMissing,
     LeaseHeld as LeaseHeld,
     LevelOutsideDepth as LevelOutsideDepth,
+    MemoirError as MemoirError,
     MemoryClosed as MemoryClosed,
     ModelBusy as ModelBusy,
     ModelError as ModelError,

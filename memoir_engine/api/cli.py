@@ -16,7 +16,7 @@ import typer
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.errors import MemoirError
 from memoir_engine.core.events import Reindexing, Stamped
-from memoir_engine.core.results import Category, QueryResult
+from memoir_engine.core.results import Category
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="See, question, correct and undo what an AI remembers.")
 
@@ -26,14 +26,14 @@ DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder of the 
 
 @contextmanager
 def opened(data_dir: Path | None) -> Iterator[Memory]:
-    """The configured memory."""
-    with told(), Memory(**_settings(data_dir)) as memory:
+    """Open the configured memory."""
+    with errors_shown(), Memory(**_settings(data_dir)) as memory:
         yield memory
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """An error of Memoir ends the command as a person would want to read it."""
+def errors_shown() -> Iterator[None]:
+    """End the command with the message and the remedy of an error of Memoir."""
     try:
         yield
     except MemoirError as error:
@@ -62,7 +62,12 @@ def ask(
     """Answer a question, with where the answer comes from."""
     moment = int(as_of) if as_of is not None and as_of.isdecimal() and len(as_of) < 19 else as_of
     with opened(data_dir) as memory:
-        _show(memory, memory.query(question, strategy=strategy, per_path_limit="auto", as_of=moment).raise_for_error())
+        result = memory.query(question, strategy=strategy, per_path_limit="auto", as_of=moment).raise_for_error()
+        typer.echo(result.answer)
+        for used in result.used_chunks:
+            if used.cited:
+                source = memory.sources.get(used.source_id)
+                typer.echo(f"[{used.number}] {source.name} {used.start}–{used.end}  {' › '.join(used.category_path)}")
 
 
 @app.command()
@@ -74,17 +79,16 @@ def search(
 ) -> None:
     """Find passages by words and by vectors, best first."""
     with opened(data_dir) as memory:
-        found = memory.search(query, top_k=top_k, alpha=alpha)
-    for one in found:
-        where = one.source_name or one.session_id or ""
-        typer.echo(
-            f"{one.score:.3f}  {where} {one.start}–{one.end}  words {one.score_bm25:.2f}, vectors {_or_none(one.score_dense)}"
-        )
-        typer.echo(f"       {' '.join(one.text.split())[:SHOWN_CHARS]}")
-    if not found:
+        hits = memory.search(query, top_k=top_k, alpha=alpha)
+    for hit in hits:
+        where = hit.source_name or hit.session_id or ""
+        vectors = "–" if hit.score_dense is None else f"{hit.score_dense:.2f}"
+        typer.echo(f"{hit.score:.3f}  {where} {hit.start}–{hit.end}  words {hit.score_bm25:.2f}, vectors {vectors}")
+        typer.echo(f"       {' '.join(hit.text.split())[:SHOWN_CHARS]}")
+    if not hits:
         typer.echo("nothing found")
-    elif found[0].reason:
-        typer.echo(f"by words only: {found[0].reason}", err=True)
+    elif hits[0].reason:
+        typer.echo(f"by words only: {hits[0].reason}", err=True)
 
 
 @app.command()
@@ -138,13 +142,9 @@ def export(file: Path, data_dir: DataDir = None) -> None:
 @app.command("import")
 def import_(file: Path, data_dir: DataDir = None) -> None:
     """Fill an empty memory with what was exported, on whichever database is configured."""
-    with told(), Memory.import_(file, **_settings(data_dir)) as memory:
+    with errors_shown(), Memory.import_(file, **_settings(data_dir)) as memory:
         head = memory.audit.head()
     typer.echo(f"imported and verified: {head.seq} events, head {head.hash}")
-
-
-def _or_none(score: float | None) -> str:
-    return "–" if score is None else f"{score:.2f}"
 
 
 def _settings(data_dir: Path | None) -> dict[str, Any]:
@@ -157,14 +157,6 @@ def _bytes(path: Path) -> bytes:
     except OSError as unreadable:
         typer.echo(f"{path}: {unreadable.strerror}", err=True)
         raise typer.Exit(1) from unreadable
-
-
-def _show(memory: Memory, result: QueryResult) -> None:
-    typer.echo(result.answer)
-    for used in result.used_chunks:
-        if used.cited:
-            source = memory.sources.get(used.source_id)
-            typer.echo(f"[{used.number}] {source.name} {used.start}–{used.end}  {' › '.join(used.category_path)}")
 
 
 def _draw(below: dict[int | None, list[Category]], parent: int | None) -> None:

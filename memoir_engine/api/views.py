@@ -50,20 +50,20 @@ class RunsView(View):
 
         def work(tx: Tx) -> RunDetail:
             run = self._mine(tx, run_id)
-            calls, calls_after = cut_off(self._calls(tx, run_id, 0, most + 1), most, key="id")
-            made, decisions_after = cut_off(self._decisions(tx, run_id, 0, most + 1), most, key="id")
-            told, events_after = cut_off(self._events(tx, run_id, 0, most + 1), most, key="n")
-            return RunDetail(run, calls, made, told, calls_after, decisions_after, events_after)
+            first_calls, calls_after = cut_off(calls.of_run(tx, run_id, after=0, limit=most + 1), most, key="id")
+            choices, decisions_after = cut_off(decisions.of_run(tx, run_id, after=0, limit=most + 1), most, key="id")
+            events, events_after = cut_off(self._events(tx, run_id, after=0, limit=most + 1), most, key="n")
+            return RunDetail(run, first_calls, choices, events, calls_after, decisions_after, events_after)
 
         return self._read(work)
 
     def calls(self, run_id: str, after: int = 0, limit: int = 1000) -> tuple[Call, ...]:
         """The run's calls behind the call `after`, without their texts."""
-        return self._page(run_id, after, limit, self._calls)
+        return self._page(run_id, after, limit, calls.of_run)
 
     def decisions(self, run_id: str, after: int = 0, limit: int = 1000) -> tuple[Decision, ...]:
         """The run's decisions behind the decision `after`."""
-        return self._page(run_id, after, limit, self._decisions)
+        return self._page(run_id, after, limit, decisions.of_run)
 
     def events(self, run_id: str, after: int = 0, limit: int = 1000) -> tuple[EventView, ...]:
         """The run's events behind number `after`."""
@@ -77,11 +77,11 @@ class RunsView(View):
         """One call with the prompt and the reply as they went over the wire. Raises RunNotFound (E711)."""
 
         def work(tx: Tx) -> Call:
-            found = calls.get(tx, validation.call(call_id))
-            if found is None:
+            call = calls.get(tx, validation.call(call_id))
+            if call is None:
                 raise RunNotFound(run_id=f"of call {call_id}")
-            runs.get(tx, found.run_id, user=runs_of(self._actor))
-            return found
+            runs.get(tx, call.run_id, user=runs_of(self._actor))
+            return call
 
         return self._read(work)
 
@@ -100,17 +100,11 @@ class RunsView(View):
     def _mine(self, tx: Tx, run_id: str) -> RunView:
         return runs.get(tx, validation.run(run_id), user=runs_of(self._actor))
 
-    def _page(self, run_id: str, after: int, limit: int, read: Callable[[Tx, str, int, int], tuple[T, ...]]) -> tuple[T, ...]:
+    def _page(self, run_id: str, after: int, limit: int, read: Callable[..., tuple[T, ...]]) -> tuple[T, ...]:
         behind, most = validation.cursor("after", after), validation.limit(limit)
-        return self._read(lambda tx: read(tx, self._mine(tx, run_id).id, behind, most))
+        return self._read(lambda tx: read(tx, self._mine(tx, run_id).id, after=behind, limit=most))
 
-    def _calls(self, tx: Tx, run_id: str, after: int, limit: int) -> tuple[Call, ...]:
-        return calls.of_run(tx, run_id, after=after, limit=limit)
-
-    def _decisions(self, tx: Tx, run_id: str, after: int, limit: int) -> tuple[Decision, ...]:
-        return decisions.of_run(tx, run_id, after=after, limit=limit)
-
-    def _events(self, tx: Tx, run_id: str, after: int, limit: int) -> tuple[EventView, ...]:
+    def _events(self, tx: Tx, run_id: str, *, after: int, limit: int) -> tuple[EventView, ...]:
         events = runs.events(tx, run_id, after=after, limit=limit)
         return with_previews(tx, events, self._engine.runner.openings(run_id))
 

@@ -35,18 +35,14 @@ class Registry(Generic[T]):
 
     def get(self, name: str) -> T:
         if name not in self._known:
-            self._load(name)
+            point = next((point for point in self._points() if point.name == name), None)
+            if point is None:
+                raise NotRegistered(kind=self.kind, name=name, names=", ".join(self) or "none")
+            self._known[name] = point.load()
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted({*self._known, *(point.name for point in self._points())}))
-
-    def _load(self, name: str) -> None:
-        for point in self._points():
-            if point.name == name:
-                self._known[name] = point.load()
-                return
-        raise NotRegistered(kind=self.kind, name=name, names=", ".join(self) or "none")
 
     def _points(self) -> Iterable[EntryPoint]:
         return *self._shipped, *entry_points(group=f"memoir_engine.{self.kind}")

@@ -115,12 +115,18 @@ class Ledger(Protocol):
 
 
 _log = logging.getLogger("memoir_engine.runs")
-_TOLD = (RunStarted, BatchClassified, HelperReady, Committed, RunEnded)
+_MILESTONES = (RunStarted, BatchClassified, HelperReady, Committed, RunEnded)
 
 
 def log_event(stamped: Stamped) -> None:
+    """Write what may be kept of the event to Python's log, under the level of its kind."""
     event = stamped.event
-    level = _level(stamped)
+    if isinstance(event, RunEnded) and event.status == "failed":
+        level = logging.ERROR
+    elif isinstance(event, Warned | DatabaseRetried):
+        level = logging.WARNING
+    else:
+        level = logging.INFO if isinstance(event, _MILESTONES) else logging.DEBUG
     if not _log.isEnabledFor(level):
         return
     extra = {"run_id": stamped.run_id, "event": event.kind}
@@ -128,15 +134,6 @@ def log_event(stamped: Stamped) -> None:
         _log.log(level, "[mem] %s (run %s)", event.message, stamped.run_id, extra=extra)
     else:
         _log.log(level, "[mem] %s %s (run %s)", event.kind, event.kept(), stamped.run_id, extra=extra)
-
-
-def _level(stamped: Stamped) -> int:
-    event = stamped.event
-    if isinstance(event, RunEnded) and event.status == "failed":
-        return logging.ERROR
-    if isinstance(event, (Warned, DatabaseRetried)):
-        return logging.WARNING
-    return logging.INFO if isinstance(event, _TOLD) else logging.DEBUG
 
 
 RunStatus = Literal["queued", "running", "waiting_helper", "done", "failed", "cancelled", "interrupted"]

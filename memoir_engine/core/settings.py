@@ -276,8 +276,8 @@ class MemoirConfig(Settings):
         """Return the roles of a signed-in person; everybody is a viewer, and without an e-mail nothing more."""
         if not email.strip():
             return ("viewer",)
-        known = {name.strip().casefold(): roles for name, roles in self.roles.items()}
-        roles = known.get(email.strip().casefold(), known.get(EVERYBODY, ()))
+        by_email = {name.strip().casefold(): roles for name, roles in self.roles.items()}
+        roles = by_email.get(email.strip().casefold(), by_email.get(EVERYBODY, ()))
         return ("viewer", *(role for role in roles if role != "viewer"))
 
     @property

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import HelperNeeded, InvalidSetting
-from memoir_engine.core.errors.root import restore_error
+from memoir_engine.core.errors.system import restore_error
 from memoir_engine.core.results import (
     Action,
     Chunk,

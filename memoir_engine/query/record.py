@@ -15,7 +15,7 @@ from typing import Any
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, MemoirError
-from memoir_engine.core.errors.root import restore_error
+from memoir_engine.core.errors.system import restore_error
 from memoir_engine.core.results import (
     Call,
     Chunk,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from importlib.resources import files
-from importlib.resources.abc import Traversable
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -36,42 +36,35 @@ class SampleConversation:
 
 
 def documents() -> tuple[Sample, ...]:
-    """In the order they are to be ingested."""
+    """Return the documents in the order they are to be ingested."""
     return _read("documents")
 
 
 def conversations() -> tuple[Sample, ...]:
-    """JSON: session_id, user, and messages with role, content and ts."""
+    """Return JSON files: session_id, user, and messages with role, content and ts."""
     return _read("conversations")
 
 
 def sample_conversations() -> tuple[SampleConversation, ...]:
-    """The conversations of the sample memory, each with whose it is: what facts may be drawn from to begin with."""
-    read = (json.loads(sample.data) for sample in conversations())
-    return tuple(
-        SampleConversation(
-            one["user"],
-            one["session_id"],
-            tuple({"role": said["role"], "content": said["content"], "at": said["ts"]} for said in one["messages"]),
-        )
-        for one in read
-    )
+    """Return the conversations of the sample memory, each with its user: the first from which facts may be drawn."""
+    records = [json.loads(sample.data) for sample in conversations()]
+    return tuple(SampleConversation(record["user"], record["session_id"], _messages(record)) for record in records)
 
 
 def transcripts() -> tuple[Sample, ...]:
-    """Conversations as one pastes them, several subjects in each; for looking at, not for storing."""
+    """Return conversations as they are pasted, several subjects in each; for looking at, not for storing."""
     return _read("transcripts")
 
 
 def questions() -> tuple[SampleQuestion, ...]:
-    held = json.loads(_folder("questions.json").read_text(encoding="utf-8"))
-    return tuple(SampleQuestion(entry["text"], entry["about"]) for entry in held)
+    entries = json.loads((files(__name__) / "questions.json").read_text(encoding="utf-8"))
+    return tuple(SampleQuestion(entry["text"], entry["about"]) for entry in entries)
+
+
+def _messages(record: dict[str, Any]) -> tuple[dict[str, str], ...]:
+    return tuple({"role": turn["role"], "content": turn["content"], "at": turn["ts"]} for turn in record["messages"])
 
 
 def _read(folder: str) -> tuple[Sample, ...]:
-    found = sorted(_folder(folder).iterdir(), key=lambda file: file.name)
-    return tuple(Sample(file.name, file.read_bytes()) for file in found if not file.name.startswith((".", "_")))
-
-
-def _folder(name: str) -> Traversable:
-    return files(__name__) / name
+    entries = sorted((files(__name__) / folder).iterdir(), key=lambda file: file.name)
+    return tuple(Sample(file.name, file.read_bytes()) for file in entries if not file.name.startswith((".", "_")))

@@ -6,7 +6,7 @@ Source: MEMOIR 2, 4.6, 6.5, 9; TIMEM; SESSION; DESIGN §6.
 
 from __future__ import annotations
 
-from memoir_engine.core.errors.root import MemoirError
+from memoir_engine.core.errors.system import MemoirError
 
 
 class IngestionError(MemoirError):
@@ -213,16 +213,12 @@ class NothingFiledThen(QueryError):
 
 
 class ChoiceGone(QueryError):
-    """What-if: a category that was followed at the time is no longer offered."""
-
     code = "E312"
     message_form = "category {category_id} is no longer offered at level {level}"
     remedy_form = "Ask the question again: the tree has changed since."
 
 
 class ChoiceNotOffered(QueryError):
-    """What-if: only an option that the decision offered can be chosen instead."""
-
     code = "E313"
     message_form = "decision {decision_id} cannot take {category_ids}: {problem}"
     remedy_form = "runs.query(run_id).decisions shows each decision with its options; take others than it chose."

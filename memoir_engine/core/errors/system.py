@@ -1,13 +1,58 @@
-"""Errors of settings, raised before anything is opened (E1xx), of requests to a model (E4xx) and of the database (E5xx).
+"""The root of the errors: how a class becomes a code, a message and a remedy; and the errors below the features.
 
-Each adapter translates at its border. Source: MEMOIR 7.4, 7.9, 7A; DESIGN §4.
+These are of settings, raised before anything is opened (E1xx), of requests to a model (E4xx) and of the database (E5xx); each
+adapter translates at its border.
+Invariant: `str(error)` is `[mem][CODE] message`; the remedy stands beside it; facts never hold a secret.
+Source: MEMOLLA §8, MEMOIR 6.5, 7.4, 7.9, 7A; DESIGN §4, §11.
 """
 
 from __future__ import annotations
 
-from memoir_engine.core.errors.root import Fact, MemoirError
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 SHOWN_CHARS = 100  # of a value that is refused
+Fact = Any  # a value shown to a person inside a message: numbers, names, paths without credentials
+
+
+class MemoirError(Exception):
+    """Root of everything Memoir raises. `facts` are the values formatted into `message` and `remedy`."""
+
+    code: ClassVar[str] = "E000"
+    message_form: ClassVar[str] = "something went wrong"
+    remedy_form: ClassVar[str] = "Please report this with the steps that led here."
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, **facts: Fact) -> None:
+        self.facts = facts
+        self.message = self.message_form.format(**facts)
+        self.remedy = self.remedy_form.format(**facts)
+        super().__init__(f"[mem][{self.code}] {self.message}")
+        self.add_note(f"→ {self.remedy}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (type(self), self.facts))  # errors cross the process border of file reading
+
+
+def restore_error(text: str, remedy: str | None) -> MemoirError:
+    """Rebuild an error from the ledger: its class by the code in its text, its wording as recorded."""
+    code = text.removeprefix("[mem][").partition("]")[0]
+    kind = next((kind for kind in _tree(MemoirError) if kind.code == code), MemoirError)
+    error = kind.__new__(kind)
+    Exception.__init__(error, text)
+    error.facts, error.message, error.remedy = {}, text.partition("] ")[2] or text, remedy or ""
+    error.add_note(f"→ {error.remedy}")
+    return error
+
+
+def _tree(root: type[MemoirError]) -> Iterator[type[MemoirError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from _tree(child)
+
+
+def _rebuild(kind: type[MemoirError], facts: dict[str, Fact]) -> MemoirError:
+    return kind(**facts)
 
 
 class ConfigurationError(MemoirError):
@@ -32,15 +77,13 @@ class InvalidSetting(ConfigurationError):
     remedy_form = "{advice}"
 
     def __init__(self, **facts: Fact) -> None:
-        super().__init__(**{**facts, "value": _shown(facts["value"])})
-
-
-def _shown(value: object) -> object:
-    try:
-        told = repr(value)
-    except Exception:  # of anybody's making; or a number of more digits than Python writes down
-        return "…"
-    return value if len(told) <= SHOWN_CHARS else f"{told[:SHOWN_CHARS]}…"
+        try:
+            text = repr(facts["value"])
+        except Exception:  # of anybody's making; or a number of more digits than Python writes down
+            facts["value"] = "…"
+        else:
+            facts["value"] = facts["value"] if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}…"
+        super().__init__(**facts)
 
 
 class ConflictingSettings(ConfigurationError):

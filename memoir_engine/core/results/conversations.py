@@ -54,8 +54,8 @@ class MessageRecord:
     @property
     def metadata(self) -> dict[str, Any]:
         """Metadata of the caller; empty if there is none."""
-        found = self.rest.get("metadata")
-        return dict(found) if isinstance(found, dict) else {}
+        metadata = self.rest.get("metadata")
+        return dict(metadata) if isinstance(metadata, dict) else {}
 
     @property
     def tool_calls(self) -> tuple[dict[str, Any], ...]:
@@ -69,8 +69,8 @@ class MessageRecord:
     @property
     def data(self) -> dict[str, Any]:
         """The fields, as LangChain names them."""
-        told = {"content": self.content, "additional_kwargs": {}, "response_metadata": {}, **self.rest}
-        return {**told, "type": self.kind, "name": self.name, "id": self.id}
+        fields = {"content": self.content, "additional_kwargs": {}, "response_metadata": {}, **self.rest}
+        return {**fields, "type": self.kind, "name": self.name, "id": self.id}
 
     def keys(self) -> Iterator[str]:
         yield from ("type", "data")

@@ -81,9 +81,8 @@ class Decision:
     @property
     def margin(self) -> float | None:
         """Second opinion of the chosen option minus the best of the others; below 0 it disagrees."""
-        known = [o for o in self.options if o.opinion is not None]
-        won = [o.opinion for o in known if o.category_id in self.chosen and o.opinion is not None]
-        lost = [o.opinion for o in known if o.category_id not in self.chosen and o.opinion is not None]
+        opinions = [(o.opinion, o.category_id in self.chosen) for o in self.options if o.opinion is not None]
+        won, lost = ([opinion for opinion, is_chosen in opinions if is_chosen is side] for side in (True, False))
         return max(won) - max(lost) if won and lost else None
 
 

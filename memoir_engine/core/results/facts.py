@@ -94,12 +94,8 @@ class FactView:
 
     def as_memory(self) -> dict[str, Any]:
         """Return TIMEM's record: id, user_id, content, memory_attributes."""
-        return {
-            "id": self.id,
-            "user_id": self.user_id,
-            "content": self.content,
-            "memory_attributes": self.memory_attributes,
-        }
+        names = ("id", "user_id", "content", "memory_attributes")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
@@ -191,7 +187,7 @@ class ExtractedMemory:
 
     @property
     def chunk_ids(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.cut_id for one in self.origins if one.cut_id))
+        return tuple(dict.fromkeys(origin.cut_id for origin in self.origins if origin.cut_id))
 
     @property
     def memory_attributes(self) -> dict[str, str]:
