@@ -96,7 +96,14 @@ class LexicalIndex:
         weighing = weighing or Weighing()
         index = cls(folder, tokenise, f"{tokeniser_id} k1={weighing.k1} b={weighing.b}", weighing)
         if folder is not None:
-            index._take_lock(folder)
+            try:
+                index._lock = FolderLock(folder)
+                if index._lock.is_alone:
+                    segments.sweep(folder)
+            except FolderTaken as taken:
+                index.unsaved = f"{taken} writes the index in {folder.name}"
+            except OSError as refused:
+                index.unsaved = str(refused)
             kept = segments.load(folder, index._tokeniser_id, weighing)
             if kept:
                 index._files = {segment.documents: name for name, segment in kept.segments}
@@ -254,16 +261,6 @@ class LexicalIndex:
             return segments.save(self._folder, segment)
         except OSError:
             return None  # it is tried again when it is put
-
-    def _take_lock(self, folder: Path) -> None:
-        try:
-            self._lock = FolderLock(folder)
-            if self._lock.is_alone:
-                segments.sweep(folder)
-        except FolderTaken as taken:
-            self.unsaved = f"{taken} writes the index in {folder.name}"
-        except OSError as refused:
-            self.unsaved = str(refused)
 
 
 def together(indexes: Sequence[LexicalIndex], query: str) -> tuple[Keys, Scores]:

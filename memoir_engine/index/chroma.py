@@ -465,11 +465,8 @@ def finds_itself(held: Chroma) -> bool:
     if not count:
         return True
     sampled = dict(held.rows(held.sample(SAMPLED)))
-    return bool(sampled) and all(_nearest(held, row) >= ITSELF for row in sampled.values())
-
-
-def _nearest(held: Chroma, row: Any) -> float:
-    return max((cosine for _, cosine in held.top(row, 1)), default=-1.0)
+    nearest = (max((cosine for _, cosine in held.top(row, 1)), default=-1.0) for row in sampled.values())
+    return bool(sampled) and all(cosine >= ITSELF for cosine in nearest)
 
 
 def _stamps(directory: Path) -> dict[str, Stamp]:

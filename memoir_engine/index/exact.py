@@ -108,7 +108,9 @@ class ExactVectors:
         if k <= 0 or not state.living:
             return []
         if within is None:
-            cosines = _cosines(state.matrix[: state.count], asked)
+            # one product per row, as OpenBLAS would thread a single one: on busy cores its threads wait for each other and took
+            # ten times as long; on idle ones they save .2 ms per 10,000 rows
+            cosines: Cosines = np.vecdot(state.matrix[: state.count], asked)
             if state.alive is not None:
                 cosines[~state.alive] = -2.0
             return nearest(state.keys[: state.count], cosines, min(k, state.living))
@@ -208,15 +210,6 @@ def nearest(keys: Keys, cosines: Cosines, k: int) -> list[Near]:
         keys, cosines = keys[near], cosines[near]
     best = np.lexsort((keys, -np.round(cosines, 6)))[:k]
     return [Near(int(keys[at]), min(1.0, float(cosines[at]))) for at in best]
-
-
-def _cosines(rows: Vectors, asked: Vectors) -> Cosines:
-    """Return the cosines (n,) of unit rows, by one product per row, as OpenBLAS would thread a single product.
-
-    On busy cores its threads wait for each other and took ten times as long; on idle ones they save .2 ms per 10,000 rows.
-    """
-    found: Cosines = np.vecdot(rows, asked)
-    return found
 
 
 def _empty(dim: int) -> _MatrixState:

@@ -469,7 +469,9 @@ def publish(folder: Path, kept: SavedState, tokeniser: str) -> None:
         "tokeniser": tokeniser,
         "high_water": kept.high_water,
         "mean_length": kept.segments[0][1].mean_length if kept.segments else 0.0,
-        "segments": [{"file": name, "removed": _removed(segment)} for name, segment in kept.segments],
+        "segments": [
+            {"file": name, "removed": segment.documents.keys[~segment.alive].tolist()} for name, segment in kept.segments
+        ],
     }
     part = folder / f"{uuid4().hex}.part"
     part.write_text(json.dumps(manifest), encoding="utf-8")
@@ -508,10 +510,6 @@ def load(folder: Path, tokeniser: str, weighing: Weighing) -> SavedState | None:
         return SavedState(int(manifest["high_water"]), segments)
     except (OSError, ValueError, KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile):
         return None
-
-
-def _removed(segment: Segment) -> list[int]:
-    return [int(key) for key in segment.documents.keys[~segment.alive]]
 
 
 def _read(path: Path) -> Segment:
