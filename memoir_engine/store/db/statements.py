@@ -119,7 +119,7 @@ class _Compiled:
     def _converts_of(self, dialect: Dialect, description: Sequence[Any]) -> list[tuple[int, Convert]]:
         """Return the converters of columns, by place; the types a driver names are known with the first rows."""
         pairs = zip(self._columns, description, strict=True)
-        converts = [column.type.dialect_impl(dialect).result_processor(dialect, told[1]) for column, told in pairs]
+        converts = [column.type.dialect_impl(dialect).result_processor(dialect, described[1]) for column, described in pairs]
         return [(at, convert) for at, convert in enumerate(converts) if convert is not None]
 
     def _refused(self, tx: Tx, bound: Any, error: Exception) -> NoReturn:

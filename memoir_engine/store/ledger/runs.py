@@ -270,9 +270,9 @@ def append_events(tx: Tx, stamped: Sequence[Stamped], *, again: bool = False, ow
         if again or is_retried(tx):
             written = set(tx.execute(select(e.n).where(e.run_id == run_id, e.n >= min(event.n for event in stamped))).scalars())
         rows = [
-            {"run_id": run_id, "n": one.n, "at": one.at, "kind": one.event.kind, "body": canonical(one.event.kept())}
-            for one in stamped
-            if one.run_id == run_id and one.n not in written
+            {"run_id": run_id, "n": row.n, "at": row.at, "kind": row.event.kind, "body": canonical(row.event.kept())}
+            for row in stamped
+            if row.run_id == run_id and row.n not in written
         ]
         if rows:
             _ADD_EVENTS.run_all(tx, rows)

@@ -156,8 +156,8 @@ def embedders(tx: Tx) -> tuple[tuple[str, int], ...]:
 def drop(tx: Tx, kind: Kind, keys: Iterable[int]) -> None:
     """Delete the vectors of these items, of all embedders."""
     c = tables.embedding.c
-    for some in portions(keys):
-        tx.execute(delete(tables.embedding).where(c.kind == kind, c.item_id.in_(some)))
+    for portion in portions(keys):
+        tx.execute(delete(tables.embedding).where(c.kind == kind, c.item_id.in_(portion)))
 
 
 def _has_vector(embedder: str, dim: int | None) -> ColumnElement[bool]:

@@ -149,7 +149,7 @@ def _retire(draft: EditDraft, edit: Edit) -> None:
     node = draft.node(edit.category)
     children, chunks = draft.children(node.id), draft.count(node.id)
     if children:
-        names = ", ".join(repr(one.name) for one in children[:5]) + (", …" if len(children) > 5 else "")
+        names = ", ".join(repr(child.name) for child in children[:5]) + (", …" if len(children) > 5 else "")
         what = f"{len(children)} {'category' if len(children) == 1 else 'categories'} ({names})"
         raise CategoryInUse(name=node.name, what=what)
     if chunks:
