@@ -7,19 +7,19 @@ from functools import partial
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import activity_view, asked_activity, chain_view, frame, problems, report_buttons, state, who
-from ui import wording_activity as said
+from ui import activity_filters, activity_view, chain_view, frame, problems, report_buttons, state, viewer
+from ui import wording_activity as texts
 
 FILES = (
-    ("csv", "text/csv", said.EXPORT_CSV, ":material/table:"),
-    ("json", "application/json", said.EXPORT_JSON, ":material/data_object:"),
+    ("csv", "text/csv", texts.EXPORT_CSV, ":material/table:"),
+    ("json", "application/json", texts.EXPORT_JSON, ":material/data_object:"),
 )
 
 
 def take_along(memory: Memory) -> None:
     """Offer the filtered actions for download, made on demand."""
-    with st.popover(said.EXPORT, icon=":material/download:", key="act-export"):
-        st.caption(said.EXPORT_HELP)
+    with st.popover(texts.EXPORT, icon=":material/download:", key="act-export"):
+        st.caption(texts.EXPORT_HELP)
         for form, mime, label, icon in FILES:
             st.download_button(
                 label,
@@ -34,24 +34,24 @@ def take_along(memory: Memory) -> None:
 
 def _file(memory: Memory, form: str) -> bytes:
     """Encode a CSV as UTF-8 with a byte order mark, by which spreadsheets recognise it."""
-    asked = asked_activity.wanted()
+    asked = activity_filters.wanted()
     return memory.audit.export("csv", **asked).encode("utf-8-sig") if form == "csv" else memory.audit.export(**asked).encode()
 
 
-memory = who.memory()
+memory = viewer.memory()
 action_id = state.asked("action")
 if action_id is not None:
     with problems.shown():
         activity_view.one(memory, action_id)
 else:
-    with frame.head("activity", said.TITLE):
+    with frame.head("activity", texts.TITLE):
         st.space("stretch")
         person = state.asked("who")
         if person is not None:
             report_buttons.show(partial(memory.reports.person, person), name="person", key="person")
         take_along(memory)
     with problems.shown():
-        asked_activity.fields(memory)
+        activity_filters.fields(memory)
         left, right = frame.sides(2, 1, least=270)
         with right:
             chain_view.card(memory)

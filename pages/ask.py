@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from memoir_engine import Memory
-from ui import answer_view, as_of, beside_view, first_questions, frame, problems, question, searched_beside, state, who, wording
+from ui import (
+    answer_view,
+    as_of,
+    example_questions,
+    frame,
+    problems,
+    question,
+    run_comparison,
+    search_comparison,
+    state,
+    viewer,
+    wording,
+)
 
 
 def start(memory: Memory) -> None:
@@ -17,12 +29,12 @@ def start(memory: Memory) -> None:
     with left:
         question.form(memory, state.asked("q") or "")
     with right:
-        if first_questions.fit(memory):
-            first_questions.everyone(memory)
+        if example_questions.fit(memory):
+            example_questions.everyone(memory)
         question.recent(memory)
 
 
-memory = who.memory()
+memory = viewer.memory()
 run_id = state.asked("run")
 if run_id is not None:
     with frame.found("ask", "Question"):
@@ -32,8 +44,8 @@ with problems.shown():
     if run_id is None:
         start(memory)
     elif other_id is not None:
-        beside_view.show(memory, run_id, other_id)
-    elif state.asked(searched_beside.NAME) is not None:
-        searched_beside.show(memory, run_id)
+        run_comparison.show(memory, run_id, other_id)
+    elif state.asked(search_comparison.NAME) is not None:
+        search_comparison.show(memory, run_id)
     else:
         answer_view.run(memory, run_id)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ui import conversations_view, problems, state, transcript_view, who
+from ui import conversations_view, problems, state, transcript_view, viewer
 
 session_id = state.asked("session")
-memory = who.mine() if session_id is None else who.theirs()
+memory = viewer.mine() if session_id is None else viewer.theirs()
 with problems.shown():
     if session_id is None:
         conversations_view.everything(memory)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui import cuts_view, frame, problems, who
-from ui import wording_cuts as said
+from ui import cuts_view, frame, problems, viewer
+from ui import wording_cuts as texts
 
-memory = who.theirs()
-with frame.head("cuts", said.TITLE):
+memory = viewer.theirs()
+with frame.head("cuts", texts.TITLE):
     pass
-st.caption(said.ABOUT)
+st.caption(texts.ABOUT)
 with problems.shown():
     messages = cuts_view.chosen(memory)
     if messages is None:

@@ -9,17 +9,29 @@ from functools import partial
 import streamlit as st
 
 from memoir_engine import FactView, Memory
-from ui import fact_asked, fact_decide, fact_export, fact_panel, fact_remember, fact_view, figures, frame, problems, state, who
-from ui import wording_facts as said
+from ui import (
+    fact_decision,
+    fact_export,
+    fact_filters,
+    fact_panel,
+    fact_view,
+    figures,
+    frame,
+    problems,
+    remember_form,
+    state,
+    viewer,
+)
+from ui import wording_facts as texts
 from ui.escape import md_escape
 
 
-def take_along(memory: Memory, asked: fact_asked.Asked) -> None:
-    with st.popover(said.EXPORT, icon=":material/download:", key="facts-export"):
-        st.caption(said.EXPORT_HELP)
+def take_along(memory: Memory, asked: fact_filters.Asked) -> None:
+    with st.popover(texts.EXPORT, icon=":material/download:", key="facts-export"):
+        st.caption(texts.EXPORT_HELP)
         for label, make, name, mime in (
-            (said.EXPORT_CSV, fact_export.as_csv, "facts.csv", "text/csv"),
-            (said.EXPORT_JSON, fact_export.as_json, "facts.json", "application/json"),
+            (texts.EXPORT_CSV, fact_export.as_csv, "facts.csv", "text/csv"),
+            (texts.EXPORT_JSON, fact_export.as_json, "facts.json", "application/json"),
         ):
             st.download_button(
                 label,
@@ -31,60 +43,60 @@ def take_along(memory: Memory, asked: fact_asked.Asked) -> None:
             )
 
 
-def written(make: Callable[[Sequence[FactView]], bytes], memory: Memory, asked: fact_asked.Asked) -> bytes:
-    return make(fact_asked.every(memory, asked))
+def written(make: Callable[[Sequence[FactView]], bytes], memory: Memory, asked: fact_filters.Asked) -> bytes:
+    return make(fact_filters.every(memory, asked))
 
 
-def asked_for(memory: Memory) -> tuple[fact_asked.Asked, tuple[FactView, ...]]:
+def asked_for(memory: Memory) -> tuple[fact_filters.Asked, tuple[FactView, ...]]:
     """Draw the filters; return them with all facts of the chosen user."""
     fields = st.grid(4, gap="medium", min_column_width=190)
     with fields:
-        user = fact_asked.user(memory)
-        statuses = fact_asked.states()
-    known = memory.facts.list(user, limit=fact_asked.MOST)
+        user = fact_filters.user(memory)
+        statuses = fact_filters.states()
+    known = memory.facts.list(user, limit=fact_filters.MOST)
     with fields.cell(column_span=2):
-        when, held = fact_asked.moment(known)
+        when, held = fact_filters.moment(known)
     counted: Counter[str] = Counter(fact.type for fact in known)
     with fields.cell(column_span=3):
-        typed = fact_asked.words()
+        typed = fact_filters.words()
     with fields.cell():
-        chosen = fact_asked.kind(counted)
-    return fact_asked.Asked(user, statuses, chosen, typed, when, held), known
+        chosen = fact_filters.kind(counted)
+    return fact_filters.Asked(user, statuses, chosen, typed, when, held), known
 
 
-memory = fact_asked.seen_by(who.memory())
+memory = fact_filters.seen_by(viewer.memory())
 with problems.shown():
-    with frame.head("facts", said.TITLE):
+    with frame.head("facts", texts.TITLE):
         st.space("stretch")
-        fact_remember.button(memory)
+        remember_form.button(memory)
         beside = st.container(width="content")
-    fact_remember.progress(memory)
+    remember_form.progress(memory)
     if not any(number for _, number in memory.facts.users()):
-        nameless = memory.actor.name == who.ALONE and "admin" not in memory.actor.roles
-        title, text = (said.WHOSE, said.WHOSE_TEXT) if nameless else (said.EMPTY, said.EMPTY_TEXT)
+        nameless = memory.actor.name == viewer.ALONE and "admin" not in memory.actor.roles
+        title, text = (texts.WHOSE, texts.WHOSE_TEXT) if nameless else (texts.EMPTY, texts.EMPTY_TEXT)
         frame.empty(title, text, ":material/timeline:")
         with st.container(horizontal=True, horizontal_alignment="center"):
             if "admin" in memory.actor.roles:
-                fact_remember.samples(memory)
+                remember_form.samples(memory)
             else:
-                who.may(memory, key="facts", role="admin")
+                viewer.may(memory, key="facts", role="admin")
         st.stop()
     asked, known = asked_for(memory)
-    facts = fact_asked.found(memory, asked)
+    facts = fact_filters.found(memory, asked)
     proposals = memory.facts.proposals(asked.user) if asked.user is not None else ()
     with beside:
         take_along(memory, asked)
     fact_view.metrics(memory, known, asked, len(proposals))
     if asked.held is not None:
-        st.caption(f":material/event: {md_escape(said.HELD.format(when=asked.held.date().isoformat()))}")
+        st.caption(f":material/event: {md_escape(texts.HELD.format(when=asked.held.date().isoformat()))}")
     if asked.moment is None:
-        fact_decide.show(memory, proposals)
+        fact_decision.show(memory, proposals)
     else:
-        st.caption(f":material/history: {md_escape(said.THEN.format(when=figures.stamp(asked.moment)))}")
+        st.caption(f":material/history: {md_escape(texts.THEN.format(when=figures.stamp(asked.moment)))}")
     chosen = state.asked("fact")
     if chosen is None:
         fact_view.show(memory, facts, asked, proposals)
-        st.caption(said.CHOOSE)
+        st.caption(texts.CHOOSE)
     else:
         left, right = frame.sides(2, 1, least=270)
         with left:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Action, Memory, Overview
-from ui import charts, figures, filing, first_questions, frame, jobs, problems, review_link, who, wording, wording_tree
+from ui import charts, example_questions, figures, filing, frame, jobs, problems, review_link, viewer, wording, wording_tree
 from ui.escape import md_escape
 from ui.question import per_path_limit
 
@@ -86,7 +86,7 @@ def line(action: Action, name: str, me: str) -> str:
     about = f" **{md_escape(figures.one_line(name, 40))}**" if name else ""
     undone = " :orange-badge[taken back]" if action.undone_by else ""
     reason = f" · {md_escape(figures.one_line(action.reason, 60))}" if action.reason else ""
-    actor = wording_tree.YOU if action.actor in (me, who.ALONE) else md_escape(action.actor)
+    actor = wording_tree.YOU if action.actor in (me, viewer.ALONE) else md_escape(action.actor)
     return f":small[{actor} {verb}{about}{undone}{reason} :gray[{figures.ago(action.at)}]]"
 
 
@@ -109,7 +109,7 @@ def first_steps(memory: Memory) -> None:
 
 
 st.query_params.clear()  # this page has none; what another page left in the address would only mislead
-memory = who.memory()
+memory = viewer.memory()
 with frame.head("overview", "Memory overview"):
     pass
 with problems.shown():
@@ -117,8 +117,8 @@ with problems.shown():
     if overview.sources:
         filing.follow(memory, key="overview-filed")
         ask_box(memory)
-        if first_questions.fit(memory):
-            first_questions.few(memory)
+        if example_questions.fit(memory):
+            example_questions.few(memory)
         numbers(overview)
         left, right = st.columns([7, 5], gap="small")
         with left:

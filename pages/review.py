@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import fact_asked, filing, frame, problems, review_asked, review_desk, review_list, state, who
-from ui import wording_review as said
+from ui import fact_filters, filing, frame, problems, review_desk, review_filters, review_list, state, viewer
+from ui import wording_review as texts
 
 
 def view() -> str:
@@ -16,9 +16,9 @@ def view() -> str:
     chosen = "list" if state.asked("view") == "list" else "one"
     st.session_state["rv-view"] = chosen
     st.segmented_control(
-        said.TITLE,
+        texts.TITLE,
         ["one", "list"],
-        format_func=lambda one: said.VIEWS[one],
+        format_func=lambda one: texts.VIEWS[one],
         key="rv-view",
         required=True,
         label_visibility="collapsed",
@@ -34,9 +34,9 @@ def kind() -> str:
     chosen = "facts" if state.asked("of") == "facts" else "filings"
     st.session_state["rv-of"] = chosen
     st.segmented_control(
-        said.KIND,
-        list(said.KINDS),
-        format_func=said.KINDS.__getitem__,
+        texts.KIND,
+        list(texts.KINDS),
+        format_func=texts.KINDS.__getitem__,
         key="rv-of",
         required=True,
         label_visibility="collapsed",
@@ -47,14 +47,14 @@ def kind() -> str:
 
 def _turn() -> None:
     """Drop the filters when the kind changes, since they apply to the other queue only."""
-    state.show(**review_asked.NOTHING, state=None, view=None, of="facts" if st.session_state["rv-of"] == "facts" else None)
+    state.show(**review_filters.NOTHING, state=None, view=None, of="facts" if st.session_state["rv-of"] == "facts" else None)
 
 
 @st.fragment
 def queue(memory: Memory, chosen: str) -> None:
     """Draw the queue as a fragment, so that deciding redraws this part alone."""
     with problems.noted():
-        asked = review_asked.of_address(memory)
+        asked = review_filters.of_address(memory)
         if chosen == "list":
             rows = review_list.page(memory, asked)
             _around(memory, asked, rows.counts)
@@ -65,18 +65,18 @@ def queue(memory: Memory, chosen: str) -> None:
             review_desk.show(memory, asked, found)
 
 
-def _around(memory: Memory, asked: review_asked.Asked, counts: Mapping[str, int]) -> None:
-    review_asked.draw(memory, asked, counts)
+def _around(memory: Memory, asked: review_filters.Asked, counts: Mapping[str, int]) -> None:
+    review_filters.draw(memory, asked, counts)
     problem = st.session_state.pop("rv-problem", None)
     if problem:
         problems.tell(problem, None)
 
 
-memory = fact_asked.seen_by(who.memory())
+memory = fact_filters.seen_by(viewer.memory())
 has_facts = any(number for _, number in memory.facts.users())
-with frame.head("review", said.TITLE):
+with frame.head("review", texts.TITLE):
     st.space("stretch")
-    who.may(memory, key="review")
+    viewer.may(memory, key="review")
     about = kind() if has_facts else "filings"
     chosen = view() if about == "filings" else "one"
 with problems.shown():
@@ -84,5 +84,5 @@ with problems.shown():
         filing.follow(memory, key="review-filed")
         queue(memory, chosen)
     else:
-        frame.empty(said.NOTHING_FILED, said.NOTHING_FILED_TEXT, ":material/fact_check:")
+        frame.empty(texts.NOTHING_FILED, texts.NOTHING_FILED_TEXT, ":material/fact_check:")
         frame.first_buttons(memory)

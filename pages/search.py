@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from memoir_engine import Memory
-from ui import frame, problems, search_view, who
-from ui import wording_search as said
+from ui import frame, problems, search_view, viewer
+from ui import wording_search as texts
 
 
 def page(memory: Memory) -> None:
-    with frame.head("search", said.TITLE):
+    with frame.head("search", texts.TITLE):
         pass
     there = memory.searchable()
     if not there.passages:
-        frame.empty(said.EMPTY, said.EMPTY_TEXT, ":material/search:")
+        frame.empty(texts.EMPTY, texts.EMPTY_TEXT, ":material/search:")
         frame.first_buttons(memory)
         return
     query, limits = search_view.form(memory, there)
     if not query:
-        frame.empty(said.START, said.START_TEXT, ":material/search:")
+        frame.empty(texts.START, texts.START_TEXT, ":material/search:")
         return
     search_view.results(memory, there, query, limits)
 
 
 with problems.shown():
-    page(who.mine())
+    page(viewer.mine())

@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, ModelCheck, SettingView
-from ui import chain_view, figures, frame, memory_file, problems, search_card, who
-from ui import wording_settings as said
+from ui import chain_view, figures, frame, memory_file, problems, search_card, viewer
+from ui import wording_settings as texts
 from ui.escape import md_escape
 
 LINES = 62  # px: what a setting does may need three of them
@@ -20,10 +20,10 @@ PLACES = {"database_url": "Database", "data_dir": "Data folder"}
 def model(memory: Memory) -> None:
     with st.container(border=True, key="model"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{said.MODEL_TITLE}**", width="content")
+            st.markdown(f"**{texts.MODEL_TITLE}**", width="content")
             st.badge(md_escape(memory.model_name), color="orange" if memory.is_offline else "green")
-        st.caption(said.MODEL_ABOUT)
-        if st.button(said.TEST_CALL, icon=":material/bolt:", key="test-call"):
+        st.caption(texts.MODEL_ABOUT)
+        if st.button(texts.TEST_CALL, icon=":material/bolt:", key="test-call"):
             with problems.noted(), st.spinner("Asking"):
                 _keep("settings-tested", asdict(memory.test_call()))
         kept = _kept("settings-tested")
@@ -33,10 +33,10 @@ def model(memory: Memory) -> None:
 
 def tested(check: ModelCheck) -> None:
     if not check.ok:
-        problems.tell(check.error or said.TEST_FAILED, check.remedy)
+        problems.tell(check.error or texts.TEST_FAILED, check.remedy)
         return
-    tokens = said.TEST_TOKENS.format(prompt=check.tokens_prompt, completion=check.tokens_completion)
-    line = said.TEST_OK.format(model=md_escape(check.model), latency=figures.duration(check.latency_ms))
+    tokens = texts.TEST_TOKENS.format(prompt=check.tokens_prompt, completion=check.tokens_completion)
+    line = texts.TEST_OK.format(model=md_escape(check.model), latency=figures.duration(check.latency_ms))
     st.success(f"{line} :small[:gray[{tokens}]]", icon=":material/check_circle:")
 
 
@@ -51,7 +51,7 @@ def _kept(key: str) -> dict[str, Any]:
 
 def places(settings: tuple[SettingView, ...]) -> None:
     with st.container(border=True, key="places"):
-        st.markdown(f"**{said.PLACE_TITLE}**")
+        st.markdown(f"**{texts.PLACE_TITLE}**")
         for setting in settings:
             if setting.name in PLACES:
                 st.caption(PLACES[setting.name])
@@ -61,8 +61,8 @@ def places(settings: tuple[SettingView, ...]) -> None:
 def in_force(memory: Memory, settings: tuple[SettingView, ...]) -> None:
     import pandas as pd
 
-    st.subheader(said.IN_FORCE, anchor=False)
-    st.caption(said.IN_FORCE_ABOUT)
+    st.subheader(texts.IN_FORCE, anchor=False)
+    st.caption(texts.IN_FORCE_ABOUT)
     rows = [{"Setting": s.name, "Value": _value(memory, s), "From": s.origin, "What it does": _about(s)} for s in settings]
     columns = {
         "Setting": st.column_config.TextColumn(width=250),
@@ -87,11 +87,11 @@ def _about(setting: SettingView) -> str:
 
 def _value(memory: Memory, setting: SettingView) -> str:
     if setting.name == "model" and setting.value == "none":
-        return said.NO_MODEL.format(model=memory.model_name)
+        return texts.NO_MODEL.format(model=memory.model_name)
     return setting.value
 
 
-memory = who.memory()
+memory = viewer.memory()
 with frame.head("settings", "Settings"):
     pass
 with problems.shown():

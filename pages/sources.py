@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import draft_form, drafts, fact_asked, frame, jobs, problems, remember_jobs, source_view, state, uploads, who
-from ui import wording_sources as said
+from ui import draft_form, drafts, fact_filters, frame, jobs, problems, remember_jobs, source_view, state, uploads, viewer
+from ui import wording_sources as texts
 
 
 def everything(memory: Memory) -> None:
@@ -19,16 +19,16 @@ def everything(memory: Memory) -> None:
     with left:
         talks = uploads.add(memory)
     with right:
-        st.markdown(f"**{said.JOBS}**")
+        st.markdown(f"**{texts.JOBS}**")
         if talks:
-            remember_jobs.live(fact_asked.seen_by(memory))
+            remember_jobs.live(fact_filters.seen_by(memory))
         else:
             jobs.live(memory, active)
     with problems.shown():
         source_view.table(memory)
 
 
-memory = who.memory()
+memory = viewer.memory()
 draft, source_id = state.asked("draft"), state.asked_id("src")
 if draft is not None:
     draft_form.show(memory, draft)

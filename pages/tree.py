@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Category, Chunk, Memory, TreeAt
-from ui import filing, frame, history_view, past, problems, state, tree_edit, tree_view, undo_banner, who, wording
+from ui import filing, frame, history_view, problems, state, tree_as_of, tree_edit, tree_view, undo_banner, viewer, wording
 from ui.components.tree import category_tree
 
 TREE_WIDTH = 370  # px; where what stands beside it would get too narrow, it moves below
@@ -20,7 +20,7 @@ def asked(tree: TreeAt) -> tuple[Category | None, Chunk | None]:
     return (tree.node(category_id) if category_id is not None else None), chunk
 
 
-def draw(memory: Memory, looked_at: past.Past | None) -> None:
+def draw(memory: Memory, looked_at: tree_as_of.Past | None) -> None:
     overview = memory.overview()
     if looked_at is not None:
         draw_past(memory, looked_at)
@@ -52,34 +52,34 @@ def draw(memory: Memory, looked_at: past.Past | None) -> None:
             tree_edit.show(memory, None)
 
 
-def draw_past(memory: Memory, then: past.Past) -> None:
+def draw_past(memory: Memory, then: tree_as_of.Past) -> None:
     """Draw the read-only tree of that moment, with its differences to now."""
-    past.panel(memory, then)
+    tree_as_of.panel(memory, then)
     with st.container(horizontal=True, gap="medium"):
         left, right = st.container(width=TREE_WIDTH), st.container()
     found: tuple[Category | None, Chunk | None] = (None, None)
-    with right, past.noted():
+    with right, tree_as_of.noted():
         found = asked(then.tree)
     category, chunk = found
     with left:
         total, version = len(then.tree.all()), f"{then.seq}-{memory.audit.head().seq}"
-        category_tree(then.tree, key="tree-then", total=total, version=version, shown=category, marks=past.marks(then))
+        category_tree(then.tree, key="tree-then", total=total, version=version, shown=category, marks=tree_as_of.marks(then))
     with right:
-        past.note(then, memory, category, chunk)
+        tree_as_of.note(then, memory, category, chunk)
         if chunk is not None:
             tree_view.chunk(memory, then.tree, chunk)
         elif category is not None:
             tree_view.category(memory, then.tree, category)
         elif not state.asked("cat") and not state.asked("chunk"):
             tree_view.root(then.tree, None)
-            past.since(then)
+            tree_as_of.since(then)
         history_view.asked(memory)
 
 
-memory = who.memory()
+memory = viewer.memory()
 with frame.head("tree", "Category tree"):
-    looked_at = past.asked(memory)
+    looked_at = tree_as_of.asked(memory)
     st.space("stretch")
-    past.button(memory, looked_at)
+    tree_as_of.button(memory, looked_at)
 with problems.shown():
     draw(memory, looked_at)

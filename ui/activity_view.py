@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Action, Change, Memory, UndoPreview
-from ui import asked_activity, figures, frame, problems, state, who
-from ui import wording_activity as said
+from ui import activity_filters, figures, frame, problems, state, viewer
+from ui import wording_activity as texts
 from ui.escape import md_escape
 
 PAGE = 25
@@ -14,13 +14,13 @@ LINES = 3  # of one action in the list
 
 
 def listed(memory: Memory) -> None:
-    asked = asked_activity.wanted()
+    asked = activity_filters.wanted()
     found = memory.audit.actions(limit=PAGE + 1, before=state.asked("before"), **asked)
-    if not found and not asked_activity.is_filtered():
-        frame.empty(said.EMPTY, said.EMPTY_TEXT, ":material/history:")
+    if not found and not activity_filters.is_filtered():
+        frame.empty(texts.EMPTY, texts.EMPTY_TEXT, ":material/history:")
         return
     if not found:
-        st.caption(said.NOTHING_FOUND)
+        st.caption(texts.NOTHING_FOUND)
     for action in found[:PAGE]:
         _row(action)
     _pages(found)
@@ -33,10 +33,10 @@ def link(label: str, action_id: str | None, *, key: str, icon: str = ":material/
 
 def _pages(found: tuple[Action, ...]) -> None:
     with st.container(horizontal=True, key="act-pages"):
-        if state.asked("before") and st.button(said.NEWEST, icon=":material/first_page:", key="act-newest"):
+        if state.asked("before") and st.button(texts.NEWEST, icon=":material/first_page:", key="act-newest"):
             state.show(before=None)
             st.rerun()
-        if len(found) > PAGE and st.button(said.OLDER, icon=":material/navigate_next:", key="act-older"):
+        if len(found) > PAGE and st.button(texts.OLDER, icon=":material/navigate_next:", key="act-older"):
             state.show(before=found[PAGE - 1].action_id)
             st.rerun()
 
@@ -47,14 +47,14 @@ def _row(action: Action) -> None:
             st.markdown(f"**{md_escape(action.says)}**", width="content")
             st.markdown(f":gray[{md_escape(action.actor)} · {figures.stamp(action.at)}]", width="content")
             if action.undone_by:
-                st.badge(said.UNDONE, color="orange", icon=":material/undo:")
+                st.badge(texts.UNDONE, color="orange", icon=":material/undo:")
             st.space("stretch")
-            link(said.OPEN, action.action_id, key=f"act-open-{action.action_id}")
+            link(texts.OPEN, action.action_id, key=f"act-open-{action.action_id}")
         for change in action.changes[:LINES]:
             st.markdown(_line(change))
         rest = len(action.changes) - LINES
         if rest > 0:
-            st.markdown(f":small[:gray[{said.MORE.format(count=rest)}]]")
+            st.markdown(f":small[:gray[{texts.MORE.format(count=rest)}]]")
         if action.reason:
             st.markdown(f":small[:material/format_quote: {md_escape(figures.one_line(action.reason, 300))}]")
 
@@ -75,13 +75,13 @@ def _before_after(change: Change) -> str:
 
 
 def one(memory: Memory, action_id: str) -> None:
-    with frame.found("activity", said.TITLE):
+    with frame.found("activity", texts.TITLE):
         action = memory.audit.action(action_id)
     with frame.head("activity", md_escape(action.says)):
         if action.undone_by:
-            st.badge(said.UNDONE, color="orange", icon=":material/undo:")
+            st.badge(texts.UNDONE, color="orange", icon=":material/undo:")
         st.space("stretch")
-        link(said.BACK, None, key="act-back", icon=":material/arrow_back:")
+        link(texts.BACK, None, key="act-back", icon=":material/arrow_back:")
     left, right = frame.sides(4, 3, least=100)
     with left:
         _facts(memory, action)
@@ -94,11 +94,11 @@ def one(memory: Memory, action_id: str) -> None:
 def _facts(memory: Memory, action: Action) -> None:
     who_when = f"**{md_escape(action.actor)}** · {figures.stamp(action.at)}"
     st.markdown(who_when)
-    st.markdown(f":material/format_quote: {md_escape(action.reason) if action.reason else f':gray[{said.NO_REASON}]'}")
+    st.markdown(f":material/format_quote: {md_escape(action.reason) if action.reason else f':gray[{texts.NO_REASON}]'}")
     with st.container(horizontal=True):
         if action.run_id:
             _run_link(memory, action.run_id)
-        for number, label in ((action.undone_by, said.UNDONE_BY), (action.undoes, said.UNDOES)):
+        for number, label in ((action.undone_by, texts.UNDONE_BY), (action.undoes, texts.UNDOES)):
             if number:
                 link(label, number, key=f"act-other-{number}", icon=":material/undo:")
 
@@ -109,15 +109,15 @@ def _run_link(memory: Memory, run_id: str) -> None:
         run = memory.runs.get(run_id).run
         source = run.result.get("source_id")
         if run.verb == "query":
-            st.page_link("../pages/ask.py", label=said.BY_RUN, icon=":material/manage_search:", query_params={"run": run_id})
+            st.page_link("../pages/ask.py", label=texts.BY_RUN, icon=":material/manage_search:", query_params={"run": run_id})
         elif isinstance(source, int):
             st.page_link(
-                "../pages/sources.py", label=said.SOURCE, icon=":material/description:", query_params={"src": str(source)}
+                "../pages/sources.py", label=texts.SOURCE, icon=":material/description:", query_params={"src": str(source)}
             )
 
 
 def _did(action: Action) -> None:
-    st.markdown(f"**{said.DID}**")
+    st.markdown(f"**{texts.DID}**")
     for number, change in enumerate(action.changes):
         with st.container(horizontal=True, vertical_alignment="center", key=f"act-did-{number}"):
             st.markdown(_line(change), width="content")
@@ -128,13 +128,13 @@ def _did(action: Action) -> None:
 def _where(change: Change) -> None:
     if change.chunk_id is not None:
         query = {"chunk": str(change.chunk_id)}
-        st.page_link("../pages/tree.py", label=said.OPEN, icon=":material/arrow_forward:", query_params=query)
+        st.page_link("../pages/tree.py", label=texts.OPEN, icon=":material/arrow_forward:", query_params=query)
     elif change.source_id is not None:
         query = {"src": str(change.source_id)}
-        st.page_link("../pages/sources.py", label=said.OPEN, icon=":material/arrow_forward:", query_params=query)
+        st.page_link("../pages/sources.py", label=texts.OPEN, icon=":material/arrow_forward:", query_params=query)
     elif change.category_id is not None and change.count == 1:
         query = {"cat": str(change.category_id)}
-        st.page_link("../pages/tree.py", label=said.OPEN, icon=":material/arrow_forward:", query_params=query)
+        st.page_link("../pages/tree.py", label=texts.OPEN, icon=":material/arrow_forward:", query_params=query)
 
 
 def _undo(memory: Memory, action: Action) -> None:
@@ -142,39 +142,39 @@ def _undo(memory: Memory, action: Action) -> None:
         return
     preview = memory.review.preview_undo(action.action_id)
     with st.container(border=True, key="act-undo"):
-        st.markdown(f"**{said.UNDO_TITLE}**", help=said.UNDO_ABOUT)
+        st.markdown(f"**{texts.UNDO_TITLE}**", help=texts.UNDO_ABOUT)
         if not preview.possible:
             _in_the_way(memory, preview)
             return
-        st.caption(said.UNDO_WOULD)
+        st.caption(texts.UNDO_WOULD)
         for change in preview.changes[:20]:
             st.markdown(f":small[{md_escape(change)}]")
         if len(preview.changes) > 20:
-            st.caption(said.MORE.format(count=len(preview.changes) - 20))
-        if who.may(memory, key="act-undo"):
+            st.caption(texts.MORE.format(count=len(preview.changes) - 20))
+        if viewer.may(memory, key="act-undo"):
             _ask(memory, action)
 
 
 def _in_the_way(memory: Memory, preview: UndoPreview) -> None:
     if preview.blocked_by:
-        st.caption(said.UNDO_BLOCKED)
+        st.caption(texts.UNDO_BLOCKED)
     for number in preview.blocked_by[:20]:
         with problems.noted():
             later = memory.audit.action(number)
             label = f"{md_escape(later.says)} · {md_escape(later.actor)} · {figures.ago(later.at)}"
             link(label, number, key=f"act-first-{number}")
     if preview.clash and not preview.blocked_by:
-        st.caption(said.UNDO_CLASH.format(clash=md_escape(preview.clash)))
+        st.caption(texts.UNDO_CLASH.format(clash=md_escape(preview.clash)))
 
 
 def _ask(memory: Memory, action: Action) -> None:
     with st.form("act-undo-form", border=False):
-        reason = st.text_input(said.UNDO_REASON, max_chars=1000, key=f"act-undo-why-{action.action_id}")
-        sent = st.form_submit_button(said.UNDO, type="primary", icon=":material/undo:", key="act-undo-go")
+        reason = st.text_input(texts.UNDO_REASON, max_chars=1000, key=f"act-undo-why-{action.action_id}")
+        sent = st.form_submit_button(texts.UNDO, type="primary", icon=":material/undo:", key="act-undo-go")
     if sent:
         with problems.noted():
             done = memory.review.undo(action.action_id, reason=reason.strip() or None)
-            st.toast(said.UNDO_DONE, icon=":material/undo:")
+            st.toast(texts.UNDO_DONE, icon=":material/undo:")
             state.show(action=done.action_id)
             st.rerun()
 
@@ -184,8 +184,8 @@ def _events(action: Action) -> None:
 
     import pandas as pd
 
-    with st.expander(f"{said.EVENTS} · {figures.count(len(action.events))}", key="act-events"):
-        st.caption(said.EVENTS_ABOUT)
+    with st.expander(f"{texts.EVENTS} · {figures.count(len(action.events))}", key="act-events"):
+        st.caption(texts.EVENTS_ABOUT)
         rows = [
             {
                 "Event": event.seq,

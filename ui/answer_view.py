@@ -12,22 +12,22 @@ import streamlit as st
 from memoir_engine import Decision, EventView, Memory, QueryResult, RunDetail, RunView
 from ui import (
     as_of,
-    asked_view,
-    beside_view,
     drawers,
     figures,
     frame,
     jobs,
     problems,
     question,
+    question_settings,
     report_buttons,
+    run_comparison,
     run_tables,
     state,
-    who,
+    viewer,
     wording,
-    wording_who,
+    wording_erasure,
+    wording_viewer,
 )
-from ui import wording_erasing as erased
 from ui.components import answer, choices, copylink
 from ui.escape import md_escape
 from ui.export import as_json
@@ -58,8 +58,8 @@ def _head(memory: Memory, view: RunView) -> None:
         if view.status in jobs.ACTIVE:
             heard = f"stopping-{view.id}" in st.session_state
             label, icon = wording.STOPPING if heard else wording.STOP, ":material/stop_circle:"
-            stop = not heard and who.owns(memory, view.actor)
-            about = None if heard or stop else wording_who.ANOTHERS.format(name=md_escape(view.actor))
+            stop = not heard and viewer.owns(memory, view.actor)
+            about = None if heard or stop else wording_viewer.ANOTHERS.format(name=md_escape(view.actor))
             st.button(label, key="ask-stop", icon=icon, on_click=_stop, args=(memory, view.id), disabled=not stop, help=about)
         else:
             st.button(
@@ -70,7 +70,7 @@ def _head(memory: Memory, view: RunView) -> None:
                 kwargs={"run": None, **question.NOTHING},
             )
             if view.status == "done":
-                beside_view.button(memory, view)
+                run_comparison.button(memory, view)
             st.button(
                 wording.SAME_AGAIN,
                 key="ask-same",
@@ -102,7 +102,7 @@ def _take_along(memory: Memory, run_id: str) -> None:
 
 def _question(view: RunView) -> None:
     st.markdown(f"> {md_escape(str(view.request.get('question', '')))}")
-    st.caption(asked_view.line(view))
+    st.caption(question_settings.line(view))
 
 
 def _while_running(memory: Memory, run_id: str) -> None:
@@ -144,7 +144,7 @@ def _ended(memory: Memory, detail: RunDetail) -> None:
     with right:
         if result.decisions or detail.run.status == "done":
             frame.metrics(_numbers(detail, result), width=84)
-    beside_view.branch_of(detail.run, result, link=True)
+    run_comparison.branch_of(detail.run, result, link=True)
     for warning in result.warnings:
         st.caption(f":orange[:material/warning:] {md_escape(warning)}")
     if result.decisions:
@@ -165,7 +165,7 @@ def _answer(memory: Memory, view: RunView, result: QueryResult) -> None:
         return
     st.markdown(f"**{wording.ANSWER}**")
     if not result.answer:
-        st.caption(f":material/delete_forever: {erased.ANSWER}")
+        st.caption(f":material/delete_forever: {wording_erasure.ANSWER}")
         return
     cited = answer.show(result.answer, result.used_chunks, key=f"answer-{result.run_id}")
     used = [each for each in result.used_chunks if each.cited]

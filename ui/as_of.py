@@ -13,7 +13,7 @@ import streamlit as st
 
 from memoir_engine import Memory, RunView, TreeAt
 from ui import figures, state
-from ui import wording_past as said
+from ui import wording_history as texts
 
 NAME = "as_of"  # in the address of the form
 ON, DAY = "ask-as-of", "ask-as-of-day"
@@ -24,14 +24,14 @@ def field(memory: Memory) -> dict[str, Any]:
     """Draw the field; return the keyword arguments for `query`: none, or the moment."""
     seq = asked(memory, NAME)
     st.session_state[ON] = seq is not None  # the address says so
-    st.toggle(said.AS_OF_ON, key=ON, help=said.AS_OF_HELP, on_change=lambda: _switch(memory))
+    st.toggle(texts.AS_OF_ON, key=ON, help=texts.AS_OF_HELP, on_change=lambda: _switch(memory))
     if seq is None:
         return {}
     then = memory.tree.as_of(seq)
     shown = _minute(then.at or datetime.now(figures.zone()))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.datetime_input(
-            said.DAY,
+            texts.DAY,
             value=shown,
             step=MINUTE,
             format="YYYY-MM-DD",
@@ -56,7 +56,7 @@ def banner(memory: Memory, view: RunView) -> None:
     if seq is None:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="as-of-banner"):
-        st.markdown(f":material/history: **{_told(seq, memory.tree.as_of(seq).at)}** {said.AS_OF_ONLY}", width="content")
+        st.markdown(f":material/history: **{_told(seq, memory.tree.as_of(seq).at)}** {texts.AS_OF_ONLY}", width="content")
         st.space("stretch")
         _link(seq)
 
@@ -92,8 +92,8 @@ def _minute(at: datetime) -> datetime:
 
 
 def _told(seq: int, at: datetime | None) -> str:
-    return said.AS_OF_TOLD.format(at=figures.stamp(at), seq=figures.count(seq)) if at else said.AS_OF_EMPTY
+    return texts.AS_OF_TOLD.format(at=figures.stamp(at), seq=figures.count(seq)) if at else texts.AS_OF_EMPTY
 
 
 def _link(seq: int) -> None:
-    st.page_link("../pages/tree.py", label=said.SEE_TREE, icon=":material/account_tree:", query_params=place(seq))
+    st.page_link("../pages/tree.py", label=texts.SEE_TREE, icon=":material/account_tree:", query_params=place(seq))

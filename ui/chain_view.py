@@ -8,7 +8,7 @@ import streamlit as st
 
 from memoir_engine import AuditCheck, InvalidSetting, Memory
 from ui import figures, problems
-from ui import wording_activity as said
+from ui import wording_activity as texts
 
 KEPT = "chain-checked"
 
@@ -16,13 +16,13 @@ KEPT = "chain-checked"
 def card(memory: Memory) -> None:
     head = memory.audit.head()
     with st.container(border=True, key="chain"):
-        st.markdown(f"**{said.CHAIN}**", help=said.CHAIN_ABOUT)
-        st.caption(said.HEAD.format(events=figures.plural(head.seq, "event", "events")))
+        st.markdown(f"**{texts.CHAIN}**", help=texts.CHAIN_ABOUT)
+        st.caption(texts.HEAD.format(events=figures.plural(head.seq, "event", "events")))
         st.code(head.hash, language=None, wrap_lines=True)
-        expected = st.text_input(said.EXPECTED, key="chain-expected", help=said.EXPECTED_HELP, placeholder=said.EXPECTED_FORM)
+        expected = st.text_input(texts.EXPECTED, key="chain-expected", help=texts.EXPECTED_HELP, placeholder=texts.EXPECTED_FORM)
         with st.container(horizontal=True):
-            every = st.button(said.VERIFY_ALL, icon=":material/verified:", key="chain-all", help=said.ALL_HELP)
-            links = st.button(said.VERIFY_LINKS, icon=":material/link:", key="chain-links", help=said.LINKS_HELP)
+            every = st.button(texts.VERIFY_ALL, icon=":material/verified:", key="chain-all", help=texts.ALL_HELP)
+            links = st.button(texts.VERIFY_LINKS, icon=":material/link:", key="chain-links", help=texts.LINKS_HELP)
         if every or links:
             _check(memory, expected.strip().lower(), links_only=links)
         _told(memory)
@@ -34,13 +34,13 @@ def _check(memory: Memory, expected: str, *, links_only: bool) -> None:
     bar = st.empty()
 
     def on_progress(done: float) -> None:
-        bar.progress(done, said.CHECKING)
+        bar.progress(done, texts.CHECKING)
 
     with problems.noted():
         try:
             check = memory.audit.verify(expected or None, links_only=links_only, on_progress=on_progress)
         except InvalidSetting:
-            st.warning(said.NOT_A_HEAD, icon=":material/edit:")
+            st.warning(texts.NOT_A_HEAD, icon=":material/edit:")
             return
         bar.empty()
         st.session_state[KEPT] = json.dumps(_told_of(check, bool(expected)))
@@ -56,20 +56,20 @@ def _told(memory: Memory) -> None:
     if not kept:
         return
     if kept["ok"]:
-        words = said.OK_WITH_HEAD if kept["compared"] else said.OK
+        words = texts.OK_WITH_HEAD if kept["compared"] else texts.OK
         st.success(words.format(events=figures.plural(kept["checked"], "event", "events")), icon=":material/verified:")
         return
-    problems.tell(said.BAD, kept["problem"])
+    problems.tell(texts.BAD, kept["problem"])
     if kept["first_bad"] is not None:
         _bad(memory, int(kept["first_bad"]))
 
 
 def _bad(memory: Memory, seq: int) -> None:
     """Show the first event that fails, and its action, if they still exist."""
-    st.caption(said.BAD_AT.format(seq=figures.count(seq)))
+    st.caption(texts.BAD_AT.format(seq=figures.count(seq)))
     with problems.noted():
         found = [event for event in memory.audit.events(limit=1, before=seq + 1) if event.seq == seq]
     for event in found:
-        label = said.SHOW_BAD.format(seq=figures.count(seq))
+        label = texts.SHOW_BAD.format(seq=figures.count(seq))
         if st.button(label, key="chain-bad", icon=":material/arrow_forward:", type="tertiary"):
             st.switch_page("../pages/activity.py", query_params={"action": event.action_id})

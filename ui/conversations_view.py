@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from memoir_engine import ImportReport, Memory, SessionView
-from ui import figures, frame, problems, state, talk_view
-from ui import wording_conversations as said
+from ui import chat_view, figures, frame, problems, state
+from ui import wording_conversations as texts
 from ui.escape import md_escape
 
 AT_ONCE = 100
@@ -23,16 +23,18 @@ AT_ONCE_TOLD = 20  # reports of an export
 
 
 def everything(memory: Memory) -> None:
-    with frame.head("conversations", said.TITLE):
+    with frame.head("conversations", texts.TITLE):
         st.space("stretch")
-        talk_view.begin(memory)
-        keeping = st.popover(said.KEEP, icon=":material/auto_delete:", key="conv-keep", width="content", on_change="rerun")
+        chat_view.begin(memory)
+        keeping = st.popover(texts.KEEP, icon=":material/auto_delete:", key="conv-keep", width="content", on_change="rerun")
         if keeping.open:
             with keeping:
                 retention(memory)
         bring: dict[str, str | int | None] = {"bring": 1}
         if state.asked("bring") is None:
-            st.button(said.IMPORT, icon=":material/upload:", key="conv-import", type="primary", on_click=state.show, kwargs=bring)
+            st.button(
+                texts.IMPORT, icon=":material/upload:", key="conv-import", type="primary", on_click=state.show, kwargs=bring
+            )
     if brought := st.session_state.pop("conv-brought", None):
         st.success(brought, icon=":material/check_circle:")
     if state.asked("bring") is not None:
@@ -45,15 +47,15 @@ def table(memory: Memory) -> None:
     expired = bool(st.session_state.get("conv-expired"))
     found = memory.sessions.list(limit=limit + 1, expired=expired)
     if not found and not memory.sessions.list(limit=1, expired=True):
-        frame.empty(said.EMPTY, said.EMPTY_TEXT, ":material/forum:")
+        frame.empty(texts.EMPTY, texts.EMPTY_TEXT, ":material/forum:")
         return
     sessions = found[:limit]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(said.OPEN_HINT, width="content")
+        st.caption(texts.OPEN_HINT, width="content")
         st.space("stretch")
-        st.toggle(said.SHOW_EXPIRED, key="conv-expired")
+        st.toggle(texts.SHOW_EXPIRED, key="conv-expired")
     _rows(sessions)
-    if len(found) > limit and st.button(said.MORE, key="conv-more", icon=":material/expand_more:"):
+    if len(found) > limit and st.button(texts.MORE, key="conv-more", icon=":material/expand_more:"):
         st.session_state["conv-pages"] = limit // AT_ONCE + 1
         st.rerun()
 
@@ -61,7 +63,7 @@ def table(memory: Memory) -> None:
 def _rows(sessions: Sequence[SessionView]) -> None:
     import pandas as pd
 
-    named = said.COLUMNS
+    named = texts.COLUMNS
     columns = {
         named["opening"]: st.column_config.TextColumn(width=420),
         named["id"]: st.column_config.TextColumn(width=150),
@@ -87,9 +89,9 @@ def _rows(sessions: Sequence[SessionView]) -> None:
 
 
 def _row(one: SessionView) -> dict[str, object]:
-    named = said.COLUMNS
+    named = texts.COLUMNS
     return {
-        named["opening"]: figures.one_line(one.opening or said.UNNAMED, OPENING_CHARS),
+        named["opening"]: figures.one_line(one.opening or texts.UNNAMED, OPENING_CHARS),
         named["id"]: one.session_id,
         named["user"]: one.user or "",
         named["turns"]: one.turns,
@@ -102,9 +104,9 @@ def _row(one: SessionView) -> dict[str, object]:
 
 def expiry(one: SessionView) -> str:
     if one.is_expired:
-        return said.EXPIRED
+        return texts.EXPIRED
     if one.expires_at is None:
-        return said.NEVER
+        return texts.NEVER
     left_s = (one.expires_at - datetime.now(UTC)).total_seconds()
     return f"in {left_s / HOUR:.0f} h" if left_s >= 2 * HOUR else f"in {max(1, left_s // 60):.0f} min"
 
@@ -118,9 +120,11 @@ def _open(sessions: Sequence[SessionView]) -> None:
 def limits(key: str, most: int | None, timeout_s: float | None) -> tuple[int | None, float | None]:
     """Draw the fields for the limits; return (messages, seconds)."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        messages = st.number_input(said.MOST, 0, 1_000_000, most or 0, step=10, help=said.MOST_HELP, key=f"{key}-most", width=160)
+        messages = st.number_input(
+            texts.MOST, 0, 1_000_000, most or 0, step=10, help=texts.MOST_HELP, key=f"{key}-most", width=160
+        )
         hours = st.number_input(
-            said.HOURS, 0.0, 1e6, (timeout_s or 0) / HOUR, step=1.0, help=said.HOURS_HELP, key=f"{key}-hours", width=160
+            texts.HOURS, 0.0, 1e6, (timeout_s or 0) / HOUR, step=1.0, help=texts.HOURS_HELP, key=f"{key}-hours", width=160
         )
     return int(messages) or None, hours * HOUR or None
 
@@ -130,25 +134,25 @@ def retention(memory: Memory) -> None:
     import pandas as pd
 
     kept = memory.config.session
-    st.markdown(said.KEEP_ABOUT)
-    messages = said.ALL_MESSAGES if kept.max_messages is None else said.LAST_MESSAGES.format(count=kept.max_messages)
-    timeout = said.NO_TIMEOUT if kept.session_timeout is None else said.AFTER.format(hours=kept.session_timeout / HOUR)
-    st.caption(said.KEEP_CONFIGURED.format(messages=messages, timeout=timeout))
+    st.markdown(texts.KEEP_ABOUT)
+    messages = texts.ALL_MESSAGES if kept.max_messages is None else texts.LAST_MESSAGES.format(count=kept.max_messages)
+    timeout = texts.NO_TIMEOUT if kept.session_timeout is None else texts.AFTER.format(hours=kept.session_timeout / HOUR)
+    st.caption(texts.KEEP_CONFIGURED.format(messages=messages, timeout=timeout))
     most, timeout_s = limits("conv-all", kept.max_messages, kept.session_timeout)
     if most is None and timeout_s is None:
-        st.caption(said.KEEP_PREVIEW)
+        st.caption(texts.KEEP_PREVIEW)
         return
     with problems.noted():
         found = memory.sessions.preview_retention(max_messages=most, session_timeout=timeout_s)
         if not found:
-            st.caption(f":green[:material/check_circle:] {said.NOTHING_WOULD}")
+            st.caption(f":green[:material/check_circle:] {texts.NOTHING_WOULD}")
             return
         rows = [
             {
-                said.COLUMNS["id"]: one.session_id,
-                said.WOULD_DROP: len(one.dropped),
-                said.WOULD_STAY: one.kept,
-                said.WOULD_EXPIRE: one.would_expire,
+                texts.COLUMNS["id"]: one.session_id,
+                texts.WOULD_DROP: len(one.dropped),
+                texts.WOULD_STAY: one.kept,
+                texts.WOULD_EXPIRE: one.would_expire,
             }
             for one in found
         ]
@@ -160,10 +164,10 @@ def _bring(memory: Memory) -> None:
     close: dict[str, str | int | None] = {"bring": None}
     with st.container(border=True, key="conv-panel"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.subheader(said.IMPORT, anchor=False, width="content")
+            st.subheader(texts.IMPORT, anchor=False, width="content")
             st.space("stretch")
             st.button("", icon=":material/close:", type="tertiary", key="conv-bring-close", on_click=state.show, kwargs=close)
-        st.markdown(f":gray[{said.IMPORT_ABOUT}]")
+        st.markdown(f":gray[{texts.IMPORT_ABOUT}]")
         given, read = frame.sides(1, 1, least=300)
         with given:
             data, into = _given(memory)
@@ -174,26 +178,26 @@ def _bring(memory: Memory) -> None:
 
 def _given(memory: Memory) -> tuple[bytes | str, str | None]:
     """Return the data to import (empty: none yet) and the target conversation."""
-    file = st.file_uploader(said.DROP, type=["json", "txt", "md"], key="conv-file", max_upload_size=memory.config.max_file_mb)
-    pasted = st.text_area(said.PASTE, height=110, max_chars=PASTE_CHARS, key="conv-pasted")
+    file = st.file_uploader(texts.DROP, type=["json", "txt", "md"], key="conv-file", max_upload_size=memory.config.max_file_mb)
+    pasted = st.text_area(texts.PASTE, height=110, max_chars=PASTE_CHARS, key="conv-pasted")
     known = {one.session_id: one for one in memory.sessions.list(limit=AT_ONCE, expired=True)}
-    into = st.selectbox(said.INTO, ["", *known], format_func=lambda name: name or said.NEW, key="conv-into")
+    into = st.selectbox(texts.INTO, ["", *known], format_func=lambda name: name or texts.NEW, key="conv-into")
     return file.getvalue() if file else pasted.strip(), into or None
 
 
 def _look(memory: Memory, data: bytes | str, into: str | None) -> None:
     reports = _import(memory, data, into, dry_run=True)
     if len(reports) > AT_ONCE_TOLD:
-        st.markdown(f"**{said.CONVERSATIONS.format(count=figures.count(len(reports)))}**")
+        st.markdown(f"**{texts.CONVERSATIONS.format(count=figures.count(len(reports)))}**")
     for report in reports[:AT_ONCE_TOLD]:
         _told(report)
     if not any(one.added for one in reports) or any(one.refused for one in reports):
         return
-    if st.button(said.BRING, type="primary", icon=":material/check:", key="conv-bring"):
+    if st.button(texts.BRING, type="primary", icon=":material/check:", key="conv-bring"):
         done = _import(memory, data, into)
         added = figures.plural(sum(one.added for one in done), "message", "messages")
-        into_ = md_escape(done[0].session_id) if len(done) == 1 else said.CONVERSATIONS.format(count=figures.count(len(done)))
-        st.session_state["conv-brought"] = said.BROUGHT.format(added=added, session=into_)
+        into_ = md_escape(done[0].session_id) if len(done) == 1 else texts.CONVERSATIONS.format(count=figures.count(len(done)))
+        st.session_state["conv-brought"] = texts.BROUGHT.format(added=added, session=into_)
         state.only()
         st.rerun()
 
@@ -208,17 +212,17 @@ def _import(memory: Memory, data: bytes | str, into: str | None, *, dry_run: boo
 def _told(report: ImportReport) -> None:
     import pandas as pd
 
-    lines = [said.FORMAT.format(format=md_escape(report.format))]
-    lines.append(f"**{said.WOULD_COME.format(added=figures.plural(report.added, 'message', 'messages'))}**")
+    lines = [texts.FORMAT.format(format=md_escape(report.format))]
+    lines.append(f"**{texts.WOULD_COME.format(added=figures.plural(report.added, 'message', 'messages'))}**")
     if report.known:
-        lines.append(said.ALREADY.format(known=figures.plural(report.known, "message is", "messages are")))
+        lines.append(texts.ALREADY.format(known=figures.plural(report.known, "message is", "messages are")))
     if report.first_at and report.last_at:
-        lines.append(said.SPAN.format(first=figures.stamp(report.first_at)[:16], last=figures.stamp(report.last_at)[:16]))
+        lines.append(texts.SPAN.format(first=figures.stamp(report.first_at)[:16], last=figures.stamp(report.last_at)[:16]))
     st.markdown(" · ".join(lines))
     for note in report.notes:
         st.caption(md_escape(note))
     if report.refused:
         refused = figures.plural(len(report.refused), "record is", "records are")
-        st.markdown(f":red[:material/block: {said.REFUSED.format(refused=refused)}.]")
-        rows = [{said.WHERE: one.where, said.WHY: one.problem} for one in report.refused]
+        st.markdown(f":red[:material/block: {texts.REFUSED.format(refused=refused)}.]")
+        rows = [{texts.WHERE: one.where, texts.WHY: one.problem} for one in report.refused]
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="conv-refused", height=frame.table_height(len(rows), most=6))

@@ -20,7 +20,7 @@ from memoir_engine import (
     sample_transcript,
 )
 from ui import figures, frame, problems, state
-from ui import wording_cuts as said
+from ui import wording_cuts as texts
 from ui.components import cuts
 from ui.escape import md_escape
 
@@ -34,14 +34,14 @@ LISTED = 50  # sessions to choose from
 def chosen(memory: Memory) -> Sequence[Any] | None:
     """Return the messages of the chosen conversation, or None."""
     known = _known(memory)
-    kinds = [said.SAMPLE, said.PASTED, said.FILE] + ([said.SESSION] if known else [])
-    default = said.SESSION if state.asked("session") else said.SAMPLE
+    kinds = [texts.SAMPLE, texts.PASTED, texts.FILE] + ([texts.SESSION] if known else [])
+    default = texts.SESSION if state.asked("session") else texts.SAMPLE
     kind = st.segmented_control(
-        said.FROM, kinds, default=default, required=True, key="cuts-from", label_visibility="collapsed", width="content"
+        texts.FROM, kinds, default=default, required=True, key="cuts-from", label_visibility="collapsed", width="content"
     )
-    if kind == said.SESSION:
+    if kind == texts.SESSION:
         return _session(memory, known)
-    text = sample_transcript() if kind == said.SAMPLE else _pasted() if kind == said.PASTED else _uploaded(memory)
+    text = sample_transcript() if kind == texts.SAMPLE else _pasted() if kind == texts.PASTED else _uploaded(memory)
     if not text.strip():
         return None
     return read_transcript(text, zone=memory.config.zone)
@@ -58,18 +58,23 @@ def _known(memory: Memory) -> list[str]:
 
 def _pasted() -> str:
     return st.text_area(
-        said.PASTE, placeholder=said.PASTE_PLACEHOLDER, help=said.PASTE_HELP, height=170, max_chars=PASTE_CHARS, key="cuts-text"
+        texts.PASTE,
+        placeholder=texts.PASTE_PLACEHOLDER,
+        help=texts.PASTE_HELP,
+        height=170,
+        max_chars=PASTE_CHARS,
+        key="cuts-text",
     )
 
 
 def _uploaded(memory: Memory) -> str:
-    file = st.file_uploader(said.DROP, type=["txt", "md", "json"], key="cuts-file", max_upload_size=memory.config.max_file_mb)
+    file = st.file_uploader(texts.DROP, type=["txt", "md", "json"], key="cuts-file", max_upload_size=memory.config.max_file_mb)
     return file.getvalue().decode("utf-8-sig", "replace") if file else ""
 
 
 def _session(memory: Memory, known: list[str]) -> Sequence[Any]:
     asked = state.asked("session")
-    session_id = st.selectbox(said.WHICH, known, index=known.index(asked) if asked in known else 0, key="cuts-session")
+    session_id = st.selectbox(texts.WHICH, known, index=known.index(asked) if asked in known else 0, key="cuts-session")
     state.show(session=session_id)
     return memory.sessions.get_session_history(session_id)
 
@@ -78,7 +83,7 @@ def show(memory: Memory, messages: Sequence[Any]) -> None:
     model, config = memory.model_name, memory.config.conversation
     whole = chunk_conversation(messages, model=model, config=config, frame_tokens=FACT_FRAME_TOKENS)
     if not whole.tokens:
-        st.info(said.EMPTY, icon=":material/info:")
+        st.info(texts.EMPTY, icon=":material/info:")
         return
     st.caption(_told(whole, automatic=config.automatic))
     most, least, shared = _limits(whole)
@@ -99,11 +104,11 @@ def show(memory: Memory, messages: Sequence[Any]) -> None:
             st.caption(f":orange[:material/warning:] {md_escape(warning)}")
         cuts.show(messages, made, key="cuts-drawn")
     if len(messages) > cuts.SHOWN:
-        st.caption(said.FEWER.format(shown=figures.count(cuts.SHOWN), all=figures.count(len(messages))))
+        st.caption(texts.FEWER.format(shown=figures.count(cuts.SHOWN), all=figures.count(len(messages))))
 
 
 def nothing() -> None:
-    frame.empty(said.NOTHING, said.NOTHING_TEXT, ":material/content_cut:")
+    frame.empty(texts.NOTHING, texts.NOTHING_TEXT, ":material/content_cut:")
 
 
 def _limits(whole: CutConversation) -> tuple[int, int, float]:
@@ -113,28 +118,28 @@ def _limits(whole: CutConversation) -> tuple[int, int, float]:
     value = min(max(asked, 1), MOST_TOKENS) if asked is not None else fitting
     with st.container(horizontal=True, vertical_alignment="bottom", key="cuts-limits"):
         most = st.number_input(
-            said.MOST, 1, MOST_TOKENS, value, step=50, help=said.MOST_HELP, key=f"cuts-most-{fitting}", width=170
+            texts.MOST, 1, MOST_TOKENS, value, step=50, help=texts.MOST_HELP, key=f"cuts-most-{fitting}", width=170
         )
-        least = st.number_input(said.LEAST, 0, 90, 20, step=5, help=said.LEAST_HELP, key="cuts-least", width=130)
-        shared = st.number_input(said.SHARED, 0, 90, 10, step=5, help=said.SHARED_HELP, key="cuts-shared", width=130)
+        least = st.number_input(texts.LEAST, 0, 90, 20, step=5, help=texts.LEAST_HELP, key="cuts-least", width=130)
+        shared = st.number_input(texts.SHARED, 0, 90, 10, step=5, help=texts.SHARED_HELP, key="cuts-shared", width=130)
     state.show(most=most if most != fitting else None)
     return int(most), int(least), float(shared)
 
 
 def _strategies() -> list[str]:
     """List the built-in strategies in the order of their rules, then plug-ins by name."""
-    return [*said.STRATEGIES, *(name for name in CHUNKERS if name not in said.STRATEGIES)]
+    return [*texts.STRATEGIES, *(name for name in CHUNKERS if name not in texts.STRATEGIES)]
 
 
 def _told(whole: CutConversation, *, automatic: bool) -> str:
     method = whole.method
-    how = said.EXACT if method.exact else said.ESTIMATED.format(basis=method.basis, error=method.error_percent)
+    how = texts.EXACT if method.exact else texts.ESTIMATED.format(basis=method.basis, error=method.error_percent)
     messages = figures.plural(whole.messages, "message", "messages")
-    counted = said.COUNTED.format(tokens=figures.count(whole.tokens), messages=messages, how=how)
+    counted = texts.COUNTED.format(tokens=figures.count(whole.tokens), messages=messages, how=how)
     most = figures.count(whole.limits.max_tokens)
     if not automatic:
-        return f"{counted}. {said.OFF}"
+        return f"{counted}. {texts.OFF}"
     if not whole.triggered:
-        return f"{counted}. {said.WHOLE.format(most=most)}"
-    name = said.STRATEGIES.get(whole.strategy, (whole.strategy, ""))[0].lower()
-    return f"{counted}. {said.WOULD.format(most=most, strategy=name, cuts=figures.plural(len(whole.cuts), 'cut', 'cuts'))}"
+        return f"{counted}. {texts.WHOLE.format(most=most)}"
+    name = texts.STRATEGIES.get(whole.strategy, (whole.strategy, ""))[0].lower()
+    return f"{counted}. {texts.WOULD.format(most=most, strategy=name, cuts=figures.plural(len(whole.cuts), 'cut', 'cuts'))}"

@@ -11,7 +11,7 @@ import streamlit as st
 
 from memoir_engine import HelperDraft, HelperPreview, MemoirError, Memory
 from ui import drafts, figures, frame, jobs, problems, state
-from ui import wording_sources as said
+from ui import wording_sources as texts
 from ui.components import copylink
 from ui.escape import md_escape
 
@@ -33,8 +33,8 @@ def show(memory: Memory, draft_id: str) -> None:
     _head(draft.name, draft_id)
     left, right = st.columns([5, 6], gap="medium")
     with left.container(border=True, key="saying"):
-        st.markdown(f"**{said.SAYING}**")
-        st.caption(said.SAYING_ABOUT)
+        st.markdown(f"**{texts.SAYING}**")
+        st.caption(texts.SAYING_ABOUT)
         _fields(memory, draft)
     with right.container(border=True, key="preview"):
         _paragraph(memory, draft, drafts.preview(memory, draft))
@@ -45,7 +45,7 @@ def _head(name: str, draft_id: str) -> None:
         jobs.status_badge(jobs.WAITING)
         st.space("stretch")
         copylink.show("draft-link", draft=draft_id)
-        frame.here(said.ALL_SOURCES, key="all-sources", icon=":material/arrow_back:")
+        frame.here(texts.ALL_SOURCES, key="all-sources", icon=":material/arrow_back:")
 
 
 def _gone(gone: MemoirError, source_id: int | None) -> None:
@@ -54,7 +54,7 @@ def _gone(gone: MemoirError, source_id: int | None) -> None:
     problems.show(gone)
     if source_id:
         frame.here("Open", key="draft-open", icon=":material/arrow_forward:", src=source_id)
-    frame.here(said.ALL_SOURCES, key="all-sources", icon=":material/arrow_back:")
+    frame.here(texts.ALL_SOURCES, key="all-sources", icon=":material/arrow_back:")
 
 
 def _until_it_waits(memory: Memory, draft_id: str, name: str) -> None:
@@ -65,7 +65,7 @@ def _until_it_waits(memory: Memory, draft_id: str, name: str) -> None:
     def draw() -> None:
         if memory.jobs.get(draft_id).status not in jobs.ACTIVE:
             st.rerun()
-        st.markdown(f":gray[:material/progress_activity: {said.BEING_READ}]")
+        st.markdown(f":gray[:material/progress_activity: {texts.BEING_READ}]")
 
     draw()
 
@@ -74,10 +74,10 @@ def _fields(memory: Memory, draft: HelperDraft) -> None:
     known, errors = drafts.told(draft), drafts.preview(memory, draft).errors
     for name in ("date", "author", "topic"):
         st.text_input(
-            said.FIELD_LABELS[name],
+            texts.FIELD_LABELS[name],
             value=known[name],
-            placeholder=said.FIELD_HINTS[name],
-            help=said.DATE_FORM if name == "date" else None,
+            placeholder=texts.FIELD_HINTS[name],
+            help=texts.DATE_FORM if name == "date" else None,
             live="400ms",
             key=_key(draft, name),
             on_change=_keep,
@@ -85,31 +85,31 @@ def _fields(memory: Memory, draft: HelperDraft) -> None:
         )
         _wrong(draft, name, known[name], errors)
     st.text_area(
-        said.FIELD_LABELS["description"],
+        texts.FIELD_LABELS["description"],
         value=known["description"],
-        placeholder=said.FIELD_HINTS["description"],
+        placeholder=texts.FIELD_HINTS["description"],
         height=120,
         key=_key(draft, "description"),
         on_change=_keep,
         args=(draft, "description"),
     )
     tokens = memory.helpers.preview(text=known["description"]).tokens
-    st.caption(_of(tokens, said.DESCRIPTION_TOKENS))
+    st.caption(_of(tokens, texts.DESCRIPTION_TOKENS))
     _wrong(draft, "description", known["description"], errors)
 
 
 def _paragraph(memory: Memory, draft: HelperDraft, shown: HelperPreview) -> None:
     edited = drafts.TEXT in drafts.told(draft)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{said.PREVIEW}**", width="content")
-        st.badge(said.EDITED if edited else said.COMPOSED, color="violet" if edited else "gray")
+        st.markdown(f"**{texts.PREVIEW}**", width="content")
+        st.badge(texts.EDITED if edited else texts.COMPOSED, color="violet" if edited else "gray")
         st.space("stretch")
-        st.caption(_of(shown.tokens, said.HELPER_TOKENS), width="content")
+        st.caption(_of(shown.tokens, texts.HELPER_TOKENS), width="content")
     if edited:
         key = _key(draft, drafts.TEXT)
         given = drafts.told(draft)[drafts.TEXT]
         st.text_area(
-            said.PREVIEW,
+            texts.PREVIEW,
             given,
             height=BOX,
             key=key,
@@ -122,7 +122,7 @@ def _paragraph(memory: Memory, draft: HelperDraft, shown: HelperPreview) -> None
             if any(shown.fields.values()):
                 st.text(shown.text)
             else:
-                st.caption(said.NOTHING_YET)
+                st.caption(texts.NOTHING_YET)
     _buttons(memory, draft, shown, edited)
     if "text" in shown.errors and (edited or any(shown.fields.values())):
         _tell(shown.errors["text"])
@@ -130,13 +130,13 @@ def _paragraph(memory: Memory, draft: HelperDraft, shown: HelperPreview) -> None
 
 def _buttons(memory: Memory, draft: HelperDraft, shown: HelperPreview, edited: bool) -> None:
     with st.container(horizontal=True):
-        if st.button(said.CONFIRM, key="draft-confirm", type="primary", icon=":material/check:", shortcut="ctrl+enter"):
+        if st.button(texts.CONFIRM, key="draft-confirm", type="primary", icon=":material/check:", shortcut="ctrl+enter"):
             _confirm(memory, draft, shown)
         if edited:
-            st.button(said.BACK_TO_COMPOSED, key="draft-composed", icon=":material/undo:", on_click=_edit, args=(draft, None))
+            st.button(texts.BACK_TO_COMPOSED, key="draft-composed", icon=":material/undo:", on_click=_edit, args=(draft, None))
         else:
-            st.button(said.EDIT_TEXT, key="draft-edit", icon=":material/edit:", on_click=_edit, args=(draft, shown.text))
-        if st.button(said.DRAFT_CANCEL, key="draft-cancel", icon=":material/close:"):
+            st.button(texts.EDIT_TEXT, key="draft-edit", icon=":material/edit:", on_click=_edit, args=(draft, shown.text))
+        if st.button(texts.DRAFT_CANCEL, key="draft-cancel", icon=":material/close:"):
             _cancel(memory, draft)
 
 
@@ -147,7 +147,7 @@ def _confirm(memory: Memory, draft: HelperDraft, shown: HelperPreview) -> None:
     with problems.noted():
         drafts.confirm(memory, draft)
         _leave(draft)
-        st.toast(said.ON_ITS_WAY, icon=":material/check:")
+        st.toast(texts.ON_ITS_WAY, icon=":material/check:")
         st.rerun()
 
 
@@ -156,7 +156,7 @@ def _cancel(memory: Memory, draft: HelperDraft) -> None:
         memory.helpers.cancel(draft.draft)
         drafts.forget(draft.draft)
         _leave(draft)
-        st.toast(said.DRAFT_CANCELLED, icon=":material/info:")
+        st.toast(texts.DRAFT_CANCELLED, icon=":material/info:")
         st.rerun()
 
 
@@ -184,7 +184,7 @@ def _tell(problem: str) -> None:
 
 
 def _of(tokens: int, most: int) -> str:
-    line = said.OF_TOKENS.format(tokens=tokens, most=most)
+    line = texts.OF_TOKENS.format(tokens=tokens, most=most)
     return f":red[{line}]" if tokens > most else line
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 from memoir_engine import HelperDraft, HelperPreview, Memory
 from ui import figures, frame, problems, state
-from ui import wording_sources as said
+from ui import wording_sources as texts
 
 FIELDS = ("date", "author", "topic", "description")
 TEXT = "text"  # the paragraph as a person has edited it; not there while the composed one stands
@@ -54,8 +54,8 @@ def waiting(memory: Memory) -> None:
     if not drafts:
         return
     with st.container(border=True, key="drafts"):
-        st.markdown(f":orange[:material/edit_note:] **{said.DRAFTS}** :gray-badge[{figures.count(len(drafts))}]")
-        st.caption(said.DRAFTS_ABOUT)
+        st.markdown(f":orange[:material/edit_note:] **{texts.DRAFTS}** :gray-badge[{figures.count(len(drafts))}]")
+        st.caption(texts.DRAFTS_ABOUT)
         previews = [preview(memory, draft) for draft in drafts]
         rows = [_row(draft, shown) for draft, shown in zip(drafts, previews, strict=True)]
         chosen = st.dataframe(
@@ -69,7 +69,7 @@ def waiting(memory: Memory) -> None:
                 "Date": st.column_config.TextColumn(width=90),
                 "Author": st.column_config.TextColumn(width=120),
                 "Topic": st.column_config.TextColumn(width=140),
-                "Tokens": st.column_config.NumberColumn(f"Tokens, of {said.HELPER_TOKENS}", width=100),
+                "Tokens": st.column_config.NumberColumn(f"Tokens, of {texts.HELPER_TOKENS}", width=100),
                 "State": st.column_config.TextColumn(width=220),
             },
             height=frame.table_height(len(rows), most=10),
@@ -85,16 +85,16 @@ def _actions(memory: Memory, drafts: Sequence[HelperDraft], some: list[HelperDra
         return selected.format(count=len(some)) if some else every
 
     with st.container(horizontal=True):
-        if st.button(label(said.CONFIRM_ALL, said.CONFIRM_SOME), key="drafts-confirm", type="primary", icon=":material/check:"):
+        if st.button(label(texts.CONFIRM_ALL, texts.CONFIRM_SOME), key="drafts-confirm", type="primary", icon=":material/check:"):
             _confirm_ready(memory, meant)
-        if st.button(said.EDIT_ONE, key="drafts-edit", icon=":material/edit:", disabled=len(some) != 1, help=said.EDIT_HELP):
+        if st.button(texts.EDIT_ONE, key="drafts-edit", icon=":material/edit:", disabled=len(some) != 1, help=texts.EDIT_HELP):
             state.show(draft=some[0].draft)
             st.rerun()
-        if st.button(label(said.UNKNOWN_ALL, said.UNKNOWN_SOME), key="drafts-unknown", icon=":material/question_mark:"):
+        if st.button(label(texts.UNKNOWN_ALL, texts.UNKNOWN_SOME), key="drafts-unknown", icon=":material/question_mark:"):
             for draft in meant:
                 tell(draft, **{name: "unknown" for name in FIELDS if not told(draft)[name].strip()})
             st.rerun()
-        if st.button(label(said.CANCEL_ALL, said.CANCEL_SOME), key="drafts-cancel", icon=":material/close:"):
+        if st.button(label(texts.CANCEL_ALL, texts.CANCEL_SOME), key="drafts-cancel", icon=":material/close:"):
             _cancel(memory, meant)
 
 
@@ -104,9 +104,9 @@ def _confirm_ready(memory: Memory, meant: Sequence[HelperDraft]) -> None:
         for draft in ready:
             confirm(memory, draft)
     if ready:
-        st.toast(said.CONFIRMED.format(count=len(ready)), icon=":material/check:")
+        st.toast(texts.CONFIRMED.format(count=len(ready)), icon=":material/check:")
         st.rerun()
-    st.warning(said.NOT_READY.format(count=len(meant)), icon=":material/edit_note:")
+    st.warning(texts.NOT_READY.format(count=len(meant)), icon=":material/edit_note:")
 
 
 def _cancel(memory: Memory, meant: Sequence[HelperDraft]) -> None:
@@ -114,20 +114,20 @@ def _cancel(memory: Memory, meant: Sequence[HelperDraft]) -> None:
         for draft in meant:
             memory.helpers.cancel(draft.draft)
             forget(draft.draft)
-    st.toast(said.DRAFT_CANCELLED, icon=":material/info:")
+    st.toast(texts.DRAFT_CANCELLED, icon=":material/info:")
     st.rerun()
 
 
 def _row(draft: HelperDraft, shown: HelperPreview) -> dict[str, object]:
     fields = shown.fields
-    needs = ", ".join(said.NEEDED[name] for name in (*FIELDS, TEXT) if name in shown.errors)
+    needs = ", ".join(texts.NEEDED[name] for name in (*FIELDS, TEXT) if name in shown.errors)
     return {
         "Name": draft.name,
         "Date": fields["date"],
         "Author": fields["author"],
         "Topic": fields["topic"],
         "Tokens": shown.tokens if any(fields.values()) else None,
-        "State": said.READY if shown.ok else said.NEEDS.format(fields=needs),
+        "State": texts.READY if shown.ok else texts.NEEDS.format(fields=needs),
     }
 
 

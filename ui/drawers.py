@@ -10,7 +10,7 @@ from typing import Literal
 import streamlit as st
 
 from memoir_engine import Category, Memory, QueryResult, TreeAt, UsedChunk
-from ui import as_of, beside_view, figures, problems, wire, wording
+from ui import as_of, figures, problems, request_body, run_comparison, wording
 from ui.components import answer, reader
 from ui.components.choices import Picked
 from ui.escape import md_escape
@@ -58,11 +58,11 @@ def call(memory: Memory, call_id: int) -> None:
     st.caption(f"{times} · {tokens} · {md_escape(figures.money(made.cost))}")
     if made.error:
         problems.tell(made.error, None)
-    for role, text in wire.turns(made.prompt or ""):
+    for role, text in request_body.turns(made.prompt or ""):
         st.markdown(f"**{wording.ROLES.get(role, md_escape(role))}**")
         st.code(text, language=None, wrap_lines=True, height=_height(text))
     st.markdown(f"**{wording.REPLY_TITLE}**")
-    reply = wire.pretty(made.reply or wording.NO_TEXT)
+    reply = request_body.pretty(made.reply or wording.NO_TEXT)
     st.code(reply, language=None, wrap_lines=True, height=_height(reply))
     with st.expander(wording.PROMPT_TITLE, icon=":material/data_object:"):
         st.code(made.prompt or wording.NO_TEXT, language=None, wrap_lines=True)
@@ -91,7 +91,7 @@ def category(memory: Memory, category_id: int, result: QueryResult | None = None
     st.page_link("../pages/tree.py", label=wording.IN_TREE, icon=":material/account_tree:", query_params=there)
     _inside(tree, node, seq)
     if result is not None:
-        beside_view.take(memory, result, category_id)
+        run_comparison.take(memory, result, category_id)
 
 
 def _inside(tree: TreeAt, node: Category, seq: int | None) -> None:

@@ -14,7 +14,7 @@ import streamlit as st
 
 from memoir_engine import Action, EditPreview, Memory
 from ui import figures, problems, state
-from ui import wording_edit as said
+from ui import wording_edit as texts
 from ui.escape import md_escape
 
 SHOWN_CHANGES = 12
@@ -33,11 +33,11 @@ def decide(memory: Memory, wanted: Wanted, *, key: str, label: str | None = None
     """Show the effect, perform the edit on confirmation, and go to the category it leads to."""
     preview = memory.review.preview(wanted.verb, *wanted.given)
     effect(preview, key=key)
-    reason = st.text_input(said.REASON, placeholder=said.REASON_FORM, max_chars=2000, key=f"{key}-reason")
+    reason = st.text_input(texts.REASON, placeholder=texts.REASON_FORM, max_chars=2000, key=f"{key}-reason")
     pressed = st.button(
-        label or said.DO[wanted.verb],
+        label or texts.DO[wanted.verb],
         type="primary",
-        icon=said.ICONS[wanted.verb],
+        icon=texts.ICONS[wanted.verb],
         disabled=not preview.possible,
         key=f"{key}-do",
         on_click=_seen,
@@ -46,7 +46,7 @@ def decide(memory: Memory, wanted: Wanted, *, key: str, label: str | None = None
     if not pressed:
         return
     if st.session_state.pop(f"{key}-seen", None) != _digest(wanted, preview):
-        st.warning(said.CHANGED_MEANWHILE, icon=":material/sync_problem:")
+        st.warning(texts.CHANGED_MEANWHILE, icon=":material/sync_problem:")
         return
     with problems.noted():
         done = _do(memory, wanted, reason.strip() or None)
@@ -58,16 +58,16 @@ def decide(memory: Memory, wanted: Wanted, *, key: str, label: str | None = None
 def effect(preview: EditPreview, *, key: str) -> None:
     with st.container(border=True, key=f"{key}-effect", gap="small"):
         if not preview.possible:
-            st.markdown(f":orange[:material/block: **{said.CANNOT}**]")
+            st.markdown(f":orange[:material/block: **{texts.CANNOT}**]")
             for line in dict.fromkeys((*preview.clashes, preview.limit, preview.depth, preview.problem)):
                 if line:
                     st.markdown(md_escape(line[:1].upper() + line[1:]) + ".")
             return
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{said.WOULD}**", width="content")
+            st.markdown(f"**{texts.WOULD}**", width="content")
             st.space("stretch")
-            st.badge(f"{said.MOVED}: {figures.count(preview.chunks_moved)}", color="blue" if preview.chunks_moved else "gray")
-            st.badge(f"{said.CHANGED}: {figures.count(preview.categories_changed)}", color="gray")
+            st.badge(f"{texts.MOVED}: {figures.count(preview.chunks_moved)}", color="blue" if preview.chunks_moved else "gray")
+            st.badge(f"{texts.CHANGED}: {figures.count(preview.categories_changed)}", color="gray")
         changes(preview.changes)
 
 

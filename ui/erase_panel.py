@@ -9,8 +9,8 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import ErasedPlace, ErasurePreview, Memory, QuotingName, Source, Tombstone
-from ui import figures, problems, state, who
-from ui import wording_erasing as said
+from ui import figures, problems, state, viewer
+from ui import wording_erasure as texts
 from ui.escape import md_escape
 
 ASKED = "erase"
@@ -21,7 +21,7 @@ SHORT_WORD = "erase"
 def button(memory: Memory, source: Source) -> None:
     """Draw the button that opens the panel."""
     if state.asked(ASKED) is None and st.button(
-        said.ERASE, icon=":material/delete_forever:", key="erase-open", help=said.ERASE_HELP, type="tertiary"
+        texts.ERASE, icon=":material/delete_forever:", key="erase-open", help=texts.ERASE_HELP, type="tertiary"
     ):
         state.show(erase=1)
         st.rerun()
@@ -33,9 +33,9 @@ def panel(memory: Memory, source: Source) -> None:
         return
     with st.container(border=True, key="erase-panel"):
         name, _ = figures.named(source.name, LONGEST_WORD)
-        st.subheader(f":red[:material/delete_forever:] {said.ERASE_TITLE.format(name=name)}", anchor=False)
-        st.markdown(said.ERASE_ABOUT)
-        if who.may(memory, key="erase", role="admin"):
+        st.subheader(f":red[:material/delete_forever:] {texts.ERASE_TITLE.format(name=name)}", anchor=False)
+        st.markdown(texts.ERASE_ABOUT)
+        if viewer.may(memory, key="erase", role="admin"):
             with problems.noted():
                 preview = memory.sources.preview_erase(source.id)
                 effect, decide = st.columns([6, 7], gap="medium")
@@ -43,7 +43,7 @@ def panel(memory: Memory, source: Source) -> None:
                     _effect(preview)
                 with decide:
                     _form(memory, source, preview)
-        if st.button(said.NEVER_MIND, key="erase-close"):
+        if st.button(texts.NEVER_MIND, key="erase-close"):
             state.show(erase=None)
             st.rerun()
 
@@ -54,12 +54,12 @@ def tombstone(memory: Memory, source: Source) -> None:
     if stone is None:
         return
     with st.container(border=True, key="tombstone"):
-        line = said.TOMBSTONE.format(who=md_escape(stone.actor), when=figures.stamp(stone.at))
+        line = texts.TOMBSTONE.format(who=md_escape(stone.actor), when=figures.stamp(stone.at))
         st.markdown(f":gray[:material/delete_forever:] {line}")
         st.text(stone.reason)
-        st.caption(said.TOMBSTONE_ABOUT.format(seq=figures.count(stone.seq)))
-        _places(said.CLEARED, stone.places)
-        st.page_link("../pages/activity.py", label=said.IN_ACTIVITY, icon=":material/history:", query_params=_action(stone))
+        st.caption(texts.TOMBSTONE_ABOUT.format(seq=figures.count(stone.seq)))
+        _places(texts.CLEARED, stone.places)
+        st.page_link("../pages/activity.py", label=texts.IN_ACTIVITY, icon=":material/history:", query_params=_action(stone))
 
 
 def _action(stone: Tombstone) -> dict[str, str]:
@@ -68,26 +68,26 @@ def _action(stone: Tombstone) -> dict[str, str]:
 
 def _effect(preview: ErasurePreview) -> None:
     chunks = figures.plural(preview.filings, "chunk", "chunks")
-    lines = [said.FILED.format(chunks=chunks)]
+    lines = [texts.FILED.format(chunks=chunks)]
     if preview.questions:
         questions = figures.plural(len(preview.questions), "question", "questions")
-        lines.append(said.READ_BY.format(questions=questions))
+        lines.append(texts.READ_BY.format(questions=questions))
     if preview.versions:
         versions = figures.plural(len(preview.versions), "other version", "other versions")
-        lines.append(said.OTHER_VERSIONS.format(versions=versions))
+        lines.append(texts.OTHER_VERSIONS.format(versions=versions))
     st.markdown("  \n".join(lines))
-    _places(said.WHAT_GOES, preview.places)
+    _places(texts.WHAT_GOES, preview.places)
     closing = [figures.path(one.path) for one in preview.names if one.becomes is None]
     if closing:
-        st.caption(said.CLOSING.format(names=md_escape("; ".join(closing))))
+        st.caption(texts.CLOSING.format(names=md_escape("; ".join(closing))))
 
 
 def _places(title: str, places: tuple[ErasedPlace, ...]) -> None:
     import pandas as pd
 
     st.markdown(f"**{title}**")
-    rows = [{said.PLACE: place.says[:1].upper() + place.says[1:], said.ROWS: place.count} for place in places]
-    columns = {said.ROWS: st.column_config.NumberColumn(format="localized", width=70)}
+    rows = [{texts.PLACE: place.says[:1].upper() + place.says[1:], texts.ROWS: place.count} for place in places]
+    columns = {texts.ROWS: st.column_config.NumberColumn(format="localized", width=70)}
     st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=columns, key=f"places-{title}", height="content")
 
 
@@ -95,19 +95,19 @@ def _form(memory: Memory, source: Source, preview: ErasurePreview) -> None:
     word = source.name if len(source.name) <= LONGEST_WORD and source.name.isprintable() else SHORT_WORD
     with st.form("erase-form", border=False):
         names = _names([one for one in preview.names if one.becomes is not None])
-        why = st.text_input(said.WHY, placeholder=said.WHY_PLACEHOLDER, key="erase-why", max_chars=1000)
-        typed = st.text_input(said.CONFIRM.format(word=f"**{md_escape(word)}**"), key="erase-word")
-        sent = st.form_submit_button(said.DO_IT, type="primary", icon=":material/delete_forever:", key="erase-go")
+        why = st.text_input(texts.WHY, placeholder=texts.WHY_PLACEHOLDER, key="erase-why", max_chars=1000)
+        typed = st.text_input(texts.CONFIRM.format(word=f"**{md_escape(word)}**"), key="erase-word")
+        sent = st.form_submit_button(texts.DO_IT, type="primary", icon=":material/delete_forever:", key="erase-go")
     if not sent:
         return
     if not why.strip() or typed.strip() != word.strip():
-        st.warning(said.NOT_CONFIRMED, icon=":material/edit:")
+        st.warning(texts.NOT_CONFIRMED, icon=":material/edit:")
         return
     kept = [one.category_id for one in preview.names if names.get(one.category_id) == one.path[-1]]
     given = {number: name for number, name in names.items() if number not in kept}
     memory.sources.erase(source.id, why, keep=kept, rename=given)
     state.show(erase=None)
-    st.toast(said.ERASED_TOAST, icon=":material/delete_forever:")
+    st.toast(texts.ERASED_TOAST, icon=":material/delete_forever:")
     st.rerun()
 
 
@@ -115,11 +115,11 @@ def _names(shared: list[QuotingName]) -> dict[int, str]:
     """Return the replacement names entered for shared categories, by id."""
     if not shared:
         return {}
-    st.markdown(f"**{said.NAMES}**")
-    st.caption(said.NAMES_ABOUT)
+    st.markdown(f"**{texts.NAMES}**")
+    st.caption(texts.NAMES_ABOUT)
     given = {}
     for one in shared:
         chunks = figures.plural(one.chunks, "chunk", "chunks")
-        label = said.NEW_NAME.format(path=md_escape(figures.path(one.path)), chunks=chunks)
+        label = texts.NEW_NAME.format(path=md_escape(figures.path(one.path)), chunks=chunks)
         given[one.category_id] = st.text_input(label, value=one.becomes or "", key=f"erase-name-{one.category_id}").strip()
     return given

@@ -14,7 +14,7 @@ import streamlit as st
 
 from memoir_engine import FactRelation, FactView
 from ui import figures, frame
-from ui import wording_facts as said
+from ui import wording_facts as texts
 
 MOST = 60  # relations; a ring of more facts cannot be read
 LABEL = 34
@@ -26,14 +26,14 @@ def show(facts: Sequence[FactView], relations: Sequence[FactRelation]) -> None:
     known = {fact.id: fact for fact in facts}
     links = [one for one in relations if one.source in known and one.target in known]
     if not links:
-        frame.empty(said.NO_RELATIONS, said.NO_RELATIONS_TEXT, ":material/hub:")
+        frame.empty(texts.NO_RELATIONS, texts.NO_RELATIONS_TEXT, ":material/hub:")
         return
     ids = list(dict.fromkeys(end for one in links[:MOST] for end in (one.source, one.target)))
     dark = st.context.theme.type == "dark"
     figure = _figure([known[uid] for uid in ids], links[:MOST], DARK if dark else LIGHT)
     st.plotly_chart(figure, key="facts-graph", config={"displayModeBar": False})
     if len(links) > MOST:
-        st.caption(said.FEWER_RELATIONS.format(shown=figures.count(MOST), all=figures.count(len(links))))
+        st.caption(texts.FEWER_RELATIONS.format(shown=figures.count(MOST), all=figures.count(len(links))))
 
 
 def _figure(facts: Sequence[FactView], links: Sequence[FactRelation], colors: dict[str, str]) -> Any:
@@ -49,7 +49,7 @@ def _figure(facts: Sequence[FactView], links: Sequence[FactRelation], colors: di
             arrowcolor=color, standoff=9, startstandoff=9, text="",
         )  # fmt: skip
         figure.add_annotation(
-            x=(x + to_x) / 2, y=(y + to_y) / 2, text=said.RELATIONS.get(link.kind, link.kind), showarrow=False,
+            x=(x + to_x) / 2, y=(y + to_y) / 2, text=texts.RELATIONS.get(link.kind, link.kind), showarrow=False,
             font={"size": 11, "color": color}, bgcolor=colors["paper"], borderpad=2,
         )  # fmt: skip
     figure.add_trace(

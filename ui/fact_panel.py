@@ -8,8 +8,8 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import FactLineage, FactOrigin, FactView, Memory
-from ui import fact_forget, fact_told, figures, problems, who
-from ui import wording_facts as said
+from ui import fact_forget_panel, fact_labels, figures, problems, viewer
+from ui import wording_facts as texts
 from ui.components import reader
 from ui.escape import md_escape
 
@@ -23,35 +23,35 @@ def show(memory: Memory, fact_id: str, *, past: bool) -> None:
         lineage = memory.facts.lineage(fact_id)
         fact = next(one for one in lineage.facts if one.id == fact_id)
     with st.container(border=True, key="fact-panel", gap="small"):
-        title = said.CHAIN if len(lineage.facts) > 1 else said.ALONE
+        title = texts.CHAIN if len(lineage.facts) > 1 else texts.ALONE
         st.markdown(f"**{title}** :gray[— {md_escape(fact.subject)}]")
         for at, one in enumerate(lineage.facts[-CHAIN:], start=max(0, len(lineage.facts) - CHAIN) + 1):
             _link(one, at, chosen=one.id == fact_id)
         _about(fact)
-        if st.button(said.EVIDENCE, icon=":material/format_quote:", key="fact-evidence", width="stretch"):
+        if st.button(texts.EVIDENCE, icon=":material/format_quote:", key="fact-evidence", width="stretch"):
             _evidence(memory, lineage, fact)
         if not past and fact.status == "outdated":
             _restore(memory, fact)
         _ways(fact)
         if not past:
-            fact_forget.button(memory, fact)
+            fact_forget_panel.button(memory, fact)
 
 
 def _link(fact: FactView, at: int, *, chosen: bool) -> None:
     text = md_escape(figures.one_line(fact.content, 240))
     words = f"~~{text}~~" if fact.status == "outdated" else f"**{text}**"
     color = "violet" if chosen else "green" if fact.status == "active" else "gray"
-    st.markdown(f":{color}-badge[{at}] {words}  \n:small[:gray[{md_escape(fact_told.period(fact))}]]")
+    st.markdown(f":{color}-badge[{at}] {words}  \n:small[:gray[{md_escape(fact_labels.period(fact))}]]")
 
 
 def _about(fact: FactView) -> None:
     lines = []
     if fact.cause:
-        cause = said.CAUSES[fact.cause]
-        lines.append(said.BECAUSE.format(cause=cause, reason=fact.reason) if fact.reason else cause)
-    lines.append(said.LEARNED.format(when=figures.stamp(fact.recorded_at)))
+        cause = texts.CAUSES[fact.cause]
+        lines.append(texts.BECAUSE.format(cause=cause, reason=fact.reason) if fact.reason else cause)
+    lines.append(texts.LEARNED.format(when=figures.stamp(fact.recorded_at)))
     if fact.confidence is not None:
-        lines.append(said.STATED.format(share=f"{fact.confidence:.2f}"))
+        lines.append(texts.STATED.format(share=f"{fact.confidence:.2f}"))
     st.caption("  \n".join(md_escape(line) for line in lines))
 
 
@@ -59,35 +59,35 @@ def _ways(fact: FactView) -> None:
     with st.container(horizontal=True, gap="small"):
         origin = next((one for one in fact.origins if not one.removed), None)
         if origin is not None:
-            asked = {"session": origin.conversation_id, **who.user_named(fact.user_id)}
-            st.page_link("../pages/conversations.py", label=said.IN_CONVERSATION, icon=":material/forum:", query_params=asked)
+            asked = {"session": origin.conversation_id, **viewer.user_named(fact.user_id)}
+            st.page_link("../pages/conversations.py", label=texts.IN_CONVERSATION, icon=":material/forum:", query_params=asked)
         action = fact.ended_by or fact.recorded_by
-        st.page_link("../pages/activity.py", label=said.IN_ACTIVITY, icon=":material/history:", query_params={"action": action})
+        st.page_link("../pages/activity.py", label=texts.IN_ACTIVITY, icon=":material/history:", query_params={"action": action})
 
 
 def _restore(memory: Memory, fact: FactView) -> None:
-    if not who.may(memory, key="fact-restore"):
+    if not viewer.may(memory, key="fact-restore"):
         return
-    with st.popover(said.RESTORE, icon=":material/undo:", key="fact-restore", width="stretch", help=said.RESTORE_HELP):
-        reason = st.text_input(said.RESTORE_REASON, key=f"fact-restore-why-{fact.id}", max_chars=300)
-        if st.button(said.RESTORE, type="primary", key="fact-restore-go"):
+    with st.popover(texts.RESTORE, icon=":material/undo:", key="fact-restore", width="stretch", help=texts.RESTORE_HELP):
+        reason = st.text_input(texts.RESTORE_REASON, key=f"fact-restore-why-{fact.id}", max_chars=300)
+        if st.button(texts.RESTORE, type="primary", key="fact-restore-go"):
             with problems.noted():
                 memory.facts.restore(fact.id, reason=reason.strip() or None)
                 st.rerun()
 
 
-@st.dialog(said.EVIDENCE_TITLE, width=WIDTH, icon=":material/format_quote:")
+@st.dialog(texts.EVIDENCE_TITLE, width=WIDTH, icon=":material/format_quote:")
 def _evidence(memory: Memory, lineage: FactLineage, fact: FactView) -> None:
     """Show the source sentences; for a superseding or superseded fact, both side by side."""
     older, newer = _pair(lineage, fact)
     if older is None:
-        _side(memory, newer, said.ONLY)
+        _side(memory, newer, texts.ONLY)
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        _side(memory, older, said.EARLIER)
+        _side(memory, older, texts.EARLIER)
     with right:
-        _side(memory, newer, said.LATER)
+        _side(memory, newer, texts.LATER)
 
 
 def _pair(lineage: FactLineage, fact: FactView) -> tuple[FactView | None, FactView]:
@@ -100,20 +100,20 @@ def _pair(lineage: FactLineage, fact: FactView) -> tuple[FactView | None, FactVi
 
 def _side(memory: Memory, fact: FactView, label: str) -> None:
     st.markdown(f":gray[{label}]  \n**{md_escape(figures.one_line(fact.content, 240))}**")
-    st.caption(md_escape(fact_told.told(fact)))
-    for at, origin in enumerate(fact_told.origins(fact)[:4]):
+    st.caption(md_escape(fact_labels.told(fact)))
+    for at, origin in enumerate(fact_labels.origins(fact)[:4]):
         _origin(memory, fact, origin, at)
 
 
 def _origin(memory: Memory, fact: FactView, origin: FactOrigin, at: int) -> None:
     when = f" · {figures.stamp(origin.at)}" if origin.at else ""
-    st.caption(f"{md_escape(fact_told.place(origin, fact.user_id))}{when}")
+    st.caption(f"{md_escape(fact_labels.place(origin, fact.user_id))}{when}")
     text = _message(memory, fact, origin)
     if text is None:
-        st.markdown(f":orange[:material/visibility_off: {said.GONE}]  \n:small[:gray[sha256 {origin.digest[:16]}…]]")
+        st.markdown(f":orange[:material/visibility_off: {texts.GONE}]  \n:small[:gray[sha256 {origin.digest[:16]}…]]")
         return
     if origin.start is None or origin.end is None:
-        st.markdown(f":orange[:material/warning: {said.UNSUPPORTED}]")
+        st.markdown(f":orange[:material/warning: {texts.UNSUPPORTED}]")
         reader.show((reader.Block(text[: 2 * AROUND]),), key=f"fact-said-{fact.id}-{at}")
         return
     first, last = max(0, origin.start - AROUND), min(len(text), origin.end + AROUND)

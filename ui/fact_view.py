@@ -8,53 +8,53 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from memoir_engine import FactProposal, FactView, Memory
-from ui import fact_asked, fact_graph, fact_lanes, fact_told, figures, frame, state
-from ui import wording_facts as said
+from ui import fact_filters, fact_graph, fact_labels, fact_lanes, figures, frame, state
+from ui import wording_facts as texts
 from ui.components import timeline
 
 
-def metrics(memory: Memory, known: Sequence[FactView], asked: fact_asked.Asked, waiting: int) -> None:
+def metrics(memory: Memory, known: Sequence[FactView], asked: fact_filters.Asked, waiting: int) -> None:
     """known: all of the user's facts in their current state."""
     counts = memory.facts.counts(asked.user, as_of=asked.moment)
-    totals = {one: sum(number for (_, status), number in counts.items() if status == one) for one in said.STATUSES}
+    totals = {one: sum(number for (_, status), number in counts.items() if status == one) for one in texts.STATUSES}
     changes = [when for fact in known for when in (fact.recorded_at, fact.retired_at) if when]
     frame.metrics(
         {
-            said.ACTIVE: figures.count(totals["active"]),
-            said.OUTDATED: figures.count(totals["outdated"]),
-            said.LAST: figures.ago(max(changes)) if changes else "–",
-            said.TO_DECIDE: figures.count(waiting),
+            texts.ACTIVE: figures.count(totals["active"]),
+            texts.OUTDATED: figures.count(totals["outdated"]),
+            texts.LAST: figures.ago(max(changes)) if changes else "–",
+            texts.TO_DECIDE: figures.count(waiting),
         },
         width=140,
     )
 
 
-def show(memory: Memory, facts: Sequence[FactView], asked: fact_asked.Asked, proposals: Sequence[FactProposal]) -> None:
+def show(memory: Memory, facts: Sequence[FactView], asked: fact_filters.Asked, proposals: Sequence[FactProposal]) -> None:
     wanted = state.asked("view")
     view = st.segmented_control(
         "view",
-        said.VIEWS,
-        default=wanted if wanted in said.VIEWS else said.VIEWS[0],
+        texts.VIEWS,
+        default=wanted if wanted in texts.VIEWS else texts.VIEWS[0],
         required=True,
         key="facts-view",
         label_visibility="collapsed",
         width="content",
     )
-    state.show(view=view if view != said.VIEWS[0] else None)
+    state.show(view=view if view != texts.VIEWS[0] else None)
     if not facts:
-        frame.empty(said.NONE_FOUND, said.NONE_FOUND_TEXT, ":material/filter_alt_off:")
-    elif view == said.VIEWS[2]:
+        frame.empty(texts.NONE_FOUND, texts.NONE_FOUND_TEXT, ":material/filter_alt_off:")
+    elif view == texts.VIEWS[2]:
         fact_graph.show(facts, memory.facts.relations(asked.user))
-    elif view == said.VIEWS[1]:
+    elif view == texts.VIEWS[1]:
         _table(facts)
     else:
         _timeline(facts, asked, proposals)
 
 
-def _timeline(facts: Sequence[FactView], asked: fact_asked.Asked, proposals: Sequence[FactProposal]) -> None:
+def _timeline(facts: Sequence[FactView], asked: fact_filters.Asked, proposals: Sequence[FactProposal]) -> None:
     now = asked.moment or asked.held or datetime.now(UTC)
     doubted = {proposal.new.id for proposal in proposals}
-    lanes = fact_lanes.lanes(facts, now, doubted=doubted, told=fact_told.told)
+    lanes = fact_lanes.lanes(facts, now, doubted=doubted, told=fact_labels.told)
     begin, end = fact_lanes.span(facts, now)
     picked = timeline.show(lanes, begin=begin, end=end, now=now.timestamp(), chosen=state.asked("fact"), key="facts-timeline")
     if picked is not None and picked != state.asked("fact"):
@@ -68,23 +68,23 @@ def _table(facts: Sequence[FactView]) -> None:
     rows = [
         {
             "content": fact.content,
-            "state": said.STATUSES[fact.status],
-            "type": said.TYPES[fact.type],
+            "state": texts.STATUSES[fact.status],
+            "type": texts.TYPES[fact.type],
             "subject": fact.subject,
-            "since": fact_told.since(fact),
-            "until": fact_told.until(fact),
-            "said": fact_told.day(fact.said_at) if fact.said_at else "",
+            "since": fact_labels.since(fact),
+            "until": fact_labels.until(fact),
+            "said": fact_labels.day(fact.said_at) if fact.said_at else "",
             "confidence": fact.confidence,
         }
         for fact in facts
     ]
     config = {
         name: st.column_config.TextColumn(label, width="large" if name == "content" else None)
-        for name, label in said.COLUMNS.items()
+        for name, label in texts.COLUMNS.items()
     }
-    config["confidence"] = st.column_config.NumberColumn(said.COLUMNS["confidence"], format="%.2f")
+    config["confidence"] = st.column_config.NumberColumn(texts.COLUMNS["confidence"], format="%.2f")
     chosen = st.dataframe(
-        pd.DataFrame(rows, columns=list(said.COLUMNS)),
+        pd.DataFrame(rows, columns=list(texts.COLUMNS)),
         hide_index=True,
         column_config=config,
         on_select="rerun",

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Action, Helper, Memory, RunView, Source
-from ui import figures, filing, jobs, problems, who
-from ui import wording_sources as said
+from ui import figures, filing, jobs, problems, viewer
+from ui import wording_sources as texts
 from ui.components import reader
 from ui.escape import md_escape
 
@@ -25,26 +25,26 @@ def card(memory: Memory, source: Source) -> None:
     helper = memory.sources.helper(source.id)
     with st.container(border=True, key="src-helper"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{said.HELPER}**", width="content", help=said.HELPER_ABOUT)
+            st.markdown(f"**{texts.HELPER}**", width="content", help=texts.HELPER_ABOUT)
             if helper:
-                st.badge(said.HELPER_ORIGIN[helper.origin], color="violet" if helper.origin == "user" else "gray")
+                st.badge(texts.HELPER_ORIGIN[helper.origin], color="violet" if helper.origin == "user" else "gray")
                 st.space("stretch")
                 st.caption(figures.tokens(helper.tokens), width="content")
         if helper:
             st.text(helper.text, width="stretch")
         else:
-            st.caption(said.NO_HELPER)
+            st.caption(texts.NO_HELPER)
 
 
 def tab(memory: Memory, source: Source, *, live: bool) -> None:
     """Draw the helper's tab; live: it can be edited."""
     history = memory.helpers.history(source.id)
-    if live and who.may(memory, key="helper"):
+    if live and viewer.may(memory, key="helper"):
         _change(memory, source, next((one for one in history if one.in_force), None))
     if not history:
-        st.caption(said.NO_HELPER)
+        st.caption(texts.NO_HELPER)
         return
-    st.markdown(f"**{said.HISTORY}**")
+    st.markdown(f"**{texts.HISTORY}**")
     _table(source.id, history)
     _last_change(memory, source.id)
     if len(history) > 1:
@@ -55,10 +55,10 @@ def _change(memory: Memory, source: Source, current: Helper | None) -> None:
     writing, again = f"helper-own-{source.id}", f"helper-again-{source.id}"
     drawing = _under_way(memory, source.id)
     with st.container(horizontal=True):
-        if st.button(said.WRITE_OWN, key="helper-write", icon=":material/edit:", disabled=drawing):
+        if st.button(texts.WRITE_OWN, key="helper-write", icon=":material/edit:", disabled=drawing):
             st.session_state[writing], st.session_state[again] = True, False
         if st.button(
-            said.REGENERATE, key="helper-regenerate", icon=":material/autorenew:", disabled=drawing, help=said.REGENERATE_ABOUT
+            texts.REGENERATE, key="helper-regenerate", icon=":material/autorenew:", disabled=drawing, help=texts.REGENERATE_ABOUT
         ):
             st.session_state[writing], st.session_state[again] = False, True
     if drawing:
@@ -71,18 +71,18 @@ def _change(memory: Memory, source: Source, current: Helper | None) -> None:
 
 def _own(memory: Memory, source: Source, current: Helper | None, flag: str) -> None:
     with st.container(border=True, key="helper-own"):
-        text = st.text_area(said.OWN_TEXT, current.text if current else "", height=150, key=f"own-text-{source.id}")
+        text = st.text_area(texts.OWN_TEXT, current.text if current else "", height=150, key=f"own-text-{source.id}")
         shown = memory.helpers.preview(text=text)
-        st.caption(said.OF_TOKENS.format(tokens=shown.tokens, most=said.HELPER_TOKENS))
-        if shown.tokens > said.HELPER_TOKENS:
+        st.caption(texts.OF_TOKENS.format(tokens=shown.tokens, most=texts.HELPER_TOKENS))
+        if shown.tokens > texts.HELPER_TOKENS:
             st.markdown(f":small[:red[:material/error: {md_escape(_too_long(memory, text))}]]")
-        reason = st.text_input(said.REASON, placeholder=said.REASON_PLACEHOLDER, key=f"own-reason-{source.id}", max_chars=500)
+        reason = st.text_input(texts.REASON, placeholder=texts.REASON_PLACEHOLDER, key=f"own-reason-{source.id}", max_chars=500)
         with st.container(horizontal=True):
-            if st.button(said.SAVE, key="own-save", type="primary", icon=":material/check:"):
+            if st.button(texts.SAVE, key="own-save", type="primary", icon=":material/check:"):
                 with problems.noted():
                     memory.helpers.set(source.id, text, reason.strip() or None)
                     _close(flag)
-            if st.button(said.NEVER_MIND, key="own-leave"):
+            if st.button(texts.NEVER_MIND, key="own-leave"):
                 _close(flag)
 
 
@@ -94,16 +94,16 @@ def _too_long(memory: Memory, text: str) -> str:
 def _again(memory: Memory, source: Source, current: Helper | None, flag: str) -> None:
     force = False
     with st.container(border=True, key="helper-again"):
-        st.caption(said.REGENERATE_ABOUT)
+        st.caption(texts.REGENERATE_ABOUT)
         if current is not None and current.origin == "user":
-            st.markdown(f":orange[:material/info:] {said.REGENERATE_NOTE}")
-            force = st.toggle(said.REGENERATE_FORCE, key=f"again-force-{source.id}")
+            st.markdown(f":orange[:material/info:] {texts.REGENERATE_NOTE}")
+            force = st.toggle(texts.REGENERATE_FORCE, key=f"again-force-{source.id}")
         with st.container(horizontal=True):
-            if st.button(said.REGENERATE, key="again-go", type="primary", icon=":material/autorenew:"):
+            if st.button(texts.REGENERATE, key="again-go", type="primary", icon=":material/autorenew:"):
                 with problems.noted():
                     memory.start("regenerate_helper", source_id=source.id, force=force)
                     _close(flag)
-            if st.button(said.NEVER_MIND, key="again-leave"):
+            if st.button(texts.NEVER_MIND, key="again-leave"):
                 _close(flag)
 
 
@@ -131,7 +131,7 @@ def _until_drawn(memory: Memory, source_id: int) -> None:
     def draw() -> None:
         if not any(run.status in jobs.ACTIVE for run in _runs(memory, source_id)):
             st.rerun()
-        st.markdown(f":gray[:material/progress_activity: {said.REGENERATING}]")
+        st.markdown(f":gray[:material/progress_activity: {texts.REGENERATING}]")
 
     draw()
 
@@ -143,7 +143,7 @@ def _table(source_id: int, history: Sequence[Helper]) -> None:
         {
             "Version": one.version,
             "In force": one.in_force,
-            "Origin": said.HELPER_ORIGIN[one.origin],
+            "Origin": texts.HELPER_ORIGIN[one.origin],
             "Tokens": one.tokens,
             "Made": figures.stamp(one.created_at),
             "Text": figures.one_line(one.text),
@@ -164,12 +164,12 @@ def _last_change(memory: Memory, source_id: int) -> None:
     last = _last(memory, source_id)
     if last is None:
         return
-    verb = said.HELPER_VERBS[last.verb]
+    verb = texts.HELPER_VERBS[last.verb]
     reason = f" · “{md_escape(figures.one_line(last.reason, 80))}”" if last.reason else ""
-    line = said.LAST_CHANGE.format(actor=md_escape(last.actor), verb=verb, when=figures.ago(last.at), reason=reason)
+    line = texts.LAST_CHANGE.format(actor=md_escape(last.actor), verb=verb, when=figures.ago(last.at), reason=reason)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(line, width="content")
-        if st.button(said.UNDO, key="helper-undo", icon=":material/undo:", disabled="auditor" not in memory.actor.roles):
+        if st.button(texts.UNDO, key="helper-undo", icon=":material/undo:", disabled="auditor" not in memory.actor.roles):
             with problems.noted():
                 memory.review.undo(last.action_id)
                 st.rerun()
@@ -178,7 +178,7 @@ def _last_change(memory: Memory, source_id: int) -> None:
 def _last(memory: Memory, source_id: int) -> Action | None:
     """Return the last action that changed this source's helper; None if only its ingestion did."""
     actions = memory.audit.actions(limit=LOOKED_AT)
-    return next((a for a in actions if a.verb in said.HELPER_VERBS and _concerns(memory, a.action_id, source_id)), None)
+    return next((a for a in actions if a.verb in texts.HELPER_VERBS and _concerns(memory, a.action_id, source_id)), None)
 
 
 def _concerns(memory: Memory, action_id: str, source_id: int) -> bool:
@@ -187,25 +187,25 @@ def _concerns(memory: Memory, action_id: str, source_id: int) -> bool:
 
 
 def _compare(memory: Memory, source_id: int, history: Sequence[Helper]) -> None:
-    st.markdown(f"**{said.COMPARE}**")
-    texts = {one.version: one for one in history}
+    st.markdown(f"**{texts.COMPARE}**")
+    versions = {one.version: one for one in history}
     current = next((one for one in history if one.in_force), history[0])
     other = next(one for one in history if one.version != current.version)
     key = f"{source_id}-{len(history)}-{current.version}"  # after a change it is the change that is compared
     with st.container(horizontal=True):
-        before = _version(said.BEFORE_VERSION, list(texts), other.version, f"compare-a-{key}")
-        after = _version(said.AFTER_VERSION, list(texts), current.version, f"compare-b-{key}")
+        before = _version(texts.BEFORE_VERSION, list(versions), other.version, f"compare-a-{key}")
+        after = _version(texts.AFTER_VERSION, list(versions), current.version, f"compare-b-{key}")
     _difference(memory, source_id, before, after)
-    _both(texts[before], texts[after])
+    _both(versions[before], versions[after])
 
 
 def _difference(memory: Memory, source_id: int, before: int, after: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{said.DIFFERENCE}**", width="content")
-        st.markdown(said.DIFFERENCE_KEY, width="content")
+        st.markdown(f"**{texts.DIFFERENCE}**", width="content")
+        st.markdown(texts.DIFFERENCE_KEY, width="content")
     changes = memory.helpers.difference(source_id, before, after)
     if all(change.kind == "same" for change in changes):
-        st.caption(said.SAME_TEXT)
+        st.caption(texts.SAME_TEXT)
     else:
         reader.show(reader.changed(changes), key=f"difference-{source_id}-{before}-{after}")
 
@@ -213,8 +213,8 @@ def _difference(memory: Memory, source_id: int, before: int, after: int) -> None
 def _both(before: Helper, after: Helper) -> None:
     for column, one in zip(st.columns(2, gap="small"), (before, after), strict=True):
         with column.container(border=True, height="stretch"):
-            line = said.VERSION_LINE.format(
-                version=one.version, origin=said.HELPER_ORIGIN[one.origin], tokens=figures.tokens(one.tokens)
+            line = texts.VERSION_LINE.format(
+                version=one.version, origin=texts.HELPER_ORIGIN[one.origin], tokens=figures.tokens(one.tokens)
             )
             st.caption(line)
             st.text(one.text)

@@ -13,7 +13,7 @@ import streamlit as st
 
 from memoir_engine import CategoryVersion, Cause, Filing, Memory, ReviewError
 from ui import figures, frame, state
-from ui import wording_past as said
+from ui import wording_history as texts
 
 Row = tuple[Cause, str, str]
 
@@ -32,14 +32,14 @@ def category(memory: Memory, category_id: int) -> None:
     """Show every change of a category, newest first."""
     versions = memory.tree.history(category_id)
     rows = [row for at, one in enumerate(versions) for row in _version(one, versions[at + 1 : at + 2])]
-    _table(memory, said.HISTORY, said.HISTORY_ABOUT, rows, f"history-{category_id}")
+    _table(memory, texts.HISTORY, texts.HISTORY_ABOUT, rows, f"history-{category_id}")
 
 
 def chunk(memory: Memory, chunk_id: int) -> None:
     """Show every place a chunk has had, newest first."""
     filings = memory.tree.filings(chunk_id)
     rows = [row for at, one in enumerate(filings) for row in _filing(one, filings[at + 1 : at + 2])]
-    _table(memory, said.PLACES, said.PLACES_ABOUT, rows, f"places-{chunk_id}")
+    _table(memory, texts.PLACES, texts.PLACES_ABOUT, rows, f"places-{chunk_id}")
 
 
 def _version(version: CategoryVersion, following: Sequence[CategoryVersion]) -> list[Row]:
@@ -47,7 +47,7 @@ def _version(version: CategoryVersion, following: Sequence[CategoryVersion]) -> 
     ended = version.ended
     if ended is None or (following and following[0].from_seq == version.to_seq):
         return [began]
-    return [began, (ended, said.ENDED.get(ended.kind, said.ENDED_OTHERWISE), figures.path(version.path))]
+    return [began, (ended, texts.ENDED.get(ended.kind, texts.ENDED_OTHERWISE), figures.path(version.path))]
 
 
 def _filing(filing: Filing, following: Sequence[Filing]) -> list[Row]:
@@ -55,7 +55,7 @@ def _filing(filing: Filing, following: Sequence[Filing]) -> list[Row]:
     ended = filing.ended
     if ended is None or (following and following[0].from_seq == filing.to_seq):
         return [began]
-    return [began, (ended, said.ENDED.get(ended.kind, said.ENDED_OTHERWISE), figures.path(filing.path))]
+    return [began, (ended, texts.ENDED.get(ended.kind, texts.ENDED_OTHERWISE), figures.path(filing.path))]
 
 
 def _table(memory: Memory, title: str, about: str, rows: list[Row], key: str) -> None:
@@ -66,15 +66,15 @@ def _table(memory: Memory, title: str, about: str, rows: list[Row], key: str) ->
         newest = rows[::-1]
         table = pd.DataFrame(
             [(figures.stamp(cause.at), cause.actor, what, where, cause.reason or "") for cause, what, where in newest],
-            columns=[said.WHEN, said.WHO, said.WHAT, said.WHERE, said.WHY],
+            columns=[texts.WHEN, texts.WHO, texts.WHAT, texts.WHERE, texts.WHY],
         )
         st.dataframe(
-            table if table[said.WHY].any() else table.drop(columns=said.WHY),
+            table if table[texts.WHY].any() else table.drop(columns=texts.WHY),
             hide_index=True,
             key=key,
             selection_mode=frame.A_ROW,
             height=frame.table_height(len(newest), most=10),
-            column_config={said.WHEN: st.column_config.TextColumn(width=150), said.WHO: st.column_config.TextColumn(width=90)},
+            column_config={texts.WHEN: st.column_config.TextColumn(width=150), texts.WHO: st.column_config.TextColumn(width=90)},
             on_select=lambda: _look(memory, key, [cause for cause, _, _ in newest]),
         )
 

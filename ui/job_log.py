@@ -10,21 +10,21 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import feed, figures, frame, wording
-from ui import wording_sources as said
+from ui import figures, frame, job_progress, wording
+from ui import wording_sources as texts
 from ui.escape import md_escape
 
 
 def show(memory: Memory, run: RunView) -> None:
     """Draw the folded details; they are read only when opened."""
-    folded = st.expander(said.LOG, key=f"log-{run.id}", on_change="rerun", icon=":material/receipt_long:", type="compact")
+    folded = st.expander(texts.LOG, key=f"log-{run.id}", on_change="rerun", icon=":material/receipt_long:", type="compact")
     if not folded.open:
         return
     with folded:
-        known = feed.of(memory, run.id)
+        known = job_progress.of(memory, run.id)
         _costs(run, run.result.get("estimate") or known.foreseen)
         if memory.config.max_cost is not None:
-            st.caption(said.CAP.format(cap=md_escape(figures.money(memory.config.max_cost))))
+            st.caption(texts.CAP.format(cap=md_escape(figures.money(memory.config.max_cost))))
         _batches(run.id, known.batches)
 
 
@@ -32,10 +32,10 @@ def going_on(memory: Memory, run: RunView) -> str:
     """Describe what resuming will ask of the model and what it will skip."""
     kept = _answers_kept(memory, run)
     if not kept:
-        return said.RESUME_NEW
-    foreseen = run.result.get("estimate") or feed.of(memory, run.id).foreseen
-    calls = said.RESUME_OF.format(calls=figures.plural(int(foreseen["calls"]), "call", "calls")) if foreseen else ""
-    return said.RESUME_KEPT.format(kept=figures.plural(kept, "answer is", "answers are"), of=calls)
+        return texts.RESUME_NEW
+    foreseen = run.result.get("estimate") or job_progress.of(memory, run.id).foreseen
+    calls = texts.RESUME_OF.format(calls=figures.plural(int(foreseen["calls"]), "call", "calls")) if foreseen else ""
+    return texts.RESUME_KEPT.format(kept=figures.plural(kept, "answer is", "answers are"), of=calls)
 
 
 def _answers_kept(memory: Memory, run: RunView) -> int:
@@ -68,10 +68,10 @@ def _batches(run_id: str, batches: list[list[Any]]) -> None:
     import pandas as pd
 
     if not batches:
-        st.caption(said.NO_BATCHES)
+        st.caption(texts.NO_BATCHES)
         return
-    more = f" {said.MORE_BATCHES.format(count=figures.count(len(batches)))}" if len(batches) == feed.BATCHES else ""
-    st.caption(said.BATCHES + more)
+    more = f" {texts.MORE_BATCHES.format(count=figures.count(len(batches)))}" if len(batches) == job_progress.BATCHES else ""
+    st.caption(texts.BATCHES + more)
     names = ["Level", "Parent", "Sent", "Succeeded", "Retried", "Latency", "Attempt"]
     rows = pd.DataFrame(batches, columns=names).assign(Parent=[batch[1] or wording.ROOT for batch in batches])
     if rows["Attempt"].max() == 1:

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import feed, figures, filing, job_log, problems, who, wording, wording_who
-from ui import wording_sources as said
+from ui import figures, filing, job_log, job_progress, problems, viewer, wording, wording_viewer
+from ui import wording_sources as texts
 from ui.escape import md_escape
 
 ACTIVE = filing.ACTIVE
@@ -35,7 +35,7 @@ def live(memory: Memory, seen: Set[str] = frozenset()) -> None:
         if before - _active(runs):
             st.rerun()  # one has ended: once more in full, so that the list of sources and the counts are read again
         if not runs:
-            st.caption(said.NO_JOBS)
+            st.caption(texts.NO_JOBS)
         front, earlier = _sorted(memory, runs)
         for run in front:
             _card(memory, run)
@@ -58,7 +58,7 @@ def _sorted(memory: Memory, runs: tuple[RunView, ...]) -> tuple[list[RunView], l
 
 def _folded(earlier: list[RunView]) -> str:
     failed = sum(run.status == "failed" for run in earlier)
-    return f"{said.EARLIER} ({len(earlier)}{said.OF_THEM_FAILED.format(failed=failed) if failed else ''})"
+    return f"{texts.EARLIER} ({len(earlier)}{texts.OF_THEM_FAILED.format(failed=failed) if failed else ''})"
 
 
 def active(memory: Memory) -> set[str]:
@@ -88,7 +88,7 @@ def _card(memory: Memory, run: RunView) -> None:
             name, full = figures.named(name_of(run), 44)
             st.markdown(f":material/description: **{name}**", width="content", help=full)
             if _was_there(run):
-                st.badge(said.WAS_THERE, color="gray", icon=":material/content_copy:")
+                st.badge(texts.WAS_THERE, color="gray", icon=":material/content_copy:")
             else:
                 status_badge(run.status)
             st.space("stretch")
@@ -96,7 +96,7 @@ def _card(memory: Memory, run: RunView) -> None:
         if run.status in ACTIVE:
             _progress(memory, run)
         elif run.status == WAITING:
-            st.caption(f"{said.WAITS_FOR_YOU} :gray[{figures.ago(run.started_at)}]")
+            st.caption(f"{texts.WAITS_FOR_YOU} :gray[{figures.ago(run.started_at)}]")
         else:
             _ending(memory, run)
         if run.calls or run.result.get("estimate"):
@@ -104,13 +104,13 @@ def _card(memory: Memory, run: RunView) -> None:
 
 
 def _buttons(memory: Memory, run: RunView) -> None:
-    mine = who.owns(memory, run.actor)
-    not_mine = None if mine else wording_who.ANOTHERS.format(name=md_escape(run.actor))
+    mine = viewer.owns(memory, run.actor)
+    not_mine = None if mine else wording_viewer.ANOTHERS.format(name=md_escape(run.actor))
     if run.status in ACTIVE:
         heard = f"cancelling-{run.id}" in st.session_state
-        every = said.CANCEL_ALL_SAMPLES if run.verb == "load_samples" else said.CANCEL
+        every = texts.CANCEL_ALL_SAMPLES if run.verb == "load_samples" else texts.CANCEL
         st.button(
-            said.CANCELLING if heard else every,
+            texts.CANCELLING if heard else every,
             key=f"cancel-{run.id}",
             icon=":material/stop_circle:",
             on_click=_cancel,
@@ -119,17 +119,17 @@ def _buttons(memory: Memory, run: RunView) -> None:
             help=not_mine,
         )
     elif run.status == WAITING:
-        _open(said.SAY_WHAT, ":material/edit_note:", draft=run.id)
-        _give_up(memory, run.id, said.DRAFT_CANCEL, not_mine)
+        _open(texts.SAY_WHAT, ":material/edit_note:", draft=run.id)
+        _give_up(memory, run.id, texts.DRAFT_CANCEL, not_mine)
     elif run.resumable and _hopeless(run):
-        _give_up(memory, run.id, said.DISCARD, not_mine)
+        _give_up(memory, run.id, texts.DISCARD, not_mine)
     elif run.resumable:
         key, icon = f"resume-{run.id}", ":material/play_arrow:"
-        if st.button(said.RESUME, key=key, icon=icon, type="primary", disabled=not mine, help=not_mine):
+        if st.button(texts.RESUME, key=key, icon=icon, type="primary", disabled=not mine, help=not_mine):
             with problems.noted():
                 memory.jobs.resume(run.id)
                 st.rerun()
-        _give_up(memory, run.id, said.DISCARD, not_mine)
+        _give_up(memory, run.id, texts.DISCARD, not_mine)
     elif run.result.get("source_id"):
         _open("Open", ":material/arrow_forward:", src=run.result["source_id"])
 
@@ -147,7 +147,7 @@ def _open(label: str, icon: str, **parameters: str | int) -> None:
 
 
 def _give_up(memory: Memory, run_id: str, label: str, not_mine: str | None) -> None:
-    about = not_mine or said.DISCARD_HELP
+    about = not_mine or texts.DISCARD_HELP
     if st.button(label, key=f"give-up-{run_id}", icon=":material/delete:", help=about, disabled=not_mine is not None):
         with problems.noted():
             memory.jobs.cancel(run_id)
@@ -156,14 +156,14 @@ def _give_up(memory: Memory, run_id: str, label: str, not_mine: str | None) -> N
 
 def _progress(memory: Memory, run: RunView) -> None:
     if run.verb == "load_samples":
-        st.caption(said.SAMPLES_ONE_BY_ONE)
+        st.caption(texts.SAMPLES_ONE_BY_ONE)
         return
-    known = feed.of(memory, run.id)
+    known = job_progress.of(memory, run.id)
     if not known.waiting and not known.identified and not known.placed:
-        st.progress(0.0, text=f"{said.WRITING_HELPER if known.read else said.READING} · {figures.elapsed(run)}")
+        st.progress(0.0, text=f"{texts.WRITING_HELPER if known.read else texts.READING} · {figures.elapsed(run)}")
         return
     if known.waiting:
-        st.caption(said.WAITS)
+        st.caption(texts.WAITS)
     rate = f" · {known.placed / max(_seconds(run), 0.1):.1f}/s" if known.placed else ""
     text = f"{figures.count(known.placed)} / {figures.plural(known.total, 'chunk', 'chunks')}{rate} · {figures.spent(run)}"
     st.progress(min(1.0, known.placed / known.total) if known.total else 0.0, text=text)
@@ -173,9 +173,9 @@ def _progress(memory: Memory, run: RunView) -> None:
 
 def _ending(memory: Memory, run: RunView) -> None:
     if run.status == "cancelled":
-        st.caption(said.CANCELLED)
+        st.caption(texts.CANCELLED)
     elif run.status == "interrupted":
-        st.caption(said.INTERRUPTED)
+        st.caption(texts.INTERRUPTED)
     elif run.error:
         problems.tell(run.error, run.remedy)
     if run.resumable and not _hopeless(run):
@@ -206,4 +206,4 @@ def _cancel(memory: Memory, run_id: str) -> None:
         if memory.jobs.cancel(run_id):
             st.session_state[f"cancelling-{run_id}"] = 1
         else:
-            st.toast(said.TOO_LATE, icon=":material/info:")
+            st.toast(texts.TOO_LATE, icon=":material/info:")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from memoir_engine import Memory, Source
 from ui import problems, state
-from ui import wording_sources as said
+from ui import wording_sources as texts
 from ui.components import reader
 from ui.escape import md_escape
 
@@ -22,13 +22,13 @@ def note(memory: Memory, source: Source) -> None:
     if source.status != UNFILED:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="knowledge"):
-        known = said.KNOWN_AS.format(doc_id=md_escape(source.doc_id or source.name))
+        known = texts.KNOWN_AS.format(doc_id=md_escape(source.doc_id or source.name))
         st.markdown(f":blue[:material/menu_book:] {known}", width="stretch")
-        if st.button(said.FILE_KNOWLEDGE, icon=":material/account_tree:", key="file-knowledge", help=said.FILE_KNOWLEDGE_HELP):
+        if st.button(texts.FILE_KNOWLEDGE, icon=":material/account_tree:", key="file-knowledge", help=texts.FILE_KNOWLEDGE_HELP):
             with problems.noted():
                 memory.start("ingest_text", text=memory.sources.text(source.id), name=source.name)
                 state.show(src=None)
-                st.toast(said.BEING_FILED, icon=":material/account_tree:")
+                st.toast(texts.BEING_FILED, icon=":material/account_tree:")
                 st.rerun()
 
 
@@ -36,7 +36,7 @@ def whole(memory: Memory, source: Source) -> bool:
     """Show the whole text if it has no chunks; return whether it was shown."""
     if source.chunks:
         return False
-    st.caption(said.NOT_FILED)
+    st.caption(texts.NOT_FILED)
     text = memory.sources.text(source.id)
     shown = text if len(text) <= SHOWN else f"{text[:SHOWN]} …"
     reader.show((reader.Block(shown),), key=f"src-whole-{source.id}", height=640 if len(shown) > 2_000 else 0)

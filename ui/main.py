@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import frame, problems, who, wording
+from ui import frame, problems, viewer, wording
 
 HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "pages"
@@ -31,7 +31,7 @@ def page(name: str, title: str, *, default: bool = False) -> st.Page:
 def guard() -> Memory:
     """Return the open memory, or show its error and stop the page."""
     try:
-        return who.memory()
+        return viewer.memory()
     except MemoirError as error:
         problems.show(error)
         st.stop()
@@ -39,7 +39,7 @@ def guard() -> Memory:
 
 st.set_page_config(page_title="Memoir", page_icon=HERE / "static" / "favicon.svg", layout="wide")
 st.logo(HERE / "static" / "logo.svg", icon_image=HERE / "static" / "favicon.svg", size="large")
-who.guard()
+viewer.guard()
 chosen = st.navigation(
     {
         "": [page("overview", "Overview", default=True)],
@@ -56,6 +56,6 @@ chosen = st.navigation(
 )
 memory = guard()
 frame.foot(memory)
-who.foot(memory)
+viewer.foot(memory)
 frame.offline_banner(memory)
 chosen.run()

@@ -10,18 +10,18 @@ from tempfile import TemporaryDirectory
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import who
-from ui import wording_erasing as said
+from ui import viewer
+from ui import wording_erasure as texts
 
 
 def show(memory: Memory) -> None:
     with st.container(border=True, key="memory-file"):
-        st.markdown(f"**{said.FILE_TITLE}**")
-        st.caption(said.FILE_ABOUT)
-        if who.may(memory, key="export", role="admin"):
+        st.markdown(f"**{texts.FILE_TITLE}**")
+        st.caption(texts.FILE_ABOUT)
+        if viewer.may(memory, key="export", role="admin"):
             name = f"memoir-{datetime.now(UTC):%Y-%m-%d}.zip"
             st.download_button(
-                said.EXPORT, whole(memory), name, "application/zip", key="export", icon=":material/download:", on_click="ignore"
+                texts.EXPORT, whole(memory), name, "application/zip", key="export", icon=":material/download:", on_click="ignore"
             )
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from memoir_engine import ErrorReport, MemoirError
-from ui import wording, wording_errors, wording_who
+from ui import wording, wording_errors, wording_viewer
 from ui.escape import md_escape
 
 _log = logging.getLogger("memoir.app")
@@ -26,7 +26,7 @@ def show(error: MemoirError | ErrorReport) -> None:
     if isinstance(error, MemoirError) and error.facts and error.code in wording_errors.FOR_PAGES:
         _astray(error, wording_errors.FOR_PAGES[error.code])
     elif isinstance(error, MemoirError) and error.code == NOT_ALLOWED:
-        tell(str(error), wording_who.NOT_ALLOWED.format(**error.facts))
+        tell(str(error), wording_viewer.NOT_ALLOWED.format(**error.facts))
     else:
         tell(str(error) if isinstance(error, MemoirError) else error.message, error.remedy)
 

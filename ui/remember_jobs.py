@@ -12,8 +12,8 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import EventView, Memory, RunView
-from ui import figures, jobs, problems, state, who, wording_who
-from ui import wording_facts as said
+from ui import figures, jobs, problems, state, viewer, wording_viewer
+from ui import wording_facts as texts
 from ui.escape import md_escape
 
 ACTIVE = ("queued", "running")
@@ -34,7 +34,7 @@ def live(memory: Memory) -> None:
         if before - {run.id for run in runs if run.status in ACTIVE}:
             st.rerun()
         if not runs:
-            st.caption(said.NO_TALKS)
+            st.caption(texts.NO_TALKS)
         for run in runs:
             card(memory, run)
 
@@ -60,9 +60,9 @@ def card(memory: Memory, run: RunView, *, closes: bool = False) -> None:
     user = run.request.get("user_id")
     with st.container(border=True, key=f"remember-{run.id}", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            name, full = figures.named(str(run.request.get("session_id") or said.A_TALK), 40)
+            name, full = figures.named(str(run.request.get("session_id") or texts.A_TALK), 40)
             st.markdown(
-                f":material/forum: **{name}** :gray[{md_escape(str(user or said.WORKSPACE))}]", width="content", help=full
+                f":material/forum: **{name}** :gray[{md_escape(str(user or texts.WORKSPACE))}]", width="content", help=full
             )
             jobs.status_badge(run.status)
             st.space("stretch")
@@ -74,11 +74,11 @@ def card(memory: Memory, run: RunView, *, closes: bool = False) -> None:
         if drawn:
             st.code("\n".join(drawn[:most]), language=None, wrap_lines=True)
         if len(drawn) > most:
-            st.caption(said.MORE_DRAWN.format(count=figures.count(len(drawn) - most)))
+            st.caption(texts.MORE_DRAWN.format(count=figures.count(len(drawn) - most)))
         for line in _ending(events):
             st.markdown(f":small[{line}]")
         if run.status == "failed":
-            problems.tell(run.error or said.FAILED, run.remedy)
+            problems.tell(run.error or texts.FAILED, run.remedy)
 
 
 def _runs(memory: Memory) -> tuple[RunView, ...]:
@@ -88,10 +88,10 @@ def _runs(memory: Memory) -> tuple[RunView, ...]:
 def _buttons(memory: Memory, run: RunView, *, closes: bool) -> None:
     user = run.request.get("user_id")
     if run.status in ACTIVE:
-        mine = who.owns(memory, run.actor)
-        about = None if mine else wording_who.ANOTHERS.format(name=md_escape(run.actor))
+        mine = viewer.owns(memory, run.actor)
+        about = None if mine else wording_viewer.ANOTHERS.format(name=md_escape(run.actor))
         key = f"remember-stop-{run.id}"
-        st.button(said.STOP, key=key, type="tertiary", on_click=_stop, args=(memory, run.id), disabled=not mine, help=about)
+        st.button(texts.STOP, key=key, type="tertiary", on_click=_stop, args=(memory, run.id), disabled=not mine, help=about)
     elif closes:
         close: dict[str, Any] = {"job": None}
         st.button(
@@ -101,11 +101,11 @@ def _buttons(memory: Memory, run: RunView, *, closes: bool) -> None:
             type="tertiary",
             on_click=state.show,
             kwargs=close,
-            help=said.CLOSE,
+            help=texts.CLOSE,
         )
     elif run.status == "done":
         there = {"user": str(user)} if user else {}
-        st.page_link("../pages/facts.py", label=said.OPEN_FACTS, icon=":material/arrow_forward:", query_params=there)
+        st.page_link("../pages/facts.py", label=texts.OPEN_FACTS, icon=":material/arrow_forward:", query_params=there)
 
 
 def _stop(memory: Memory, run_id: str) -> None:
@@ -118,7 +118,7 @@ def _cut(events: tuple[EventView, ...]) -> str:
     if not found:
         return ""
     messages = figures.plural(found[-1]["messages"], "message", "messages")
-    return md_escape(said.CUT.format(messages=messages, cuts=figures.plural(found[-1]["cuts"], "part", "parts")))
+    return md_escape(texts.CUT.format(messages=messages, cuts=figures.plural(found[-1]["cuts"], "part", "parts")))
 
 
 def _progress(run: RunView, events: tuple[EventView, ...]) -> None:
@@ -127,7 +127,7 @@ def _progress(run: RunView, events: tuple[EventView, ...]) -> None:
         return
     parts = [event.body for event in events if event.kind in ("CutExtracted", "CutFailed")]
     total = next((int(event.body["cuts"]) for event in reversed(events) if event.kind == "ConversationCut"), 0)
-    text = said.PARTS_READ.format(done=len(parts), all=total) if total else said.COUNTING
+    text = texts.PARTS_READ.format(done=len(parts), all=total) if total else texts.COUNTING
     st.progress(min(1.0, len(parts) / total) if total else 0.0, text=text)
 
 
@@ -152,7 +152,7 @@ def _written(reply: str | None) -> list[dict[str, str]]:
 
 
 def _line(kind: str, content: str) -> str:
-    return f"{said.TYPES.get(kind, kind)[:9]:<9}  {figures.one_line(content, CHARS)}"
+    return f"{texts.TYPES.get(kind, kind)[:9]:<9}  {figures.one_line(content, CHARS)}"
 
 
 def _ending(events: tuple[EventView, ...]) -> list[str]:
@@ -160,15 +160,15 @@ def _ending(events: tuple[EventView, ...]) -> list[str]:
     for event in events:
         body = event.body
         if event.kind == "CutFailed":
-            found.append(f":orange[{md_escape(said.PART_FAILED.format(number=body['number'], of=body['of']))}]")
+            found.append(f":orange[{md_escape(texts.PART_FAILED.format(number=body['number'], of=body['of']))}]")
         elif event.kind == "FactsCompared":
             new, known = (
                 figures.plural(body["new"], "new fact", "new facts"),
                 figures.plural(body["known"], "known one", "known ones"),
             )
-            found.append(md_escape(said.COMPARED.format(new=new, known=known)))
+            found.append(md_escape(texts.COMPARED.format(new=new, known=known)))
         elif event.kind == "FactsStored":
             added = figures.plural(body["added"], "fact added", "facts added")
             outdated = figures.plural(body["outdated"], "known one outdated", "known ones outdated")
-            found.append(md_escape(said.DONE.format(added=added, outdated=outdated)))
+            found.append(md_escape(texts.DONE.format(added=added, outdated=outdated)))
     return found[-4:]

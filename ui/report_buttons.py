@@ -8,24 +8,24 @@ from functools import partial
 import streamlit as st
 
 from memoir_engine import Report
-from ui import wording_activity as said
+from ui import wording_activity as texts
 
 FILES = (
-    ("html", "text/html", said.REPORT_HTML, ":material/description:"),
-    ("json", "application/json", said.REPORT_JSON, ":material/data_object:"),
+    ("html", "text/html", texts.REPORT_HTML, ":material/description:"),
+    ("json", "application/json", texts.REPORT_JSON, ":material/data_object:"),
 )
 WIDTH = 340  # px of what a menu says; it is as wide as its widest line
 
 
 def show(make: Callable[[], Report], *, name: str, key: str) -> None:
     """name: file name without an extension."""
-    with st.popover(said.REPORT, icon=":material/summarize:", key=f"report-{key}"):
+    with st.popover(texts.REPORT, icon=":material/summarize:", key=f"report-{key}"):
         files(make, name=name, key=key)
 
 
 def files(make: Callable[[], Report], *, name: str, key: str) -> None:
     """Offer both forms with a description, for a menu with further downloads."""
-    st.caption(said.REPORT_ABOUT, width=WIDTH)
+    st.caption(texts.REPORT_ABOUT, width=WIDTH)
     for form, mime, label, icon in FILES:
         st.download_button(
             label,

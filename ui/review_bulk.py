@@ -16,7 +16,7 @@ import streamlit as st
 
 from memoir_engine import LeafEffect, MemoirError, Memory, ReviewItem, StepsPreview
 from ui import figures, frame, problems, review_steps
-from ui import wording_review as said
+from ui import wording_review as texts
 from ui.escape import md_escape
 
 STEPS, DONE = "rv-bulk", "rv-bulk-done"  # what would be done, and what was done
@@ -36,20 +36,20 @@ def bar(memory: Memory, chosen: Sequence[ReviewItem]) -> None:
         return
     with st.container(border=True, key="rv-bulk-bar"):
         if not chosen:
-            st.caption(said.NONE_CHOSEN)
+            st.caption(texts.NONE_CHOSEN)
             return
         _head(chosen)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             verdict = st.segmented_control(
-                said.VERDICT_FOR_ALL,
-                list(said.VERDICTS),
-                format_func=lambda one: said.VERDICTS[one],
+                texts.VERDICT_FOR_ALL,
+                list(texts.VERDICTS),
+                format_func=lambda one: texts.VERDICTS[one],
                 default="approve",
                 required=True,
                 key="rv-bulk-verdict",
             )
             reason = st.text_input(
-                said.BULK_REASON, key="rv-bulk-reason", placeholder=said.BULK_REASON_HINT, max_chars=review_steps.REASON_CHARS
+                texts.BULK_REASON, key="rv-bulk-reason", placeholder=texts.BULK_REASON_HINT, max_chars=review_steps.REASON_CHARS
             )
         category = _place(memory) if verdict == "refile" else None
         if verdict != "refile" or category is not None:
@@ -58,11 +58,11 @@ def bar(memory: Memory, chosen: Sequence[ReviewItem]) -> None:
 
 def _head(chosen: Sequence[ReviewItem]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{said.CHOSEN.format(count=figures.count(len(chosen)))}**", width="content")
+        st.markdown(f"**{texts.CHOSEN.format(count=figures.count(len(chosen)))}**", width="content")
         st.space("stretch")
         if len(chosen) == 1:
             one = chosen[0]
-            frame.here(said.OPEN_ITEM, key="rv-open", icon=":material/open_in_full:", item=one.key, state=one.state)
+            frame.here(texts.OPEN_ITEM, key="rv-open", icon=":material/open_in_full:", item=one.key, state=one.state)
 
 
 def told(memory: Memory) -> None:
@@ -72,11 +72,11 @@ def told(memory: Memory) -> None:
         return
     done, all_ = kept["done"], kept["all"]
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="rv-bulk-told"):
-        words = said.UNDONE_ALL if kept["undo"] else said.DONE_ALL
+        words = texts.UNDONE_ALL if kept["undo"] else texts.DONE_ALL
         st.markdown(f":green[:material/check_circle:] {words.format(done=figures.count(len(done)), all=figures.count(all_))}")
         if done and not kept["undo"]:
             st.button(
-                said.UNDO_ALL.format(count=figures.count(len(done))),
+                texts.UNDO_ALL.format(count=figures.count(len(done))),
                 key="rv-bulk-undo",
                 icon=":material/undo:",
                 on_click=_undo,
@@ -89,14 +89,14 @@ def told(memory: Memory) -> None:
 def _place(memory: Memory) -> int | None:
     """Return the leaf chosen among those whose path matches the words."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        words = st.text_input(said.FIND_PLACE, key="rv-bulk-find", placeholder=said.WHERE_HELP)
+        words = st.text_input(texts.FIND_PLACE, key="rv-bulk-find", placeholder=texts.WHERE_HELP)
         leaves = memory.tree.search_paths(words, limit=FOUND, leaves_only=True) if words.strip() else _leaves(memory)
         paths = {leaf.id: figures.path(leaf.path) for leaf in leaves}
         chosen = st.selectbox(
-            said.WHERE_TO, list(paths), index=None, format_func=lambda one: paths.get(one, ""), key="rv-bulk-place"
+            texts.WHERE_TO, list(paths), index=None, format_func=lambda one: paths.get(one, ""), key="rv-bulk-place"
         )
     if words.strip() and not paths:
-        st.caption(said.NO_PLACE)
+        st.caption(texts.NO_PLACE)
     return chosen if isinstance(chosen, int) and chosen in paths else None
 
 
@@ -121,7 +121,7 @@ def _offer(memory: Memory, steps: Sequence[review_steps.Sent]) -> None:
         _effect(effect)
         verdict = steps[0].verdict
         st.button(
-            said.DO_FOR[verdict].format(count=figures.count(effect.done)),
+            texts.DO_FOR[verdict].format(count=figures.count(effect.done)),
             type="primary",
             key="rv-bulk-do",
             icon=ICONS[verdict],
@@ -132,16 +132,16 @@ def _offer(memory: Memory, steps: Sequence[review_steps.Sent]) -> None:
 
 
 def _effect(effect: StepsPreview) -> None:
-    st.markdown(f"**{said.EFFECT}**")
+    st.markdown(f"**{texts.EFFECT}**")
     lines = [
-        f"- {said.EFFECTS[verdict].format(chunks=figures.plural(many, 'chunk', 'chunks'))}"
+        f"- {texts.EFFECTS[verdict].format(chunks=figures.plural(many, 'chunk', 'chunks'))}"
         for verdict, many in effect.counts.items()
         if many
     ]
     lines += [f"- {_leaf(leaf)}" for leaf in effect.leaves[:LEAVES]]
     if len(effect.leaves) > LEAVES:
-        lines.append(f"- {said.MORE_LEAVES.format(count=len(effect.leaves) - LEAVES)}")
-    lines += [f"- :orange[{said.NOT_DONE}] {md_escape(one.says)}" for one in effect.not_done[:LEAVES]]
+        lines.append(f"- {texts.MORE_LEAVES.format(count=len(effect.leaves) - LEAVES)}")
+    lines += [f"- :orange[{texts.NOT_DONE}] {md_escape(one.says)}" for one in effect.not_done[:LEAVES]]
     st.markdown("\n".join(lines))
 
 

@@ -14,9 +14,9 @@ import streamlit as st
 
 from memoir_engine import FactReviewPage, MemoirError, Memory, ReviewPage
 from ui import review_data, review_facts, review_steps, state
-from ui import wording_review as said
+from ui import wording_review as texts
 from ui.components import review
-from ui.review_asked import Asked
+from ui.review_filters import Asked
 
 PAGE = 24  # items of one answer
 FIRST = 3  # of them come with their evidence, before the browser has asked
@@ -103,7 +103,7 @@ def _data(memory: Memory, asked: Asked, found: ReviewPage | FactReviewPage) -> d
         "state": asked.state,
         "counts": counts,
         "nothing": _nothing(asked),
-        "words": said.DESK,
+        "words": texts.DESK,
     }
 
 
@@ -152,8 +152,8 @@ def _found(memory: Memory, text: str) -> dict[str, Any] | None:
 
 
 def _nothing(asked: Asked) -> dict[str, str]:
-    title, text = (said.NOTHING_FACTS if asked.kind == "facts" else said.NOTHING)[asked.state]
-    return {"title": title, "text": said.NOTHING_FILTERED if asked.filtered else text}
+    title, text = (texts.NOTHING_FACTS if asked.kind == "facts" else texts.NOTHING)[asked.state]
+    return {"title": title, "text": texts.NOTHING_FILTERED if asked.filtered else text}
 
 
 def _keys(wished: object) -> list[str]:

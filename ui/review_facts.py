@@ -9,9 +9,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from memoir_engine import FactOrigin, FactReviewItem, FactView, MemoirError, Memory
-from ui import fact_told, figures
-from ui import wording_facts as facts_said
-from ui import wording_review as said
+from ui import fact_labels, figures, wording_facts
+from ui import wording_review as texts
 
 AROUND = 240  # characters of a message before and after the words
 QUOTE = 70
@@ -28,7 +27,7 @@ def item(found: FactReviewItem) -> dict[str, Any]:
         "key": found.key,
         "kind": found.kind,
         "name": f"“{figures.one_line(found.fact.content, QUOTE)}”",
-        "source": said.FACTS_OF.format(user=found.user_id or facts_said.WORKSPACE),
+        "source": texts.FACTS_OF.format(user=found.user_id or wording_facts.WORKSPACE),
         "category": None,
         "path": [],
         "state": found.state,
@@ -39,18 +38,18 @@ def item(found: FactReviewItem) -> dict[str, Any]:
 
 def evidence(memory: Memory, found: FactReviewItem) -> dict[str, Any]:
     older, newer = (found.others, (found.fact,)) if found.kind == "proposal" else ((found.fact,), found.others)
-    sides = [_side(memory, one, said.OLDER) for one in older] + [_side(memory, one, said.NEWER) for one in newer]
+    sides = [_side(memory, one, texts.OLDER) for one in older] + [_side(memory, one, texts.NEWER) for one in newer]
     if found.kind == "fact":
-        sides = [_side(memory, found.fact, said.LEARNED)]
+        sides = [_side(memory, found.fact, texts.LEARNED)]
     asked = {"fact": found.fact.id} | ({"user": found.user_id} if found.user_id else {})
     return {
         "sides": sides,
-        "asks": said.FACT_ASKS[found.kind],
+        "asks": texts.FACT_ASKS[found.kind],
         "does": _does(found),
         "because": found.proposal.reason if found.proposal else found.fact.reason,
         "chain": _chain(memory, found.fact),
         "link": "facts?" + urlencode(asked),
-        "labels": said.FACT_LABELS[found.kind],
+        "labels": texts.FACT_LABELS[found.kind],
         "places": [],
     }
 
@@ -58,29 +57,29 @@ def evidence(memory: Memory, found: FactReviewItem) -> dict[str, Any]:
 def _does(found: FactReviewItem) -> list[str]:
     """Describe the effect of each answer."""
     if found.proposal is None:
-        return list(said.FACT_DOES[found.kind])
-    together = said.TOGETHER.format(content=found.proposal.merged) if found.proposal.merged else ""
-    return [said.YES_DOES[found.proposal.cause].format(together=together), said.NO_DOES]
+        return list(texts.FACT_DOES[found.kind])
+    together = texts.TOGETHER.format(content=found.proposal.merged) if found.proposal.merged else ""
+    return [texts.YES_DOES[found.proposal.cause].format(together=together), texts.NO_DOES]
 
 
 def _side(memory: Memory, fact: FactView, label: str) -> dict[str, Any]:
     return {
         "label": label,
         "content": fact.content,
-        "period": f"{facts_said.TYPES[fact.type]} · {fact_told.told(fact)}",
-        "said": [_said(memory, fact, origin) for origin in fact_told.origins(fact)[:SPANS]],
+        "period": f"{wording_facts.TYPES[fact.type]} · {fact_labels.told(fact)}",
+        "said": [_said(memory, fact, origin) for origin in fact_labels.origins(fact)[:SPANS]],
     }
 
 
 def _said(memory: Memory, fact: FactView, origin: FactOrigin) -> dict[str, Any]:
     """Return the quotation within its message; without the message if it no longer exists or never did."""
     when = f" · {figures.stamp(origin.at)[:16]}" if origin.at else ""
-    told = {"where": fact_told.place(origin, fact.user_id) + when, "before": "", "quote": "", "behind": "", "missing": ""}
+    told = {"where": fact_labels.place(origin, fact.user_id) + when, "before": "", "quote": "", "behind": "", "missing": ""}
     text = message(memory, fact, origin)
     if text is None:
-        return told | {"missing": facts_said.GONE}
+        return told | {"missing": wording_facts.GONE}
     if origin.start is None or origin.end is None:
-        return told | {"before": figures.one_line(text, 2 * AROUND), "missing": facts_said.UNSUPPORTED}
+        return told | {"before": figures.one_line(text, 2 * AROUND), "missing": wording_facts.UNSUPPORTED}
     first, last = max(0, origin.start - AROUND), origin.end + AROUND
     before, behind = text[first : origin.start], text[origin.end : last]
     return told | {
@@ -109,4 +108,4 @@ def _chain(memory: Memory, fact: FactView) -> list[dict[str, Any]]:
     except MemoirError:
         return []
     shown = lineage[-CHAIN:] if len(lineage) > 1 else ()
-    return [{"content": one.content, "period": fact_told.period(one), "outdated": one.status == "outdated"} for one in shown]
+    return [{"content": one.content, "period": fact_labels.period(one), "outdated": one.status == "outdated"} for one in shown]

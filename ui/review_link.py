@@ -6,7 +6,7 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import figures
-from ui import wording_review as said
+from ui import wording_review as texts
 
 
 def waiting(memory: Memory, *, source: int | None = None, branch: int | None = None) -> int:
@@ -22,9 +22,9 @@ def show(memory: Memory, *, source: int | None = None, branch: int | None = None
     query = {"src": source, "cat": branch}
     st.page_link(
         "../pages/review.py",
-        label=said.TO_REVIEW.format(count=figures.count(many)),
+        label=texts.TO_REVIEW.format(count=figures.count(many)),
         icon=":material/fact_check:",
-        help=said.TO_REVIEW_HELP,
+        help=texts.TO_REVIEW_HELP,
         query_params={name: str(value) for name, value in query.items() if value is not None},
         width="content",
     )
@@ -36,6 +36,6 @@ def line(many: int) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="to-review"):
         filings = figures.plural(many, "filing waits", "filings wait")
-        st.markdown(f":violet[:material/fact_check:] {said.WAIT.format(filings=filings)}", width="content")
+        st.markdown(f":violet[:material/fact_check:] {texts.WAIT.format(filings=filings)}", width="content")
         st.space("stretch")
-        st.page_link("../pages/review.py", label=said.REVIEW)
+        st.page_link("../pages/review.py", label=texts.REVIEW)

@@ -15,9 +15,9 @@ import streamlit as st
 
 from memoir_engine import MemoirError, Memory, ReviewItem, ReviewPage
 from ui import figures, frame, problems, review_bulk
-from ui import wording_review as said
+from ui import wording_review as texts
 from ui.escape import md_escape
-from ui.review_asked import Asked
+from ui.review_filters import Asked
 
 PAGE, SEEN = 50, 10  # rows of a page, and those in sight: the verdict stands below them
 AFTER = "rv-list-after"
@@ -38,18 +38,18 @@ def show(memory: Memory, asked: Asked, found: ReviewPage) -> None:
     if not found.items:
         _nothing(asked)
         return
-    st.caption(said.LIST_ABOUT)
+    st.caption(texts.LIST_ABOUT)
     chosen = _table(found.items, decided=asked.state != "unreviewed")
     _pages(found)
     review_bulk.bar(memory, chosen)
 
 
 def _nothing(asked: Asked) -> None:
-    title, text = said.NOTHING[asked.state]
-    frame.empty(title, said.NOTHING_FILTERED if asked.filtered else text, ":material/task_alt:")
+    title, text = texts.NOTHING[asked.state]
+    frame.empty(title, texts.NOTHING_FILTERED if asked.filtered else text, ":material/task_alt:")
     if st.session_state[AFTER]:
         with st.container(horizontal=True, horizontal_alignment="center"):
-            st.button(said.FIRST_ROWS, key="rv-list-first", on_click=_turn, args=("",))
+            st.button(texts.FIRST_ROWS, key="rv-list-first", on_click=_turn, args=("",))
 
 
 def _table(items: Sequence[ReviewItem], *, decided: bool) -> list[ReviewItem]:
@@ -57,7 +57,7 @@ def _table(items: Sequence[ReviewItem], *, decided: bool) -> list[ReviewItem]:
     import pandas as pd
 
     columns = {
-        "Risk": st.column_config.ProgressColumn(width=70, min_value=0, max_value=1, format=" ", help=said.RISK_HELP),
+        "Risk": st.column_config.ProgressColumn(width=70, min_value=0, max_value=1, format=" ", help=texts.RISK_HELP),
         "Source": st.column_config.TextColumn(width=150),
         "Text": st.column_config.TextColumn(),
         "Filed under": st.column_config.TextColumn(width=230),
@@ -84,21 +84,21 @@ def _row(item: ReviewItem, decided: bool) -> dict[str, Any]:
         "Source": item.source_name,
         "Text": figures.one_line(item.text, 120),
         "Filed under": figures.path(item.path),
-        "Why it is here": ", ".join(said.REASONS.get(reason.code, reason.code) for reason in item.reasons),
+        "Why it is here": ", ".join(texts.REASONS.get(reason.code, reason.code) for reason in item.reasons),
     }
-    review = {"State": said.BADGES.get(item.state, item.state), "By": item.reviewer or ""}
+    review = {"State": texts.BADGES.get(item.state, item.state), "By": item.reviewer or ""}
     return row | review if decided or item.state != "unreviewed" else row
 
 
 def _pages(found: ReviewPage) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        of = said.ROWS_OF.format(shown=figures.count(len(found.items)), all=figures.count(found.total))
+        of = texts.ROWS_OF.format(shown=figures.count(len(found.items)), all=figures.count(found.total))
         st.caption(md_escape(of), width="content")
         st.space("stretch")
         if st.session_state[AFTER]:
-            st.button(said.FIRST_ROWS, key="rv-list-first", icon=":material/first_page:", on_click=_turn, args=("",))
+            st.button(texts.FIRST_ROWS, key="rv-list-first", icon=":material/first_page:", on_click=_turn, args=("",))
         if found.after:
-            st.button(said.MORE_ROWS, key="rv-list-next", icon=":material/chevron_right:", on_click=_turn, args=(found.after,))
+            st.button(texts.MORE_ROWS, key="rv-list-next", icon=":material/chevron_right:", on_click=_turn, args=(found.after,))
 
 
 def _turn(after: str) -> None:

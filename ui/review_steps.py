@@ -13,8 +13,8 @@ from itertools import groupby
 from typing import Any, Literal, cast
 
 from memoir_engine import MemoirError, Memory, ReviewStep, StepOutcome
-from ui import who
-from ui import wording_review as said
+from ui import viewer
+from ui import wording_review as texts
 
 MOST = 200  # steps of one message; a browser that was cut off for long sends the rest behind them
 KEY_CHARS, REASON_CHARS = 64, 500
@@ -49,7 +49,7 @@ def read(sent: object) -> tuple[Sent, ...]:
 
 def why_not(memory: Memory) -> str:
     """Explain why this person cannot decide."""
-    return said.NAMELESS if memory.actor.name == who.ALONE else said.VIEWER.format(name=memory.actor.name)
+    return texts.NAMELESS if memory.actor.name == viewer.ALONE else texts.VIEWER.format(name=memory.actor.name)
 
 
 def perform(memory: Memory, steps: Iterable[Sent]) -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ def _undo(memory: Memory, one: Sent) -> dict[str, Any]:
     except MemoirError as error:
         if error.retryable:
             raise
-        return {"id": one.id, "key": one.key, "outcome": "refused", "says": said.NO_UNDO.format(says=_plain(error))}
+        return {"id": one.id, "key": one.key, "outcome": "refused", "says": texts.NO_UNDO.format(says=_plain(error))}
     return {"id": one.id, "key": one.key, "outcome": "done", "undone": True}
 
 
@@ -99,9 +99,9 @@ def _read(one: object) -> Sent | None:
         return None
     if verdict == UNDO:
         return Sent(str(step_id), key, UNDO, of=str(of)) if _is_id(of) else None
-    if verdict not in said.VERDICTS:
+    if verdict not in texts.VERDICTS:
         return None
-    seen = one.get("seen") if one.get("seen") in said.STATES else None
+    seen = one.get("seen") if one.get("seen") in texts.STATES else None
     return Sent(str(step_id), key, str(verdict), _number(one.get("category")), _reason(one.get("reason")), seen=seen)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Call, Chunk, Memory, QueryResult, RunDetail
-from ui import asked_view, charts, drawers, figures, frame, state, summary_view, wording
+from ui import charts, drawers, figures, frame, question_settings, state, summary_view, wording
 from ui.components import answer, reader
 
 
@@ -40,7 +40,7 @@ def tabs(memory: Memory, detail: RunDetail, result: QueryResult) -> None:
             _net(memory, result.net, result.run_id, result.question)
     if how.open:
         with how:
-            asked_view.show(memory, detail, result)
+            question_settings.show(memory, detail, result)
 
 
 def _calls(memory: Memory, calls: Sequence[Call]) -> None:

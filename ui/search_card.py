@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import figures, filing, problems, who
-from ui import wording_settings as said
+from ui import figures, filing, problems, viewer
+from ui import wording_settings as texts
 from ui.escape import md_escape
 
 VERB = "reindex"
@@ -23,18 +23,18 @@ def show(memory: Memory) -> None:
     here = memory.searchable()
     with st.container(border=True, key="search-card"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{said.SEARCH_TITLE}**", width="content")
+            st.markdown(f"**{texts.SEARCH_TITLE}**", width="content")
             st.badge(md_escape(here.embedder), color="orange" if here.lexical else "green")
             st.badge(figures.plural(here.passages, "passage", "passages"), color="gray")
-        st.caption(said.LEXICAL_ABOUT if here.lexical else said.SEMANTIC_ABOUT)
-        if who.may(memory, key=VERB, role="admin"):
+        st.caption(texts.LEXICAL_ABOUT if here.lexical else texts.SEMANTIC_ABOUT)
+        if viewer.may(memory, key=VERB, role="admin"):
             _anew(memory)
 
 
 def _anew(memory: Memory) -> None:
     run = _last(memory)
     at_work = run is not None and run.status in filing.ACTIVE
-    if st.button(said.REINDEX, icon=":material/refresh:", key="reindex", help=said.REINDEX_HELP, disabled=at_work):
+    if st.button(texts.REINDEX, icon=":material/refresh:", key="reindex", help=texts.REINDEX_HELP, disabled=at_work):
         with problems.noted():
             memory.start(VERB)
             st.rerun()
@@ -55,7 +55,7 @@ def _follow(memory: Memory, run_id: str) -> None:
             st.rerun()
         step, done, total = _told(memory, run_id)
         part = (STEPS.index(step) + (done / total if total else 0.0)) / len(STEPS)
-        st.progress(min(part, 1.0), text=said.REINDEX_STEPS[step].format(done=figures.count(done), total=figures.count(total)))
+        st.progress(min(part, 1.0), text=texts.REINDEX_STEPS[step].format(done=figures.count(done), total=figures.count(total)))
 
     look()
 
@@ -73,7 +73,7 @@ def _ended(run: RunView) -> None:
         kept, took = figures.count(run.result.get("vectors", 0)), figures.duration(run.result.get("latency_ms", 0.0))
         passages = figures.plural(run.result.get("passages", 0), "passage", "passages")
         when = figures.ago(run.ended_at or run.started_at)
-        line = said.REINDEXED.format(passages=passages, vectors=kept, took=took)
+        line = texts.REINDEXED.format(passages=passages, vectors=kept, took=took)
         st.markdown(f":green[:material/check_circle:] {line} :small[:gray[{when}]]")
     else:
-        problems.tell(run.error or said.REINDEX_FAILED, run.remedy)
+        problems.tell(run.error or texts.REINDEX_FAILED, run.remedy)

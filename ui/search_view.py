@@ -13,7 +13,7 @@ import streamlit as st
 
 from memoir_engine import Memory, Searchable, SearchResult, Source
 from ui import figures, frame, problems, state
-from ui import wording_search as said
+from ui import wording_search as texts
 from ui.components import ranking, reader
 from ui.escape import md_escape
 
@@ -29,14 +29,14 @@ def form(memory: Memory, there: Searchable) -> tuple[str, dict[str, Any]]:
     """Draw the form; return the query and its filters, as the address has them."""
     with st.form("search", border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
         query = st.text_input(
-            said.QUERY,
+            texts.QUERY,
             state.asked("q") or "",
             key="search-query",
-            placeholder=said.PLACEHOLDER,
-            help=said.QUERY_HELP,
+            placeholder=texts.PLACEHOLDER,
+            help=texts.QUERY_HELP,
             max_chars=2_000,
         )
-        if st.form_submit_button(said.GO, type="primary", icon=":material/search:"):
+        if st.form_submit_button(texts.GO, type="primary", icon=":material/search:"):
             state.show(q=query.strip() or None)
     return (state.asked("q") or "").strip(), _limits(memory, there)
 
@@ -45,34 +45,34 @@ def _limits(memory: Memory, there: Searchable) -> dict[str, Any]:
     asked_sources, asked_kinds = _numbers("src"), _kinds(there)
     asked_days = {name: state.asked(name) or "" for name in FIELDS}
     narrowed = bool(asked_sources or asked_kinds or any(asked_days.values()))
-    with st.expander(said.FILTERS, icon=":material/filter_list:", expanded=narrowed):
+    with st.expander(texts.FILTERS, icon=":material/filter_list:", expanded=narrowed):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             sources = memory.sources.list(limit=MOST_SOURCES)
             known = {source.id: source for source in sources if source.status in ("filed", "stored")}
             chosen = st.multiselect(
-                said.SOURCES,
+                texts.SOURCES,
                 list(known),
                 [number for number in asked_sources if number in known],
                 format_func=lambda number: _title(known[number]),
                 key="search-sources",
-                placeholder=said.ALL,
+                placeholder=texts.ALL,
             )
             kinds = st.multiselect(
-                said.KINDS,
+                texts.KINDS,
                 there.kinds,
                 asked_kinds,
-                format_func=said.kind,
+                format_func=texts.kind,
                 key="search-kinds",
-                placeholder=said.ALL,
+                placeholder=texts.ALL,
                 width=260,
             )
             days = {
                 name: st.text_input(
-                    {"since": said.SINCE, "until": said.UNTIL}[name],
+                    {"since": texts.SINCE, "until": texts.UNTIL}[name],
                     asked_days[name],
                     key=f"search-{name}",
-                    placeholder=said.DATE_HINT,
-                    help=said.DATE_HELP,
+                    placeholder=texts.DATE_HINT,
+                    help=texts.DATE_HELP,
                     width=190,
                 ).strip()
                 for name in FIELDS
@@ -83,11 +83,11 @@ def _limits(memory: Memory, there: Searchable) -> dict[str, Any]:
 
 def results(memory: Memory, there: Searchable, query: str, limits: dict[str, Any]) -> None:
     alpha = _alpha()
-    with problems.shown(), st.spinner(said.GO, show_time=False):
+    with problems.shown(), st.spinner(texts.GO, show_time=False):
         found = memory.search(query, top_k=MOST, alpha=alpha, fanout=FANOUT, candidates=True, **limits)
     _mode(found, there)
     if not found:
-        frame.empty(said.NOTHING, said.NOTHING_TEXT, ":material/search_off:")
+        frame.empty(texts.NOTHING, texts.NOTHING_TEXT, ":material/search_off:")
         return
     chosen = ranking.show(found, query, alpha=alpha, most=MOST, key="ranking")
     if chosen.alpha != alpha:
@@ -100,27 +100,27 @@ def _mode(found: Sequence[SearchResult], there: Searchable) -> None:
     """Say which vectors were searched, or why none were."""
     degraded = next((one for one in found if one.mode == "bm25_only"), None)
     if degraded is None:
-        by = said.BY_LEXICAL if there.lexical else said.BY_SEMANTIC
+        by = texts.BY_LEXICAL if there.lexical else texts.BY_SEMANTIC
         numbers = {"shown": min(MOST, len(found)), "candidates": len(found)}
-        count = said.FOUND.format(**numbers, passages=figures.plural(there.passages, "passage", "passages"))
+        count = texts.FOUND.format(**numbers, passages=figures.plural(there.passages, "passage", "passages"))
         st.caption(f"{count} · {by.format(embedder=md_escape(there.embedder))}")
         return
     with st.container(border=True, key="search-degraded"):
-        st.markdown(f":orange[:material/warning:] **{said.DEGRADED}** · {said.DEGRADED_TEXT}")
+        st.markdown(f":orange[:material/warning:] **{texts.DEGRADED}** · {texts.DEGRADED_TEXT}")
         st.caption(md_escape(degraded.reason or ""))
 
 
-@st.dialog(said.OPENED, width=WIDTH, position="right", icon=":material/menu_book:")
+@st.dialog(texts.OPENED, width=WIDTH, position="right", icon=":material/menu_book:")
 def _opened(memory: Memory, one: SearchResult) -> None:
     """Show the passage marked in its surroundings."""
-    name, full = figures.named(said.named(one), 48)
-    st.markdown(f"**{name}** · {said.place(one)}", help=full)
+    name, full = figures.named(texts.named(one), 48)
+    st.markdown(f"**{name}** · {texts.place(one)}", help=full)
     with problems.shown():
         blocks = _in_source(memory, one) if one.source_id is not None else _in_conversation(memory, one)
     reader.show(blocks, key=f"found-{one.passage_id}", height=540)
     if one.source_id is not None:
         there = {"src": str(one.source_id)}
-        st.page_link("../pages/sources.py", label=said.IN_SOURCES, icon=":material/description:", query_params=there)
+        st.page_link("../pages/sources.py", label=texts.IN_SOURCES, icon=":material/description:", query_params=there)
 
 
 def _in_source(memory: Memory, one: SearchResult) -> list[reader.Block]:

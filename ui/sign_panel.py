@@ -7,8 +7,8 @@ from functools import partial
 import streamlit as st
 
 from memoir_engine import Memory, SignOff
-from ui import figures, problems, report_buttons, who
-from ui import wording_activity as said
+from ui import figures, problems, report_buttons, viewer
+from ui import wording_activity as texts
 from ui.escape import md_escape
 
 
@@ -16,13 +16,13 @@ def show(memory: Memory, *, source_id: int | None = None, category_id: int | Non
     """Draw the signatures of a source or of a category (exactly one is given)."""
     key = f"sign-{'src' if source_id is not None else 'cat'}-{source_id or category_id}"
     with st.container(border=True, key=key):
-        st.markdown(f"**{said.SIGN}**", help=said.SIGN_ABOUT)
+        st.markdown(f"**{texts.SIGN}**", help=texts.SIGN_ABOUT)
         found = memory.review.sign_offs(source_id=source_id, category_id=category_id, limit=20)
         if not found:
-            st.caption(said.NOT_SIGNED)
+            st.caption(texts.NOT_SIGNED)
         for one in found:
             _signature(one)
-        with st.expander(said.SIGN_HERE, icon=":material/ink_pen:", key=f"{key}-form"):
+        with st.expander(texts.SIGN_HERE, icon=":material/ink_pen:", key=f"{key}-form"):
             _form(memory, key, source_id, category_id)
         _further(memory, source_id, category_id)
 
@@ -30,7 +30,7 @@ def show(memory: Memory, *, source_id: int | None = None, category_id: int | Non
 def _further(memory: Memory, source_id: int | None, category_id: int | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         query = {"src": str(source_id)} if source_id is not None else {"cat": str(category_id)}
-        st.page_link("../pages/activity.py", label=said.DONE_HERE, icon=":material/history:", query_params=query)
+        st.page_link("../pages/activity.py", label=texts.DONE_HERE, icon=":material/history:", query_params=query)
         st.space("stretch")
         if source_id is not None:
             report_buttons.show(partial(memory.reports.source, source_id), name=f"source-{source_id}", key=f"src-{source_id}")
@@ -43,36 +43,36 @@ def _further(memory: Memory, source_id: int | None, category_id: int | None) -> 
 def _signature(one: SignOff) -> None:
     with st.container(gap="xxsmall", key=f"signed-{one.seq}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.badge(said.STATES[one.state], color=said.COLORS[one.state], icon=said.ICONS[one.state])  # type: ignore[arg-type]
+            st.badge(texts.STATES[one.state], color=texts.COLORS[one.state], icon=texts.ICONS[one.state])  # type: ignore[arg-type]
             st.markdown(f"**{md_escape(one.signer)}** :gray[{figures.stamp(one.at)}]", width="content")
-        st.text(one.statement if one.statement is not None else said.ERASED_WORDS)
+        st.text(one.statement if one.statement is not None else texts.ERASED_WORDS)
         chunks = figures.plural(one.chunks, "chunk", "chunks")
         categories = figures.plural(one.categories, "category", "categories")
-        st.caption(said.COVERS.format(chunks=chunks, categories=categories, reviewed=figures.count(one.reviewed)))
+        st.caption(texts.COVERS.format(chunks=chunks, categories=categories, reviewed=figures.count(one.reviewed)))
         _ended(one)
 
 
 def _ended(one: SignOff) -> None:
     if one.state == "void" and one.ended_by is None:
-        st.markdown(f":orange[{said.VOID_BY_HAND}]")
+        st.markdown(f":orange[{texts.VOID_BY_HAND}]")
     elif one.ended_by is not None:
-        form = said.VOID_SINCE if one.state == "void" else said.WITHDRAWN
+        form = texts.VOID_SINCE if one.state == "void" else texts.WITHDRAWN
         by = one.ended_by
         label = form.format(who=md_escape(by.actor), what=md_escape(by.says or by.verb), when=figures.stamp(by.at))
-        st.page_link("../pages/activity.py", label=label, icon=said.ICONS[one.state], query_params={"action": by.action_id})
+        st.page_link("../pages/activity.py", label=label, icon=texts.ICONS[one.state], query_params={"action": by.action_id})
 
 
 def _form(memory: Memory, key: str, source_id: int | None, category_id: int | None) -> None:
-    if not who.may(memory, key=key):
+    if not viewer.may(memory, key=key):
         return
     now = memory.review.preview_sign_off(source_id=source_id, category_id=category_id)
     chunks, categories = figures.plural(now.chunks, "chunk", "chunks"), figures.plural(now.categories, "category", "categories")
-    st.caption(said.COVERS.format(chunks=chunks, categories=categories, reviewed=figures.count(now.reviewed)))
+    st.caption(texts.COVERS.format(chunks=chunks, categories=categories, reviewed=figures.count(now.reviewed)))
     with st.form(f"{key}-f", border=False):
-        words = st.text_area(said.STATEMENT, placeholder=said.STATEMENT_FORM, max_chars=4000, key=f"{key}-words", height=90)
+        words = st.text_area(texts.STATEMENT, placeholder=texts.STATEMENT_FORM, max_chars=4000, key=f"{key}-words", height=90)
         # what the signer has seen is what was drawn before this press, not what stands when it arrives
         sent = st.form_submit_button(
-            said.I_SIGN, type="primary", icon=":material/ink_pen:", key=f"{key}-go", on_click=_seen, args=(key, now.digest)
+            texts.I_SIGN, type="primary", icon=":material/ink_pen:", key=f"{key}-go", on_click=_seen, args=(key, now.digest)
         )
     if sent:
         seen = st.session_state.pop(f"{key}-seen", None)
@@ -81,7 +81,7 @@ def _form(memory: Memory, key: str, source_id: int | None, category_id: int | No
                 memory.review.sign_off_category(category_id, words, expected=seen)
             elif source_id is not None:
                 memory.review.sign_off(source_id, words, expected=seen)
-            st.toast(said.SIGNED, icon=":material/verified:")
+            st.toast(texts.SIGNED, icon=":material/verified:")
             st.rerun()
 
 

@@ -9,8 +9,8 @@ import streamlit as st
 
 from memoir_engine import Chunk, MemoirError, Memory, Source
 from ui import erase_panel, figures, frame, helper_view, jobs, knowledge_view, review_link, sign_panel, state
-from ui import wording_sources as said
-from ui.components import place, reader
+from ui import wording_sources as texts
+from ui.components import reader, scroll_position
 from ui.escape import md_escape
 
 PAGE = 20  # chunks on one page of the text
@@ -27,28 +27,28 @@ def table(memory: Memory) -> None:
     sources = found[:limit]
     hidden = [source for source in sources if source.status not in LIVE]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.subheader(said.ALL_SOURCES, anchor=False, width="content")
-        place.keep("sources")
+        st.subheader(texts.ALL_SOURCES, anchor=False, width="content")
+        scroll_position.keep("sources")
         st.space("stretch")
-        earlier = bool(hidden) and st.toggle(said.SHOW_EARLIER, key="s_earlier", bind="query-params")
+        earlier = bool(hidden) and st.toggle(texts.SHOW_EARLIER, key="s_earlier", bind="query-params")
     if not sources and jobs.any_known(memory):
-        st.caption(said.SOURCES_SOON)
+        st.caption(texts.SOURCES_SOON)
         return
     if not sources:
-        frame.empty(said.NO_SOURCES, said.NO_SOURCES_TEXT, ":material/upload_file:")
+        frame.empty(texts.NO_SOURCES, texts.NO_SOURCES_TEXT, ":material/upload_file:")
         frame.first_buttons(memory)
         return
     shown = sources if earlier else tuple(source for source in sources if source.status in LIVE)
     _paged(memory, shown, hidden=0 if earlier else len(hidden))
-    if len(found) > limit and st.button(said.MORE_SOURCES, key="src-more", icon=":material/expand_more:"):
+    if len(found) > limit and st.button(texts.MORE_SOURCES, key="src-more", icon=":material/expand_more:"):
         st.session_state["src-pages"] = limit // MOST + 1
         st.rerun()
 
 
 def _paged(memory: Memory, sources: tuple[Source, ...], *, hidden: int) -> None:
     versions = "versions are" if hidden != 1 else "version is"
-    left_out = said.EARLIER_HIDDEN.format(count=hidden, versions=versions) if hidden else ""
-    st.caption(f"{said.OPEN_SOURCE} {left_out}")
+    left_out = texts.EARLIER_HIDDEN.format(count=hidden, versions=versions) if hidden else ""
+    st.caption(f"{texts.OPEN_SOURCE} {left_out}")
     pages = max(1, -(-len(sources) // ROWS))
     page = min(pages, int(st.session_state.get(PAGE_KEY, 1)))
     here = sources[(page - 1) * ROWS : page * ROWS]
@@ -68,7 +68,7 @@ def _rows(sources: tuple[Source, ...], passages: dict[int, int]) -> None:
         "Added": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130),
         "Kind": st.column_config.TextColumn(width=50),
         "Chunks": st.column_config.NumberColumn(format="localized", width=70),
-        "Passages": st.column_config.NumberColumn(format="localized", width=70, help=said.SEARCHED_HELP),
+        "Passages": st.column_config.NumberColumn(format="localized", width=70, help=texts.SEARCHED_HELP),
         "Tokens": st.column_config.NumberColumn(format="localized", width=70),
         "By": st.column_config.TextColumn(width=80),
     }
@@ -88,7 +88,7 @@ def _row(source: Source, passages: int) -> dict[str, object]:
         "Name": source.name,
         "Title": source.title or "",
         "Version": f"v{source.version}",
-        "Status": said.SOURCE_STATUS.get(source.status, source.status),
+        "Status": texts.SOURCE_STATUS.get(source.status, source.status),
         "Kind": source.kind,
         "Chunks": source.chunks,
         "Passages": passages,
@@ -111,11 +111,11 @@ def detail(memory: Memory, source_id: int) -> None:
         if len(versions) > 1:
             st.badge(f"v{source.version}", color="blue")
         if source.status not in LIVE:
-            st.badge(said.SOURCE_STATUS.get(source.status, source.status), color="orange")
-        place.top(f"source-{source.id}")
+            st.badge(texts.SOURCE_STATUS.get(source.status, source.status), color="orange")
+        scroll_position.top(f"source-{source.id}")
         st.space("stretch")
         review_link.show(memory, source=source.id)
-        frame.here(said.ALL_SOURCES, key="all-sources", icon=":material/arrow_back:")
+        frame.here(texts.ALL_SOURCES, key="all-sources", icon=":material/arrow_back:")
     if source.status == "erased":
         _erased(memory, source, versions)
         return
@@ -133,7 +133,7 @@ def detail(memory: Memory, source_id: int) -> None:
         erase_panel.button(memory, source)
     with right:
         chunks, helper, chain = st.tabs(
-            [said.TAB_CHUNKS, said.TAB_HELPER, said.TAB_VERSIONS], key=f"src-tabs-{source.id}", on_change="rerun"
+            [texts.TAB_CHUNKS, texts.TAB_HELPER, texts.TAB_VERSIONS], key=f"src-tabs-{source.id}", on_change="rerun"
         )
         if chunks.open:
             with chunks:
@@ -176,24 +176,24 @@ def _not_in_force(source: Source, versions: Sequence[Source]) -> None:
         return
     newest = next((version for version in versions if version.status in LIVE), None)
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="not-in-force"):
-        note = said.REPLACED_NOTE if source.status == "replaced" else said.WITHDRAWN_NOTE
+        note = texts.REPLACED_NOTE if source.status == "replaced" else texts.WITHDRAWN_NOTE
         st.markdown(f":orange[:material/history:] {note}", width="content")
         if newest is not None:
             st.space("stretch")
-            frame.here(said.OPEN_NEWEST, key="open-newest", icon=":material/arrow_forward:", src=newest.id)
+            frame.here(texts.OPEN_NEWEST, key="open-newest", icon=":material/arrow_forward:", src=newest.id)
 
 
 def _versions(source: Source, versions: tuple[Source, ...]) -> None:
     import pandas as pd
 
     if len(versions) < 2:
-        st.caption(said.ONE_VERSION)
+        st.caption(texts.ONE_VERSION)
         return
-    st.caption(said.VERSIONS_ABOUT)
+    st.caption(texts.VERSIONS_ABOUT)
     rows = [
         {
             "Version": f"v{version.version}" + (" (this one)" if version.id == source.id else ""),
-            "Status": said.SOURCE_STATUS.get(version.status, version.status),
+            "Status": texts.SOURCE_STATUS.get(version.status, version.status),
             "Name": version.name,
             "Chunks": version.chunks,
             "Added": figures.stamp(version.created_at),
@@ -227,7 +227,7 @@ def _text(memory: Memory, source: Source) -> None:
         return
     chunks = memory.sources.chunks(source.id)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{said.CHUNKS_TITLE}**", width="content", help=said.CHUNKS_ABOUT)
+        st.markdown(f"**{texts.CHUNKS_TITLE}**", width="content", help=texts.CHUNKS_ABOUT)
         st.space("stretch")
         page = st.pagination(max(1, -(-len(chunks) // PAGE)), key=f"src-page-{source.id}") if len(chunks) > PAGE else 1
     shown = chunks[(page - 1) * PAGE : page * PAGE]

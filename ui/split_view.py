@@ -12,7 +12,7 @@ import streamlit as st
 
 from memoir_engine import Category, Memory, RunView, SplitGroup, SplitProposal
 from ui import edit_effect, figures, problems, state
-from ui import wording_edit as said
+from ui import wording_edit as texts
 from ui.edit_effect import Wanted
 from ui.escape import md_escape
 
@@ -24,10 +24,10 @@ Pick = Callable[[Memory, Category, str], tuple[int, ...]]
 
 
 def show(memory: Memory, node: Category, key: str, pick: Pick) -> None:
-    ways = [said.BY_HAND, said.BY_MODEL]
+    ways = [texts.BY_HAND, texts.BY_MODEL]
     asked = state.asked("proposal") is not None
-    way = st.radio(said.BY, ways, index=1 if asked else 0, horizontal=True, key=f"{key}-way", label_visibility="collapsed")
-    if way == said.BY_MODEL:
+    way = st.radio(texts.BY, ways, index=1 if asked else 0, horizontal=True, key=f"{key}-way", label_visibility="collapsed")
+    if way == texts.BY_MODEL:
         _by_model(memory, node, key)
         return
     chosen = pick(memory, node, key)
@@ -36,7 +36,7 @@ def show(memory: Memory, node: Category, key: str, pick: Pick) -> None:
 
 
 def _split(memory: Memory, node: Category, chosen: tuple[int, ...], name: str, key: str) -> None:
-    given = st.text_input(said.NEW_NAME, value=name, placeholder=said.NAME_FORM, max_chars=200, key=f"{key}-name")
+    given = st.text_input(texts.NEW_NAME, value=name, placeholder=texts.NAME_FORM, max_chars=200, key=f"{key}-name")
     if given.strip():
         edit_effect.decide(memory, Wanted("split", (node.id, chosen, given), node.id), key=key)
 
@@ -44,16 +44,16 @@ def _split(memory: Memory, node: Category, chosen: tuple[int, ...], name: str, k
 def _by_model(memory: Memory, node: Category, key: str) -> None:
     run_id = state.asked("proposal")
     if run_id is None:
-        st.caption(said.ASK_ABOUT)
-        _ask(memory, node, said.ASK)
+        st.caption(texts.ASK_ABOUT)
+        _ask(memory, node, texts.ASK)
         return
     with problems.noted():
         run = memory.jobs.get(run_id)
         if run.status in ACTIVE:
             _wait(memory, run)
         elif run.status != "done":
-            problems.tell(run.error or said.STOPPED, run.remedy)
-            _ask(memory, node, said.ASK_AGAIN)
+            problems.tell(run.error or texts.STOPPED, run.remedy)
+            _ask(memory, node, texts.ASK_AGAIN)
         else:
             _proposal(memory, node, memory.review.proposal(run_id), key)
 
@@ -66,7 +66,7 @@ def _ask(memory: Memory, node: Category, label: str) -> None:
 
 
 def _wait(memory: Memory, run: RunView) -> None:
-    st.caption(f":material/progress_activity: {said.ASKING}")
+    st.caption(f":material/progress_activity: {texts.ASKING}")
 
     @st.fragment(run_every=EVERY_S, key="proposing")
     def look() -> None:
@@ -78,9 +78,9 @@ def _wait(memory: Memory, run: RunView) -> None:
 
 def _proposal(memory: Memory, node: Category, proposal: SplitProposal, key: str) -> None:
     if proposal.category_id != node.id:
-        _ask(memory, node, said.ASK)
+        _ask(memory, node, texts.ASK)
         return
-    st.caption(said.PROPOSED if proposal.groups else said.ONE_SUBJECT)
+    st.caption(texts.PROPOSED if proposal.groups else texts.ONE_SUBJECT)
     names = [_title(group) for group in proposal.groups]
     at = st.radio(
         "groups", range(len(names)), format_func=lambda one: names[one], label_visibility="collapsed", key=f"{key}-group"
@@ -90,16 +90,16 @@ def _proposal(memory: Memory, node: Category, proposal: SplitProposal, key: str)
         _about(memory, proposal, group)
         _confirm(memory, node, group, f"{key}-{proposal.run_id}-{at}")
     _rest(proposal)
-    _ask(memory, node, said.ASK_AGAIN)
+    _ask(memory, node, texts.ASK_AGAIN)
 
 
 def _title(group: SplitGroup) -> str:
-    return said.GROUP.format(name=md_escape(group.name), count=figures.plural(group.chunks, "chunk", "chunks"))
+    return texts.GROUP.format(name=md_escape(group.name), count=figures.plural(group.chunks, "chunk", "chunks"))
 
 
 def _about(memory: Memory, proposal: SplitProposal, group: SplitGroup) -> None:
     if group.why:
-        st.caption(said.WHY.format(why=md_escape(group.why)))
+        st.caption(texts.WHY.format(why=md_escape(group.why)))
     with st.container(gap="xxsmall"), problems.noted():
         for number in group.chosen[:SHOWN_ITEMS]:
             is_chunk = proposal.kind == "chunk"
@@ -114,7 +114,7 @@ def _confirm(memory: Memory, node: Category, group: SplitGroup, key: str) -> Non
     if set(group.chosen) <= here:
         _split(memory, node, group.chosen, group.name, key)
     else:
-        st.caption(said.SOMETHING_LEFT)
+        st.caption(texts.SOMETHING_LEFT)
 
 
 def _filed(memory: Memory, node: Category) -> set[int]:
@@ -129,8 +129,8 @@ def _filed(memory: Memory, node: Category) -> set[int]:
 
 def _rest(proposal: SplitProposal) -> None:
     if proposal.groups:
-        st.caption(said.STAYS.format(count=figures.count(len(proposal.stays))))
+        st.caption(texts.STAYS.format(count=figures.count(len(proposal.stays))))
     if proposal.unseen:
-        st.caption(said.UNSEEN.format(count=figures.count(proposal.unseen)))
+        st.caption(texts.UNSEEN.format(count=figures.count(proposal.unseen)))
     for note in proposal.notes:
         st.caption(md_escape(note[:1].upper() + note[1:]) + ".")

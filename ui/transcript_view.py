@@ -8,8 +8,8 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory, MessageRecord, SessionView
-from ui import conversations_view, figures, frame, left_facts, problems, state, talk_view, who
-from ui import wording_conversations as said
+from ui import chat_view, conversation_facts, conversations_view, figures, frame, problems, state, viewer
+from ui import wording_conversations as texts
 from ui.components import copylink, transcript
 from ui.escape import md_escape
 
@@ -19,16 +19,16 @@ LONGEST = 44  # characters of a title
 
 def detail(memory: Memory, session_id: str) -> None:
     session = memory.sessions.get(session_id)
-    talk_view.settle(session)
+    chat_view.settle(session)
     session = memory.sessions.get(session_id)
     with frame.head("conversations", *_title(session)):
         if session.is_expired:
-            st.badge(said.EXPIRED, color="orange")
+            st.badge(texts.EXPIRED, color="orange")
         if not _own(memory):
-            st.badge(md_escape(session.user or who.ALONE), icon=":material/person:", color="gray")
+            st.badge(md_escape(session.user or viewer.ALONE), icon=":material/person:", color="gray")
         st.space("stretch")
-        copylink.show("conv-link", session=session_id, **who.asked_user())
-        frame.here(said.ALL, key="all-conversations", icon=":material/arrow_back:")
+        copylink.show("conv-link", session=session_id, **viewer.asked_user())
+        frame.here(texts.ALL, key="all-conversations", icon=":material/arrow_back:")
     if state.asked("clear") is not None:
         _clear(memory, session)
     left, right = frame.sides(2, 1, least=250)
@@ -38,12 +38,12 @@ def detail(memory: Memory, session_id: str) -> None:
         frame.metrics(_numbers(session), columns=2, width=96, explained=False)
         _message(memory, picked)
         _summary(memory, session)
-        left_facts.show(memory, session, picked.n if picked else None)
+        conversation_facts.show(memory, session, picked.n if picked else None)
         _keep(memory, session)
         _along(memory, session)
     if _own(memory):  # nobody speaks in another's name
         with left:  # last: while a turn is under way all else stands already
-            talk_view.talk(memory, session)
+            chat_view.talk(memory, session)
 
 
 def _own(memory: Memory) -> bool:
@@ -75,7 +75,7 @@ def _said(memory: Memory, session: SessionView) -> MessageRecord | None:
         last = min(session.last_n, target + AT_ONCE // 2)
     messages = memory.sessions.get_session_history(session.session_id, after=max(0, last - AT_ONCE), limit=AT_ONCE)
     if not messages:
-        st.caption(said.NOTHING_SAID)
+        st.caption(texts.NOTHING_SAID)
         return None
     picked = transcript.show(messages, key=f"said-{session.number}", target=target)
     if picked is not None and picked != target:
@@ -89,67 +89,67 @@ def _said(memory: Memory, session: SessionView) -> MessageRecord | None:
 def _paging(messages: tuple[MessageRecord, ...], session: SessionView) -> None:
     first, last = messages[0].n, messages[-1].n
     with st.container(horizontal=True, vertical_alignment="center"):
-        if first > 1 and st.button(said.EARLIER, icon=":material/expand_less:", key="conv-earlier"):
+        if first > 1 and st.button(texts.EARLIER, icon=":material/expand_less:", key="conv-earlier"):
             state.show(before=first, n=None)
             st.rerun()
-        if last < session.last_n and st.button(said.LATEST, icon=":material/last_page:", key="conv-latest"):
+        if last < session.last_n and st.button(texts.LATEST, icon=":material/last_page:", key="conv-latest"):
             state.show(before=None, n=None)
             st.rerun()
         part = {"first": figures.count(first), "last": figures.count(last), "all": figures.count(session.last_n)}
-        st.caption(said.SHOWN_PART.format(**part), width="content")
+        st.caption(texts.SHOWN_PART.format(**part), width="content")
 
 
 def _message(memory: Memory, message: MessageRecord | None) -> None:
     if message is None:
-        st.caption(said.DETAILS_HINT)
+        st.caption(texts.DETAILS_HINT)
         return
     with st.container(border=True, key="conv-message", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{said.DETAILS.format(n=message.n)}**", width="content")
+            st.markdown(f"**{texts.DETAILS.format(n=message.n)}**", width="content")
             st.space("stretch")
             close: dict[str, str | int | None] = {"n": None}
             st.button("", icon=":material/close:", type="tertiary", key="conv-close", on_click=state.show, kwargs=close)
         who_said = md_escape(transcript.speaker(message))
-        st.caption(said.SAID_BY.format(who=who_said, when=figures.stamp(message.created_at)))
+        st.caption(texts.SAID_BY.format(who=who_said, when=figures.stamp(message.created_at)))
         if message.id:
             st.caption(md_escape(message.id))
         if message.rest:
-            with st.expander(said.METADATA, icon=":material/data_object:"):
+            with st.expander(texts.METADATA, icon=":material/data_object:"):
                 st.json(message.rest)
         if message.run_id:
             there = {"run": message.run_id}
-            st.page_link("../pages/activity.py", label=said.RUN, icon=":material/receipt_long:", query_params=there)
+            st.page_link("../pages/activity.py", label=texts.RUN, icon=":material/receipt_long:", query_params=there)
             if message.type == "ai" and not message.tool_calls:
-                talk_view.shown(memory, message.run_id)
+                chat_view.shown(memory, message.run_id)
 
 
 def _summary(memory: Memory, session: SessionView) -> None:
     key = f"conv-summary-{session.number}-{session.last_n}"
     with st.container(border=True, key="conv-summary", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{said.SUMMARY}**", width="content", help=said.SUMMARY_ABOUT)
+            st.markdown(f"**{texts.SUMMARY}**", width="content", help=texts.SUMMARY_ABOUT)
             st.space("stretch")
-            asked = st.button(said.SUMMARISE, icon=":material/summarize:", key="conv-summarise", disabled=not session.messages)
+            asked = st.button(texts.SUMMARISE, icon=":material/summarize:", key="conv-summarise", disabled=not session.messages)
         if asked:
-            with problems.noted(), st.spinner(said.SUMMARISING):
+            with problems.noted(), st.spinner(texts.SUMMARISING):
                 st.session_state[key] = memory.create_summary(session_id=session.session_id)
         if key in st.session_state:
             st.text(str(st.session_state[key]))
 
 
 def _keep(memory: Memory, session: SessionView) -> None:
-    box = st.expander(said.KEEP, icon=":material/auto_delete:", key="conv-kept", on_change="rerun")
+    box = st.expander(texts.KEEP, icon=":material/auto_delete:", key="conv-kept", on_change="rerun")
     if not box.open:
         return
     with box:
-        st.caption(said.KEEP_ABOUT)
+        st.caption(texts.KEEP_ABOUT)
         most, timeout_s = conversations_view.limits("conv-own", session.max_messages, session.session_timeout)
         with problems.noted():
             would = memory.sessions.preview_retention(session.session_id, max_messages=most, session_timeout=timeout_s)
             gone = len(would[0].dropped) if would else 0
             told = {"dropped": figures.plural(gone, "message", "messages"), "kept": figures.count(session.messages - gone)}
-            st.markdown(said.WOULD_GO.format(**told) if gone else said.NONE_WOULD_GO)
-            if _may(memory, "auditor", "conv-keep") and st.button(said.APPLY, key="conv-apply", icon=":material/check:"):
+            st.markdown(texts.WOULD_GO.format(**told) if gone else texts.NONE_WOULD_GO)
+            if _may(memory, "auditor", "conv-keep") and st.button(texts.APPLY, key="conv-apply", icon=":material/check:"):
                 memory.sessions.set_retention(session.session_id, max_messages=most, session_timeout=timeout_s)
                 st.rerun()
 
@@ -158,38 +158,38 @@ def _along(memory: Memory, session: SessionView) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         with problems.noted():
             st.download_button(
-                said.EXPORT,
+                texts.EXPORT,
                 lambda: memory.sessions.export_session(session.session_id),
                 file_name="conversation.json",
                 mime="application/json",
                 icon=":material/download:",
                 key="conv-export",
-                help=said.EXPORT_HELP,
+                help=texts.EXPORT_HELP,
             )
-        there = {"session": session.session_id, **who.asked_user()}
-        st.page_link("../pages/cuts.py", label=said.CUTS, icon=":material/content_cut:", query_params=there)
+        there = {"session": session.session_id, **viewer.asked_user()}
+        st.page_link("../pages/cuts.py", label=texts.CUTS, icon=":material/content_cut:", query_params=there)
     ask: dict[str, str | int | None] = {"clear": 1}
-    st.button(said.CLEAR, icon=":material/delete_forever:", key="conv-clear", type="tertiary", on_click=state.show, kwargs=ask)
+    st.button(texts.CLEAR, icon=":material/delete_forever:", key="conv-clear", type="tertiary", on_click=state.show, kwargs=ask)
 
 
 def _clear(memory: Memory, session: SessionView) -> None:
     """Ask for confirmation in a panel with its own address (`clear=1`), then clear."""
     leave: dict[str, str | int | None] = {"clear": None}
     with st.container(border=True, key="conv-clear-panel"):
-        st.subheader(f":red[:material/delete_forever:] {said.CLEAR_TITLE}", anchor=False)
-        st.markdown(said.CLEAR_ABOUT.format(messages=figures.plural(session.messages, "message", "messages")))
+        st.subheader(f":red[:material/delete_forever:] {texts.CLEAR_TITLE}", anchor=False)
+        st.markdown(texts.CLEAR_ABOUT.format(messages=figures.plural(session.messages, "message", "messages")))
         with st.container(horizontal=True):
             if _may(memory, "admin", "conv-clear-who") and st.button(
-                said.CLEAR_YES, type="primary", icon=":material/delete_forever:", key="conv-clear-yes"
+                texts.CLEAR_YES, type="primary", icon=":material/delete_forever:", key="conv-clear-yes"
             ):
                 with problems.shown():
                     memory.sessions.clear_session(session.session_id)
-                st.session_state["conv-brought"] = said.CLEARED
+                st.session_state["conv-brought"] = texts.CLEARED
                 state.only()
                 st.rerun()
-            st.button(said.CLEAR_NO, key="conv-clear-no", on_click=state.show, kwargs=leave)
+            st.button(texts.CLEAR_NO, key="conv-clear-no", on_click=state.show, kwargs=leave)
 
 
 def _may(memory: Memory, role: str, key: str) -> bool:
     """Allow the viewer's own conversations; others need the role."""
-    return memory.actor.user is not None or who.may(memory, key=key, role=role)
+    return memory.actor.user is not None or viewer.may(memory, key=key, role=role)

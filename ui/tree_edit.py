@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from memoir_engine import Category, Chunk, Memory
-from ui import edit_effect, figures, frame, split_view, state, who
-from ui import wording_edit as said
+from ui import edit_effect, figures, frame, split_view, state, viewer
+from ui import wording_edit as texts
 from ui.edit_effect import Wanted
 from ui.escape import md_escape
 
@@ -27,12 +27,12 @@ def show(memory: Memory, node: Category | None) -> None:
         return
     with st.container(border=True, key="tree-edit", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f"**{said.EDIT}**", help=said.EDIT_ABOUT, width="content")
-            allowed = who.may(memory, key="tree-edit")
+            st.markdown(f"**{texts.EDIT}**", help=texts.EDIT_ABOUT, width="content")
+            allowed = viewer.may(memory, key="tree-edit")
             verb = _verb(memory, node) if allowed else None
         if verb is not None:
-            name = said.TOP if node is None else node.name
-            st.caption(said.ABOUT[verb].format(name=md_escape(name)))
+            name = texts.TOP if node is None else node.name
+            st.caption(texts.ABOUT[verb].format(name=md_escape(name)))
             _form(memory, node, verb)
 
 
@@ -40,8 +40,8 @@ def one_chunk(memory: Memory, chunk: Chunk) -> None:
     """Draw the edit that refiles the chunk shown."""
     if state.asked("seq") is not None or chunk.category_id is None:
         return
-    with st.expander(said.FILE_ELSEWHERE, icon=said.ICONS["refile_many"], key=f"edit-chunk-{chunk.id}"):
-        if who.may(memory, key="chunk-edit"):
+    with st.expander(texts.FILE_ELSEWHERE, icon=texts.ICONS["refile_many"], key=f"edit-chunk-{chunk.id}"):
+        if viewer.may(memory, key="chunk-edit"):
             _refile(memory, chunk.category_id, (chunk.id,), f"edit-chunk-{chunk.id}")
 
 
@@ -53,9 +53,9 @@ def _verb(memory: Memory, node: Category | None) -> str | None:
     if key not in st.session_state or st.session_state[key] != asked:
         st.session_state[key] = asked if asked in fit else None
     st.segmented_control(
-        said.EDIT,
+        texts.EDIT,
         fit,
-        format_func=lambda verb: f"{said.ICONS[verb]} {said.VERBS[verb]}",
+        format_func=lambda verb: f"{texts.ICONS[verb]} {texts.VERBS[verb]}",
         key=key,
         label_visibility="collapsed",
         on_change=lambda: state.show(edit=st.session_state[key], done=None, undo=None, proposal=None),
@@ -99,13 +99,13 @@ def _form(memory: Memory, node: Category | None, verb: str) -> None:
 
 def _create(memory: Memory, node: Category | None, key: str) -> None:
     parent = None if node is None else node.id
-    name = st.text_input(said.NEW_NAME, placeholder=said.NAME_FORM, max_chars=200, key=f"{key}-name")
+    name = st.text_input(texts.NEW_NAME, placeholder=texts.NAME_FORM, max_chars=200, key=f"{key}-name")
     if name.strip():
         edit_effect.decide(memory, Wanted("create", (parent, name), parent or 0), key=key)
 
 
 def _rename(memory: Memory, node: Category, key: str) -> None:
-    name = st.text_input(said.NAME, value=node.name, placeholder=said.NAME_FORM, max_chars=200, key=f"{key}-name")
+    name = st.text_input(texts.NAME, value=node.name, placeholder=texts.NAME_FORM, max_chars=200, key=f"{key}-name")
     if name.strip() and name.strip() != node.name:
         edit_effect.decide(memory, Wanted("rename", (node.id, name), node.id), key=key)
 
@@ -126,18 +126,18 @@ def _refile(memory: Memory, leaf: int, chosen: Sequence[int], key: str) -> None:
 
 def _target(memory: Memory, verb: str, key: str, fits: Callable[[Category], bool]) -> int | None:
     """Return a category, found by words of its path."""
-    words = st.text_input(said.FIND, placeholder=said.FIND_FORM, icon=":material/search:", live=True, key=f"{key}-find")
+    words = st.text_input(texts.FIND, placeholder=texts.FIND_FORM, icon=":material/search:", live=True, key=f"{key}-find")
     found = [one for one in memory.tree.search_paths(words, limit=SEARCHED) if fits(one)][:OFFERED]
     if not found:
-        st.caption(said.NOTHING_FITS if words.strip() else said.NO_PLACE[verb])
+        st.caption(texts.NOTHING_FITS if words.strip() else texts.NO_PLACE[verb])
         return None
     paths = {one.id: f"{figures.path(one.path)}  ({figures.plural(one.chunks, 'chunk', 'chunks')})" for one in found}
     return st.selectbox(
-        said.TO[verb],
+        texts.TO[verb],
         list(paths),
         index=None,
         format_func=lambda one: paths.get(one, ""),
-        placeholder=said.CHOOSE,
+        placeholder=texts.CHOOSE,
         key=f"{key}-to",
     )
 
@@ -154,7 +154,7 @@ def _picked(memory: Memory, node: Category, key: str) -> tuple[int, ...]:
         below = memory.tree.children(node.id)
         ids, everything = [one.id for one in below], node.children
         rows = [{"Category": one.name, "Chunks": one.chunks, "Inside": one.children} for one in below]
-    st.caption(said.CHOOSE_CHUNKS if node.is_leaf else said.CHOOSE_CATEGORIES)
+    st.caption(texts.CHOOSE_CHUNKS if node.is_leaf else texts.CHOOSE_CATEGORIES)
     chosen = st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
@@ -165,9 +165,9 @@ def _picked(memory: Memory, node: Category, key: str) -> tuple[int, ...]:
     )
     picked = tuple(ids[row] for row in chosen["selection"]["rows"] if row < len(ids))
     some = (
-        f" {said.SOME_SHOWN.format(shown=figures.count(len(ids)), all=figures.count(everything))}"
+        f" {texts.SOME_SHOWN.format(shown=figures.count(len(ids)), all=figures.count(everything))}"
         if len(ids) < everything
         else ""
     )
-    st.caption(said.CHOSEN.format(chosen=figures.count(len(picked)), all=figures.count(everything)) + some)
+    st.caption(texts.CHOSEN.format(chosen=figures.count(len(picked)), all=figures.count(everything)) + some)
     return picked

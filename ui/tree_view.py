@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Category, Chunk, Memory, TreeAt
-from ui import drawers, figures, frame, review_link, sign_panel, state, tree_edit, wording, wording_past
+from ui import drawers, figures, frame, review_link, sign_panel, state, tree_edit, wording, wording_history
 from ui.components import choices, copylink, reader
 
 PAGE = 50
@@ -25,7 +25,7 @@ def root(tree: TreeAt, sources: int | None) -> None:
         **({} if sources is None else {"Sources": sources}),
     }
     frame.metrics({name: figures.count(value) for name, value in values.items()})
-    st.caption(wording.TREE_HINT if categories else wording_past.EMPTY_THEN)
+    st.caption(wording.TREE_HINT if categories else wording_history.EMPTY_THEN)
     if not categories:
         return
     _inside([node for node in categories if node.parent_id is None], "roots")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from memoir_engine import Action, Change, MemoirError, Memory
 from ui import edit_effect, problems, state
-from ui import wording_edit as said
+from ui import wording_edit as texts
 from ui.escape import md_escape
 
 ICON = ":material/undo:"
@@ -27,15 +27,15 @@ def show(memory: Memory) -> None:
         return
     with st.container(border=True, key="undo-banner", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f":green[:material/check_circle:] {said.DONE.format(what=md_escape(_what(action)))}", width="content")
+            st.markdown(f":green[:material/check_circle:] {texts.DONE.format(what=md_escape(_what(action)))}", width="content")
             st.space("stretch")
             asked = state.asked("undo") == "1"
             if action.undone_by is None and not asked and "auditor" in memory.actor.roles:
-                st.button(said.UNDO, icon=ICON, key="undo-ask", on_click=state.show, kwargs={"undo": "1"})
+                st.button(texts.UNDO, icon=ICON, key="undo-ask", on_click=state.show, kwargs={"undo": "1"})
             leave: dict[str, str | int | None] = {"done": None, "undo": None}
-            st.button(said.CLOSE, icon=":material/close:", type="tertiary", key="undo-close", on_click=state.show, kwargs=leave)
+            st.button(texts.CLOSE, icon=":material/close:", type="tertiary", key="undo-close", on_click=state.show, kwargs=leave)
         if action.undone_by is not None:
-            st.caption(said.UNDONE_BEFORE)
+            st.caption(texts.UNDONE_BEFORE)
         elif asked:
             _decide(memory, action)
 
@@ -43,15 +43,15 @@ def show(memory: Memory) -> None:
 def _decide(memory: Memory, action: Action) -> None:
     preview = memory.review.preview_undo(action.action_id)
     if not preview.possible:
-        st.markdown(f":orange[:material/block: **{said.UNDO_CANNOT}**] {md_escape(preview.clash or '')}")
+        st.markdown(f":orange[:material/block: **{texts.UNDO_CANNOT}**] {md_escape(preview.clash or '')}")
         if preview.blocked_by:
-            st.caption(said.UNDO_FIRST)
+            st.caption(texts.UNDO_FIRST)
             edit_effect.changes(tuple(_what(memory.audit.action(one)) for one in preview.blocked_by))
         return
-    st.markdown(f"**{said.UNDO_WOULD}**")
+    st.markdown(f"**{texts.UNDO_WOULD}**")
     edit_effect.changes(preview.changes)
-    reason = st.text_input(said.REASON, placeholder=said.REASON_FORM, max_chars=2000, key="undo-reason")
-    if st.button(said.UNDO_IT, type="primary", icon=ICON, key="undo-do"):
+    reason = st.text_input(texts.REASON, placeholder=texts.REASON_FORM, max_chars=2000, key="undo-reason")
+    if st.button(texts.UNDO_IT, type="primary", icon=ICON, key="undo-do"):
         with problems.noted():
             undone = memory.review.undo(action.action_id, reason=reason.strip() or None)
             st.session_state.pop("undo-reason", None)

@@ -14,9 +14,8 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Estimate, MemoirError, Memory, Source
-from ui import fact_asked, fact_remember, figures, problems, state, who
-from ui import wording_facts as facts_said
-from ui import wording_sources as said
+from ui import fact_filters, figures, problems, remember_form, state, viewer, wording_facts
+from ui import wording_sources as texts
 from ui.escape import md_escape
 
 AT_ONCE_BYTES = 3_000_000  # cut and counted unasked; more than that on a click
@@ -40,33 +39,33 @@ def add(memory: Memory) -> bool:
     """Draw the upload form; return whether a conversation is to be added instead."""
     kind = st.segmented_control(
         "Kind",
-        [said.ADD_FILES, said.ADD_TEXT, said.ADD_TALK],
-        default=said.ADD_FILES,
+        [texts.ADD_FILES, texts.ADD_TEXT, texts.ADD_TALK],
+        default=texts.ADD_FILES,
         required=True,
         label_visibility="collapsed",
         key="src-kind",
         width="stretch",
     )
     with st.container(border=True, key="add"):
-        if kind == said.ADD_TALK:
+        if kind == texts.ADD_TALK:
             _talk(memory)
-        elif kind == said.ADD_TEXT:
+        elif kind == texts.ADD_TEXT:
             _text(memory)
         else:
             _files(memory)
-    if kind == said.ADD_TALK:
-        st.caption(facts_said.REMEMBER_ABOUT)
+    if kind == texts.ADD_TALK:
+        st.caption(wording_facts.REMEMBER_ABOUT)
         return True
     config = memory.config
-    st.caption(said.HOW_FILED.format(least=config.chunk_min_tokens, most=config.chunk_max_tokens))
+    st.caption(texts.HOW_FILED.format(least=config.chunk_min_tokens, most=config.chunk_max_tokens))
     if not config.auto_source_identification:
-        st.caption(f":material/edit_note: {said.ASKED_FIRST}")
+        st.caption(f":material/edit_note: {texts.ASKED_FIRST}")
     return False
 
 
 def _talk(memory: Memory) -> None:
     fresh = int(st.session_state.get("talk_round", 0))
-    if fact_remember.fields(fact_asked.seen_by(memory), fresh=fresh) is not None:
+    if remember_form.fields(fact_filters.seen_by(memory), fresh=fresh) is not None:
         st.session_state["talk_round"] = fresh + 1
         st.rerun()
 
@@ -74,8 +73,8 @@ def _talk(memory: Memory) -> None:
 def _files(memory: Memory) -> None:
     fresh = int(st.session_state.get("upload_round", 0))
     files = st.file_uploader(
-        said.DROP,
-        type=said.FILE_TYPES,
+        texts.DROP,
+        type=texts.FILE_TYPES,
         accept_multiple_files=True,
         key=f"upload-{fresh}",
         max_upload_size=memory.config.max_file_mb,
@@ -88,10 +87,10 @@ def _files(memory: Memory) -> None:
 
 def _text(memory: Memory) -> None:
     fresh = int(st.session_state.get("text_round", 0))
-    name = st.text_input(said.TEXT_NAME, placeholder=said.TEXT_NAME_PLACEHOLDER, key=f"text-name-{fresh}", max_chars=200)
-    text = st.text_area(said.TEXT_BODY, placeholder=said.TEXT_BODY_PLACEHOLDER, key=f"text-body-{fresh}", height=200)
+    name = st.text_input(texts.TEXT_NAME, placeholder=texts.TEXT_NAME_PLACEHOLDER, key=f"text-name-{fresh}", max_chars=200)
+    text = st.text_area(texts.TEXT_BODY, placeholder=texts.TEXT_BODY_PLACEHOLDER, key=f"text-body-{fresh}", height=200)
     data = text.encode("utf-8", "replace")
-    given = Given("ingest_text", name.strip() or said.PASTED_NAME, data, sha256(data).hexdigest()[:16])
+    given = Given("ingest_text", name.strip() or texts.PASTED_NAME, data, sha256(data).hexdigest()[:16])
     if _started(memory, [given], key="file-text"):
         st.session_state["text_round"] = fresh + 1
         st.rerun()
@@ -103,14 +102,14 @@ def _started(memory: Memory, given: Sequence[Given], *, key: str, disabled: bool
     unsaid = any(answer is None for answer in replaces.values())
     _foreseen(memory, [one for one in given if one.data.strip()])
     if unsaid:
-        st.caption(f":orange[:material/help: {said.SAY_FIRST}]")
-    refused = any(replaces.values()) and not who.may(memory, key=key)  # a newer version withdraws what stands
+        st.caption(f":orange[:material/help: {texts.SAY_FIRST}]")
+    refused = any(replaces.values()) and not viewer.may(memory, key=key)  # a newer version withdraws what stands
     auto = memory.config.auto_source_identification
-    label, icon = (said.FILE_IT, ":material/check:") if auto else (said.GO_ON, ":material/arrow_forward:")
+    label, icon = (texts.FILE_IT, ":material/check:") if auto else (texts.GO_ON, ":material/arrow_forward:")
     if not st.button(label, type="primary", icon=icon, key=key, disabled=disabled or unsaid or refused):
         return False
     if any(one.verb == "ingest_text" and not one.data.strip() for one in given):
-        st.warning(said.NO_TEXT, icon=":material/edit:")
+        st.warning(texts.NO_TEXT, icon=":material/edit:")
         return False
     with problems.shown():
         runs = [_start(memory, one, replaces[one.mark] or None) for one in given]
@@ -128,14 +127,14 @@ def _which(memory: Memory, one: Given) -> int | None:
     there = memory.sources.by_name(one.name) if one.data else ()
     if not there:
         return _ANOTHER
-    st.markdown(said.RECURS.format(name=figures.named(one.name, 60)[0]))
-    choices = {source.id: _newer(source, alone=len(there) == 1) for source in there} | {_ANOTHER: said.ANOTHER}
+    st.markdown(texts.RECURS.format(name=figures.named(one.name, 60)[0]))
+    choices = {source.id: _newer(source, alone=len(there) == 1) for source in there} | {_ANOTHER: texts.ANOTHER}
     chosen: int | None = st.radio(
-        said.RECURS.format(name=figures.named(one.name, 60)[0]),
+        texts.RECURS.format(name=figures.named(one.name, 60)[0]),
         list(choices),
         index=None,
         format_func=lambda source_id: choices[source_id],
-        captions=[said.NEWER_NOTE] * len(there) + [""],
+        captions=[texts.NEWER_NOTE] * len(there) + [""],
         label_visibility="collapsed",
         key=f"recurs-{one.mark}",
     )
@@ -143,7 +142,7 @@ def _which(memory: Memory, one: Given) -> int | None:
 
 
 def _newer(source: Source, *, alone: bool) -> str:
-    form = said.NEWER if alone else said.NEWER_OF
+    form = texts.NEWER if alone else texts.NEWER_OF
     chunks = figures.plural(source.chunks, "chunk", "chunks")
     return form.format(version=source.version, chunks=chunks, when=figures.stamp(source.created_at))
 
@@ -154,10 +153,10 @@ def _foreseen(memory: Memory, given: Sequence[Given]) -> None:
         return
     unknown = [one for one in given if _key(one) not in st.session_state]
     large = sum(len(one.data) for one in unknown) > AT_ONCE_BYTES
-    if large and not st.button(said.ESTIMATE, icon=":material/calculate:", key="estimate"):
+    if large and not st.button(texts.ESTIMATE, icon=":material/calculate:", key="estimate"):
         return
     if unknown:
-        with st.spinner(said.ESTIMATING):
+        with st.spinner(texts.ESTIMATING):
             for one in unknown:
                 st.session_state[_key(one)] = json.dumps(_estimated(memory, one))
     known = [json.loads(st.session_state[_key(one)]) for one in given]
@@ -181,13 +180,13 @@ def _tell(memory: Memory, estimates: Sequence[Estimate]) -> None:
         return
     costs = [each.cost for each in estimates]
     cost = None if None in costs else sum(each for each in costs if each is not None)
-    line = said.ESTIMATED.format(
+    line = texts.ESTIMATED.format(
         chunks=figures.plural(sum(each.chunks for each in estimates), "chunk", "chunks"),
         calls=figures.plural(sum(each.calls for each in estimates), "call", "calls"),
         tokens=f"{figures.short(sum(each.tokens_prompt + each.tokens_completion for each in estimates))} tokens",
         cost=md_escape(figures.money(cost)),
     )
-    st.markdown(f":small[:material/calculate: {line}]", help=said.ESTIMATED_ABOUT)
+    st.markdown(f":small[:material/calculate: {line}]", help=texts.ESTIMATED_ABOUT)
     _cap(memory.config.max_cost, None if cost is None else max((each for each in costs if each is not None), default=0.0))
 
 
@@ -196,7 +195,7 @@ def _cap(cap: float | None, dearest: float | None) -> None:
     if cap is None:
         return
     form, color = (
-        (said.CAP_UNKNOWN, "red") if dearest is None else (said.OVER_CAP, "red") if dearest > cap else (said.CAP, "gray")
+        (texts.CAP_UNKNOWN, "red") if dearest is None else (texts.OVER_CAP, "red") if dearest > cap else (texts.CAP, "gray")
     )
     st.markdown(f":small[:{color}[:material/lock: {form.format(cap=md_escape(figures.money(cap)))}]]")
 

@@ -6,7 +6,7 @@ import pytest
 
 from app_pages import opened, words
 from memoir_engine import Memory
-from ui import who
+from ui import viewer
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_what_stands_on_an_action_is_named_before_it_is_taken_back(moved: str, f
 
 
 def test_a_viewer_sees_and_is_told_why_nothing_can_be_taken_back(moved: str, filled: Memory, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(who, "_named", lambda opened: who.Person("Vic", "Vic", ("viewer",)))
+    monkeypatch.setattr(viewer, "_named", lambda opened: viewer.Person("Vic", "Vic", ("viewer",)))
     page = opened("activity", action=moved)
     assert not page.exception
     assert not [button for button in page.button if button.key == "act-undo-go"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine.store.events import sentences
-from ui import figures, headers, wire, wording
+from ui import figures, headers, request_body, wording
 from ui.escape import md_escape
 
 
@@ -60,17 +60,17 @@ def test_a_chat_request_is_taken_apart_into_its_turns():
     body = (
         '{"messages": [{"role": "system", "content": "Do it."}, {"role": "user", "content": [{"type": "text", "text": "This"}]}]}'
     )
-    assert wire.turns(body) == [("system", "Do it."), ("user", "This")]
+    assert request_body.turns(body) == [("system", "Do it."), ("user", "This")]
 
 
 def test_a_responses_request_is_taken_apart_too():
     body = '{"instructions": "Do it.", "input": [{"role": "user", "content": "This"}]}'
-    assert wire.turns(body) == [("system", "Do it."), ("user", "This")]
+    assert request_body.turns(body) == [("system", "Do it."), ("user", "This")]
 
 
 @pytest.mark.parametrize("body", ["plain text", "[1, 2]", "{}", '{"messages": 7}'])
 def test_a_body_of_another_form_is_shown_whole(body: str):
-    assert wire.turns(body) == [("", body)]
+    assert request_body.turns(body) == [("", body)]
 
 
 def test_the_second_opinion_is_never_called_confidence():

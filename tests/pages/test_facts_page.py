@@ -14,8 +14,8 @@ import pytest
 
 from app_pages import component, opened, words
 from memoir_engine import FactView, Memory, sample_conversations
-from ui import engine, fact_asked, fact_export, fact_lanes, fact_told
-from ui import wording_facts as said
+from ui import engine, fact_export, fact_filters, fact_labels, fact_lanes
+from ui import wording_facts as texts
 
 FLAT = "Lives in a small flat on Weir Street in Alderbrook with their cat Biscuit"
 COTTAGE = "Lives in the lock keeper's cottage at the dam now"
@@ -137,7 +137,7 @@ def test_both_stay_when_somebody_says_so(remembered: Memory):
     assert remembered.facts.proposals("leonie") == ()
 
 
-@pytest.mark.parametrize("view", said.VIEWS)
+@pytest.mark.parametrize("view", texts.VIEWS)
 def test_every_view_stands(remembered: Memory, view: str):
     assert not opened("facts", user="leonie", view=view).exception
 
@@ -153,7 +153,7 @@ def test_a_sentence_that_two_cuts_share_is_shown_once(remembered: Memory):
     known = fact(remembered, FLAT)
     [origin] = known.origins
     shared = replace(known, origins=(origin, replace(origin, cut_id="the next one"), replace(origin, message=9)))
-    assert [(one.message, one.cut_id) for one in fact_told.origins(shared)] == [
+    assert [(one.message, one.cut_id) for one in fact_labels.origins(shared)] == [
         (origin.message, origin.cut_id),
         (9, origin.cut_id),
     ]
@@ -163,7 +163,7 @@ def test_what_is_exported_is_what_is_shown_and_runs_nothing_in_a_spreadsheet(rem
     facts = remembered.facts.list("leonie")
     rows = list(csv.DictReader(io.StringIO(fact_export.as_csv(facts).decode("utf-8-sig"))))
     assert [row["content"] for row in rows] == [one.content for one in facts]
-    assert json.loads(fact_export.as_json(facts))[0]["memory_attributes"]["status"] in said.STATUSES
+    assert json.loads(fact_export.as_json(facts))[0]["memory_attributes"]["status"] in texts.STATUSES
 
 
 @pytest.mark.parametrize("content", ["=1+1", " =1+1", "＝1+1", "\n=1+1", "|calc", "\t-2+3"])
@@ -174,8 +174,8 @@ def test_no_fact_is_a_formula_in_a_spreadsheet(remembered: Memory, content: str)
 
 
 def test_the_file_has_all_facts_also_those_for_which_the_page_has_no_room(remembered: Memory, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(fact_asked, "MOST", 2)
-    every = fact_asked.every(remembered, fact_asked.Asked("leonie", ("active", "outdated"), None, "", None, None))
+    monkeypatch.setattr(fact_filters, "MOST", 2)
+    every = fact_filters.every(remembered, fact_filters.Asked("leonie", ("active", "outdated"), None, "", None, None))
     assert every == remembered.facts.list("leonie")
     assert len(every) > 2
 
@@ -225,7 +225,7 @@ def test_what_was_over_when_it_was_said_lies_before_its_end(remembered: Memory):
     known = remembered.facts.list("leonie")[0]
     ends = {"valid_from": None, "valid_to": over, "valid_to_precision": "year", "end_said": True}
     rome = replace(known, **ends, said_at=said_at, status="active", superseded_by=None)
-    [lane] = fact_lanes.lanes([rome], datetime.now(UTC), doubted=(), told=fact_told.told)
+    [lane] = fact_lanes.lanes([rome], datetime.now(UTC), doubted=(), told=fact_labels.told)
     assert lane.bars[0].begin < lane.bars[0].end == over.timestamp()
     assert lane.bars[0].told == "active, until 2015"
 

@@ -7,7 +7,7 @@ import pytest
 from app_pages import component, numbers, opened, words
 from memoir_engine import Chunk, Memory, SearchResult
 from memoir_engine.core.run import SystemClock
-from ui import searched_beside
+from ui import search_comparison
 from ui.components.ranking import excerpt
 
 QUESTION = "What did the harbour festival earn?"
@@ -82,12 +82,12 @@ def test_a_question_stands_beside_a_search_for_the_same(filled: Memory):
 
 
 def test_finds_are_the_same_where_their_spans_meet():
-    compared = searched_beside.compare(
+    compared = search_comparison.compare(
         [chunk(0, 100), chunk(100, 200), chunk(0, 100, source=2)],
         [chunk(300, 400), chunk(400, 500)],
         [passage(150, 320), passage(900, 950), passage(0, 99, source=None)],
     )
-    assert compared == searched_beside.Beside(frozenset({100}), frozenset({1150}), frozenset({300}))
+    assert compared == search_comparison.Beside(frozenset({100}), frozenset({1150}), frozenset({300}))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import streamlit as st
 
 from memoir_engine import SearchResult
 from ui import figures
-from ui import wording_search as said
+from ui import wording_search as texts
 from ui.components import reader
 from ui.components.scripts import read, script
 
@@ -46,7 +46,7 @@ def show(found: Sequence[SearchResult], query: str, *, alpha: float, most: int, 
         "alpha": alpha,
         "most": most,
         "hybrid": hybrid,
-        "words": said.RANKING_WORDS,
+        "words": texts.RANKING_WORDS,
     }
     result = _component(key=key, data=data, on_opened_change=lambda: None, on_alpha_change=lambda: None, default={"alpha": alpha})
     known = {one.passage_id for one in found}
@@ -61,12 +61,12 @@ def _row(one: SearchResult, query: str) -> dict[str, Any]:
         "text": one.text,
         "marks": marks,
         "from": excerpt(one.text, marks, cut=one.start > 0),
-        "name": said.named(one),
-        "about": " · ".join(part for part in (said.place(one), said.kind(one.kind), one.dated or "") if part),
+        "name": texts.named(one),
+        "about": " · ".join(part for part in (texts.place(one), texts.kind(one.kind), one.dated or "") if part),
         "bm25": one.score_bm25,
         "dense": one.score_dense,
         "raw_bm25": figures.score(one.raw_bm25),
-        "raw_dense": said.NO_VECTOR if one.raw_dense is None else figures.score(one.raw_dense),
+        "raw_dense": texts.NO_VECTOR if one.raw_dense is None else figures.score(one.raw_dense),
     }
 
 

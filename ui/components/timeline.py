@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui import wording_facts as said
+from ui import wording_facts as texts
 from ui.components.scripts import read, script
 from ui.fact_lanes import Lane
 
@@ -31,7 +31,7 @@ def show(lanes: Sequence[Lane], *, begin: float, end: float, now: float, chosen:
         "end": end,
         "now": now,
         "chosen": chosen,
-        "words": said.TIMELINE_WORDS,
+        "words": texts.TIMELINE_WORDS,
     }
     result = _component(key=key, data=data, on_chosen_change=lambda: None)
     asked = result.chosen.get("id") if isinstance(result.chosen, dict) else None
@@ -41,7 +41,7 @@ def show(lanes: Sequence[Lane], *, begin: float, end: float, now: float, chosen:
 def _lane(lane: Lane) -> dict[str, Any]:
     return {
         "subject": lane.subject,
-        "type": said.TYPES[lane.type],
+        "type": texts.TYPES[lane.type],
         "kind": lane.type,
         "bars": [
             {

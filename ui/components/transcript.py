@@ -13,7 +13,7 @@ import streamlit as st
 
 from memoir_engine import MessageRecord
 from ui import figures
-from ui import wording_conversations as said
+from ui import wording_conversations as texts
 from ui.components.scripts import read, script
 
 HEIGHT = 620
@@ -32,7 +32,7 @@ def show(messages: Sequence[MessageRecord], *, key: str, target: int | None = No
     drawn = [_drawn(one) for one in messages]
     result = _component(
         key=key,
-        data={"messages": drawn, "target": target, "height": height, "words": said.TRANSCRIPT_WORDS},
+        data={"messages": drawn, "target": target, "height": height, "words": texts.TRANSCRIPT_WORDS},
         on_picked_change=lambda: None,
     )
     return result.picked if isinstance(result.picked, int) else None

@@ -13,12 +13,12 @@ import streamlit as st
 
 from memoir_engine import MemoirError, Memory
 from ui import figures, state
-from ui import wording_review as said
+from ui import wording_review as texts
 
 SAMPLES = (1, 2, 5, 10, 20, 50)
 SOURCES = 200
 NAME_CHARS = 200
-REASONS = {code: words for code, words in said.REASONS.items() if code != "sample"}  # which has a filter of its own
+REASONS = {code: words for code, words in texts.REASONS.items() if code != "sample"}  # which has a filter of its own
 NOTHING: dict[str, str | int | None] = dict.fromkeys(("reason", "src", "cat", "by", "sample", "item"))
 
 
@@ -49,9 +49,9 @@ def of_address(memory: Memory) -> Asked:
     reason, reviewer, sample = state.asked("reason"), state.asked("by"), state.asked_id("sample")
     wanted = state.asked("state")
     if state.asked("of") == "facts":
-        return Asked("facts", wanted if wanted in said.STATES and wanted != "refiled" else "unreviewed")
+        return Asked("facts", wanted if wanted in texts.STATES and wanted != "refiled" else "unreviewed")
     return Asked(
-        state=wanted if wanted in said.STATES else "unreviewed",
+        state=wanted if wanted in texts.STATES else "unreviewed",
         reason=reason if reason in REASONS and not sample else None,
         source=_there(memory.sources.get, state.asked_id("src")),
         branch=_there(memory.tree.node, state.asked_id("cat")),
@@ -68,12 +68,12 @@ def draw(memory: Memory, asked: Asked, counts: Mapping[str, int]) -> None:
             return
         st.space("stretch")
         if asked.filtered:
-            st.button(said.CLEAR, key="rv-clear", icon=":material/filter_alt_off:", type="tertiary", on_click=_clear)
-        with st.popover(said.FILTERS, icon=":material/filter_alt:", key="rv-more"):
-            _choice(said.REASON, "reason", {"": said.ANY_REASON, **REASONS}, asked.reason or "")
-            _choice(said.SOURCE, "src", {"": said.ANY_SOURCE, **_sources(memory, asked.source)}, _text(asked.source))
-            _choice(said.BRANCH, "cat", {"": said.ANY_BRANCH, **_branches(memory, asked.branch)}, _text(asked.branch))
-            _choice(said.SAMPLE, "sample", _samples(asked.sample), _text(asked.sample), help=said.SAMPLE_HELP)
+            st.button(texts.CLEAR, key="rv-clear", icon=":material/filter_alt_off:", type="tertiary", on_click=_clear)
+        with st.popover(texts.FILTERS, icon=":material/filter_alt:", key="rv-more"):
+            _choice(texts.REASON, "reason", {"": texts.ANY_REASON, **REASONS}, asked.reason or "")
+            _choice(texts.SOURCE, "src", {"": texts.ANY_SOURCE, **_sources(memory, asked.source)}, _text(asked.source))
+            _choice(texts.BRANCH, "cat", {"": texts.ANY_BRANCH, **_branches(memory, asked.branch)}, _text(asked.branch))
+            _choice(texts.SAMPLE, "sample", _samples(asked.sample), _text(asked.sample), help=texts.SAMPLE_HELP)
             _reviewer(asked)
     if asked.filtered:
         st.caption(in_words(memory, asked))
@@ -84,11 +84,11 @@ def in_words(memory: Memory, asked: Asked) -> str:
     from ui.escape import md_escape
 
     told = [
-        said.REASONS[asked.reason] if asked.reason else "",
+        texts.REASONS[asked.reason] if asked.reason else "",
         memory.sources.get(asked.source).name if asked.source is not None else "",
         figures.path(memory.tree.node(asked.branch).path) if asked.branch is not None else "",
-        f"{said.REVIEWER}: {asked.reviewer}" if asked.reviewer else "",
-        said.SAMPLE_OF.format(share=asked.sample) if asked.sample else "",
+        f"{texts.REVIEWER}: {asked.reviewer}" if asked.reviewer else "",
+        texts.SAMPLE_OF.format(share=asked.sample) if asked.sample else "",
     ]
     return ":material/filter_alt: " + " · ".join(md_escape(figures.shortened(one)) for one in told if one)
 
@@ -96,9 +96,9 @@ def in_words(memory: Memory, asked: Asked) -> str:
 def _states(asked: Asked, counts: Mapping[str, int]) -> None:
     st.session_state["rv-state"] = asked.state
     st.segmented_control(
-        said.STATE,
-        [one for one in said.STATES if asked.kind == "filings" or one != "refiled"],
-        format_func=lambda one: f"{said.STATES[one]} · {figures.count(counts.get(one, 0))}",
+        texts.STATE,
+        [one for one in texts.STATES if asked.kind == "filings" or one != "refiled"],
+        format_func=lambda one: f"{texts.STATES[one]} · {figures.count(counts.get(one, 0))}",
         key="rv-state",
         required=True,
         label_visibility="collapsed",
@@ -123,7 +123,7 @@ def _choice(label: str, name: str, options: Mapping[str, str], chosen: str, help
 
 def _reviewer(asked: Asked) -> None:
     st.session_state["rv-by"] = asked.reviewer or ""
-    st.text_input(said.REVIEWER, key="rv-by", placeholder=said.ANY_REVIEWER, max_chars=NAME_CHARS, on_change=_put, args=("by",))
+    st.text_input(texts.REVIEWER, key="rv-by", placeholder=texts.ANY_REVIEWER, max_chars=NAME_CHARS, on_change=_put, args=("by",))
 
 
 def _put(name: str) -> None:
@@ -158,7 +158,7 @@ def _branches(memory: Memory, chosen: int | None) -> dict[str, str]:
 
 def _samples(chosen: int | None) -> dict[str, str]:
     shares = sorted({*SAMPLES, *([chosen] if chosen else [])})
-    return {"": said.NO_SAMPLE} | {str(share): said.SAMPLE_OF.format(share=share) for share in shares}
+    return {"": texts.NO_SAMPLE} | {str(share): texts.SAMPLE_OF.format(share=share) for share in shares}
 
 
 def _there(look: Any, number: int | None) -> int | None:

@@ -10,20 +10,20 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, read_transcript, sample_conversations
-from ui import problems, remember_jobs, state, who
-from ui import wording_facts as said
+from ui import problems, remember_jobs, state, viewer
+from ui import wording_facts as texts
 
 PASTE_CHARS = 2_000_000
 
 
 def button(memory: Memory) -> None:
-    if st.button(said.REMEMBER, icon=":material/forum:", key="facts-remember"):
+    if st.button(texts.REMEMBER, icon=":material/forum:", key="facts-remember"):
         _form(memory)
 
 
-@st.dialog(said.REMEMBER, width="medium", icon=":material/forum:")
+@st.dialog(texts.REMEMBER, width="medium", icon=":material/forum:")
 def _form(memory: Memory) -> None:
-    st.caption(said.REMEMBER_ABOUT)
+    st.caption(texts.REMEMBER_ABOUT)
     started = fields(memory)
     if started is not None:
         run_id, user = started
@@ -33,24 +33,24 @@ def _form(memory: Memory) -> None:
 
 def fields(memory: Memory, *, fresh: int = 0) -> tuple[str, str] | None:
     """Draw the form; return (job, user) once it is started. fresh: start with empty fields."""
-    if not who.may(memory, key="facts-remember", role="viewer"):
+    if not viewer.may(memory, key="facts-remember", role="viewer"):
         return None
     fixed = None if "admin" in memory.actor.roles else memory.actor.name
     user = st.text_input(
-        said.REMEMBER_USER, value=fixed or state.asked("user") or "", placeholder=said.REMEMBER_USER_PLACEHOLDER,
+        texts.REMEMBER_USER, value=fixed or state.asked("user") or "", placeholder=texts.REMEMBER_USER_PLACEHOLDER,
         disabled=fixed is not None, key="remember-user", max_chars=200,
     )  # fmt: skip
     pasted = st.text_area(
-        said.PASTE, placeholder=said.PASTE_PLACEHOLDER, height=160, key=f"remember-text-{fresh}", max_chars=PASTE_CHARS
+        texts.PASTE, placeholder=texts.PASTE_PLACEHOLDER, height=160, key=f"remember-text-{fresh}", max_chars=PASTE_CHARS
     )
     file = st.file_uploader(
-        said.DROP, type=["txt", "md", "json"], key=f"remember-file-{fresh}", max_upload_size=memory.config.max_file_mb
+        texts.DROP, type=["txt", "md", "json"], key=f"remember-file-{fresh}", max_upload_size=memory.config.max_file_mb
     )
-    if not st.button(said.GO, type="primary", icon=":material/arrow_forward:", key="remember-go"):
+    if not st.button(texts.GO, type="primary", icon=":material/arrow_forward:", key="remember-go"):
         return None
     text = pasted if pasted.strip() else file.getvalue().decode("utf-8-sig", "replace") if file else ""
     if not text.strip() or not user.strip():
-        st.warning(said.NO_USER if text.strip() else said.NO_TEXT)
+        st.warning(texts.NO_USER if text.strip() else texts.NO_TEXT)
         return None
     started: tuple[str, str] | None = None
     with problems.noted():
@@ -68,8 +68,8 @@ def _record(spoken: Any) -> dict[str, str]:
 
 def samples(memory: Memory) -> None:
     """Offer the sample conversations, each with its user."""
-    if st.button(said.SAMPLES, icon=":material/auto_awesome:", type="primary", key="facts-samples"):
-        with problems.noted(), st.spinner(said.RUNNING):
+    if st.button(texts.SAMPLES, icon=":material/auto_awesome:", type="primary", key="facts-samples"):
+        with problems.noted(), st.spinner(texts.RUNNING):
             for talk in sample_conversations():
                 memory.remember(talk.messages, user_id=talk.user, session_id=talk.session_id)
             st.rerun()

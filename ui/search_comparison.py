@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from memoir_engine import Chunk, Memory, QueryResult, RunView, SearchResult
-from ui import asked_view, figures, frame, problems, state
-from ui import wording_search as said
+from ui import figures, frame, problems, question_settings, state
+from ui import wording_search as texts
 from ui.components import copylink, reader
 from ui.escape import md_escape
 
@@ -42,10 +42,10 @@ def compare(read: Sequence[Chunk], net: Sequence[Chunk], found: Sequence[SearchR
 
 def button(view: RunView) -> None:
     st.button(
-        said.COMPARE,
+        texts.COMPARE,
         key="ask-search",
         icon=":material/compare_arrows:",
-        help=said.COMPARE_HELP,
+        help=texts.COMPARE_HELP,
         on_click=state.show,
         kwargs={NAME: 1},
     )
@@ -55,11 +55,11 @@ def show(memory: Memory, run_id: str) -> None:
     view = memory.jobs.get(run_id)
     _head(view)
     if view.verb != "query" or view.status != "done":
-        st.info(said.COMPARE_NOT_DONE, icon=":material/info:")
+        st.info(texts.COMPARE_NOT_DONE, icon=":material/info:")
         return
     result = memory.runs.query(run_id)
     st.markdown(f"> {md_escape(result.question)}")
-    st.caption(asked_view.line(view))
+    st.caption(question_settings.line(view))
     with problems.shown():
         found = memory.search(result.question, top_k=FOUND)
     compared = compare(result.chunks, result.net, found)
@@ -75,30 +75,32 @@ def show(memory: Memory, run_id: str) -> None:
 
 
 def _head(view: RunView) -> None:
-    with frame.head("ask", said.COMPARED):
+    with frame.head("ask", texts.COMPARED):
         st.space("stretch")
-        st.button(said.BACK_TO_ANSWER, key="search-alone", icon=":material/arrow_back:", on_click=state.show, kwargs={NAME: None})
+        st.button(
+            texts.BACK_TO_ANSWER, key="search-alone", icon=":material/arrow_back:", on_click=state.show, kwargs={NAME: None}
+        )
         copylink.show("search-link", run=view.id, search=1)
 
 
 def _numbers(result: QueryResult, found: Sequence[SearchResult], compared: Beside) -> None:
     frame.metrics(
         {
-            said.BY_BOTH: str(len(compared.both)),
-            said.BY_TREE: str(len(result.chunks) - len(compared.both)),
-            said.BY_SEARCH: str(len(found) - len(compared.passages)),
-            said.BY_NET: str(len(result.net)),
+            texts.BY_BOTH: str(len(compared.both)),
+            texts.BY_TREE: str(len(result.chunks) - len(compared.both)),
+            texts.BY_SEARCH: str(len(found) - len(compared.passages)),
+            texts.BY_NET: str(len(result.net)),
         }
     )
 
 
 def _tree(result: QueryResult, compared: Beside) -> None:
-    st.subheader(said.TREE_SIDE, anchor=False)
-    st.caption(said.TREE_SIDE_ABOUT)
+    st.subheader(texts.TREE_SIDE, anchor=False)
+    st.caption(texts.TREE_SIDE_ABOUT)
     cited = {used.chunk_id for used in result.used_chunks if used.cited}
     order = sorted(result.chunks, key=lambda chunk: (chunk.id not in cited, chunk.id in compared.both))
     if not order:
-        st.caption(said.TREE_NOTHING)
+        st.caption(texts.TREE_NOTHING)
         return
     reader.show(
         [
@@ -106,8 +108,8 @@ def _tree(result: QueryResult, compared: Beside) -> None:
                 chunk.text,
                 "" if chunk.id in compared.both else "focus",
                 chunk.id,
-                f"{chunk.source_name} · {figures.chunk_name(chunk)}" + (f" · {said.CITED}" if chunk.id in cited else ""),
-                side=said.ALSO_SEARCH if chunk.id in compared.both else said.ALONE_TREE,
+                f"{chunk.source_name} · {figures.chunk_name(chunk)}" + (f" · {texts.CITED}" if chunk.id in cited else ""),
+                side=texts.ALSO_SEARCH if chunk.id in compared.both else texts.ALONE_TREE,
                 marks=reader.shared(chunk.text, result.question),
             )
             for chunk in order[:SHOWN]
@@ -118,10 +120,10 @@ def _tree(result: QueryResult, compared: Beside) -> None:
 
 
 def _search(result: QueryResult, found: Sequence[SearchResult], compared: Beside) -> None:
-    st.subheader(said.SEARCH_SIDE, anchor=False)
-    st.caption(said.SEARCH_SIDE_ABOUT)
+    st.subheader(texts.SEARCH_SIDE, anchor=False)
+    st.caption(texts.SEARCH_SIDE_ABOUT)
     if not found:
-        st.caption(said.NOTHING)
+        st.caption(texts.NOTHING)
         return
     reader.show(
         [
@@ -129,8 +131,8 @@ def _search(result: QueryResult, found: Sequence[SearchResult], compared: Beside
                 one.text,
                 "" if one.passage_id in compared.passages else "focus",
                 one.passage_id,
-                f"{at}. {said.named(one)} · {said.place(one)}",
-                side=f"{one.score:.2f} · {said.ALSO_TREE if one.passage_id in compared.passages else said.ALONE_SEARCH}",
+                f"{at}. {texts.named(one)} · {texts.place(one)}",
+                side=f"{one.score:.2f} · {texts.ALSO_TREE if one.passage_id in compared.passages else texts.ALONE_SEARCH}",
                 marks=reader.shared(one.text, result.question),
             )
             for at, one in enumerate(found, start=1)
@@ -138,15 +140,15 @@ def _search(result: QueryResult, found: Sequence[SearchResult], compared: Beside
         key=f"search-side-{result.run_id}",
         height=HEIGHT,
     )
-    st.page_link("../pages/search.py", label=said.SEARCH_FURTHER, icon=":material/search:", query_params={"q": result.question})
+    st.page_link("../pages/search.py", label=texts.SEARCH_FURTHER, icon=":material/search:", query_params={"q": result.question})
 
 
 def _net(result: QueryResult, compared: Beside) -> None:
-    st.subheader(said.NET_SIDE, anchor=False)
+    st.subheader(texts.NET_SIDE, anchor=False)
     if not result.net:
-        st.caption(said.NET_NOTHING)
+        st.caption(texts.NET_NOTHING)
         return
-    st.caption(said.NET_SIDE_ABOUT)
+    st.caption(texts.NET_SIDE_ABOUT)
     reader.show(
         [
             reader.Block(
@@ -154,7 +156,7 @@ def _net(result: QueryResult, compared: Beside) -> None:
                 "" if chunk.id in compared.net else "focus",
                 chunk.id,
                 f"{chunk.source_name} · {figures.path(chunk.category_path)}",
-                side=said.ALSO_SEARCH if chunk.id in compared.net else said.ALONE_NET,
+                side=texts.ALSO_SEARCH if chunk.id in compared.net else texts.ALONE_NET,
                 marks=reader.shared(chunk.text, result.question),
             )
             for chunk in result.net

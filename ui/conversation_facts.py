@@ -9,7 +9,7 @@ import streamlit as st
 
 from memoir_engine import FactView, Memory, SessionView
 from ui import figures, problems, remember_jobs, state
-from ui import wording_conversations as said
+from ui import wording_conversations as texts
 from ui.escape import md_escape
 
 MOST_FACTS = 1_000  # learned last first
@@ -19,14 +19,14 @@ CHARS = 46
 
 def show(memory: Memory, session: SessionView, message: int | None) -> None:
     """List the facts of a conversation or of one message. Looked up when opened."""
-    box = st.expander(said.FACTS, icon=":material/psychology:", key="conv-facts", on_change="rerun")
+    box = st.expander(texts.FACTS, icon=":material/psychology:", key="conv-facts", on_change="rerun")
     if not box.open:
         return
     with box, problems.noted():
         facts = memory.facts.list(session.user, limit=MOST_FACTS, session_id=session.session_id)
         found = [one for one in facts if message is None or _is_from(one, session.session_id, message)]
         if not found:
-            st.caption(said.NO_FACTS if message is None else said.NO_FACTS_HERE.format(n=message))
+            st.caption(texts.NO_FACTS if message is None else texts.NO_FACTS_HERE.format(n=message))
         for one in found[:SHOWN]:
             text = md_escape(figures.one_line(one.content, CHARS))
             label = f"~~{text}~~" if one.status == "outdated" else text
@@ -40,7 +40,7 @@ def _draw(memory: Memory, session_id: str) -> None:
     """Draw the button that extracts facts, and the running job."""
     if state.asked("job") is not None:
         remember_jobs.one(memory, str(state.asked("job")))
-    elif st.button(said.DRAW_FACTS, icon=":material/psychology:", key="conv-draw", help=said.DRAW_FACTS_HELP):
+    elif st.button(texts.DRAW_FACTS, icon=":material/psychology:", key="conv-draw", help=texts.DRAW_FACTS_HELP):
         state.show(job=memory.start("remember", session_id=session_id))
         st.rerun()
 

@@ -15,7 +15,7 @@ from streamlit.errors import Error as StreamlitError
 
 from memoir_engine import Memory
 from ui import engine, problems
-from ui import wording_who as said
+from ui import wording_viewer as texts
 from ui.escape import md_escape
 
 ALONE = "local"  # until somebody has said who they are
@@ -74,10 +74,10 @@ def guard() -> None:
         return
     st.space("large")
     with st.container(horizontal_alignment="center", key="sign-in"):
-        st.title(said.SIGN_IN_TITLE, anchor=False, width="content")
-        st.markdown(f":gray[{said.SIGN_IN_ABOUT}]", width="content", text_alignment="center")
+        st.title(texts.SIGN_IN_TITLE, anchor=False, width="content")
+        st.markdown(f":gray[{texts.SIGN_IN_ABOUT}]", width="content", text_alignment="center")
         for provider in _providers():
-            label = said.SIGN_IN_WITH.format(provider=provider.title()) if provider else said.SIGN_IN
+            label = texts.SIGN_IN_WITH.format(provider=provider.title()) if provider else texts.SIGN_IN
             if st.button(label, type="primary", icon=":material/login:", key=f"sign-in-{provider}"):
                 _sign_in(provider)
     st.stop()
@@ -88,8 +88,8 @@ def may(memory: Memory, *, key: str, role: str = "auditor") -> bool:
     if role in memory.actor.roles:
         return True
     if _by_sign_in():
-        given = said.GIVEN_ROLES.format(roles=" and ".join(sorted(memory.actor.roles)))
-        st.caption(f":material/lock: {said.NEEDS_ROLE.format(role=role, given=given)}")
+        given = texts.GIVEN_ROLES.format(roles=" and ".join(sorted(memory.actor.roles)))
+        st.caption(f":material/lock: {texts.NEEDS_ROLE.format(role=role, given=given)}")
     else:
         ask(key)
     return False
@@ -102,7 +102,7 @@ def owns(memory: Memory, begun_by: str) -> bool:
 
 def ask(key: str) -> None:
     """Draw a small form for the name under which changes are recorded."""
-    with st.popover(said.SAY_WHO, icon=":material/badge:", key=f"who-{key}"):
+    with st.popover(texts.SAY_WHO, icon=":material/badge:", key=f"who-{key}"):
         _form(key)
 
 
@@ -113,21 +113,21 @@ def foot(memory: Memory) -> None:
             person = _signed_in(memory)
             roles = md_escape(", ".join(person.roles))
             st.caption(f":material/person: **{md_escape(person.shown)}** · {roles}", help=md_escape(person.name))
-            if st.button(said.SIGN_OUT, icon=":material/logout:", key="sign-out", type="tertiary"):
+            if st.button(texts.SIGN_OUT, icon=":material/logout:", key="sign-out", type="tertiary"):
                 st.logout()
         elif memory.actor.name == ALONE and "auditor" not in memory.actor.roles:
             ask("foot")
         else:
-            st.caption(f":material/person: **{md_escape(memory.actor.name)}**", help=said.WHO_ABOUT)
+            st.caption(f":material/person: **{md_escape(memory.actor.name)}**", help=texts.WHO_ABOUT)
             if NAME_KEY in st.session_state:
-                with st.popover(said.ANOTHER, type="tertiary", key="who-foot"):
+                with st.popover(texts.ANOTHER, type="tertiary", key="who-foot"):
                     _form("foot")
 
 
 def _form(key: str) -> None:
     with st.form(f"who-form-{key}", border=False):
-        name = st.text_input(said.WHO, placeholder=said.NAME, max_chars=100, key=f"who-name-{key}", help=said.WHO_ABOUT)
-        sent = st.form_submit_button(said.THAT_IS_ME, type="primary", key=f"who-go-{key}")
+        name = st.text_input(texts.WHO, placeholder=texts.NAME, max_chars=100, key=f"who-name-{key}", help=texts.WHO_ABOUT)
+        sent = st.form_submit_button(texts.THAT_IS_ME, type="primary", key=f"who-go-{key}")
     if sent and name.strip():
         with problems.noted():
             engine.memory().acting_as(name.strip())
@@ -147,8 +147,8 @@ def _signed_in(opened: Memory) -> Person:
     email = str(st.user.get("email") or "") if verified else ""
     name = email or str(st.user.get("sub") or "")
     if not name:
-        problems.tell(said.NAMELESS, said.NAMELESS_REMEDY)
-        st.button(said.SIGN_OUT, on_click=st.logout, key="sign-out-nameless")
+        problems.tell(texts.NAMELESS, texts.NAMELESS_REMEDY)
+        st.button(texts.SIGN_OUT, on_click=st.logout, key="sign-out-nameless")
         st.stop()
     return Person(name, str(st.user.get("name") or name), opened.config.roles_of(email))
 
@@ -173,4 +173,4 @@ def _sign_in(provider: str) -> None:
         st.login(provider or None)
     except StreamlitError as wrong:
         _log.error("signing in failed: %s", wrong)
-        problems.tell(said.SIGN_IN_FAILED, said.SIGN_IN_REMEDY)
+        problems.tell(texts.SIGN_IN_FAILED, texts.SIGN_IN_REMEDY)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from memoir_engine import FactOrigin, FactView
 from ui import engine, figures
-from ui import wording_facts as said
+from ui import wording_facts as texts
 
 FORMS = {"year": "%Y", "month": "%B %Y", "day": "%Y-%m-%d", "instant": "%Y-%m-%d"}
 
@@ -46,14 +46,14 @@ def until(fact: FactView) -> str:
 def period(fact: FactView) -> str:
     begin, end = since(fact), until(fact)
     if not begin:
-        return said.UNTIL.format(until=end)
+        return texts.UNTIL.format(until=end)
     if begin == end:
         return begin
-    return said.FROM_TO.format(since=begin, until=end) if end else said.SINCE.format(since=begin)
+    return texts.FROM_TO.format(since=begin, until=end) if end else texts.SINCE.format(since=begin)
 
 
 def told(fact: FactView) -> str:
-    return said.BELIEVED.format(state=said.STATUSES[fact.status], period=period(fact))
+    return texts.BELIEVED.format(state=texts.STATUSES[fact.status], period=period(fact))
 
 
 def origins(fact: FactView) -> tuple[FactOrigin, ...]:
@@ -63,4 +63,4 @@ def origins(fact: FactView) -> tuple[FactOrigin, ...]:
 
 def place(origin: FactOrigin, whose: str | None) -> str:
     who = origin.speaker or (whose if origin.role in PEOPLE else None) or origin.role
-    return said.SAID_BY.format(who=who, message=origin.message, conversation=origin.conversation_id)
+    return texts.SAID_BY.format(who=who, message=origin.message, conversation=origin.conversation_id)

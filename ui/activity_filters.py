@@ -13,7 +13,7 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import figures, state
-from ui import wording_activity as said
+from ui import wording_activity as texts
 
 NAMES = ("who", "what", "kind", "src", "cat", "run", "from", "to", "text", "all")
 MOST = 500  # options of one field
@@ -54,23 +54,23 @@ def day(name: str) -> date | None:
 def fields(memory: Memory) -> None:
     with st.container(border=True, key="act-filters"):
         with st.grid(4, gap="small", min_column_width=150):
-            _choice("who", said.WHO, memory.audit.actors(), str)
-            _choice("what", said.WHAT, memory.audit.verbs(), lambda name: memory.audit.words(name))
+            _choice("who", texts.WHO, memory.audit.actors(), str)
+            _choice("what", texts.WHAT, memory.audit.verbs(), lambda name: memory.audit.words(name))
             sources = {source.id: source.name for source in memory.sources.list(limit=MOST)}
-            _choice("src", said.SOURCE, [*sources], lambda number: figures.shortened(sources.get(int(number), f"#{number}"), 40))
+            _choice("src", texts.SOURCE, [*sources], lambda number: figures.shortened(sources.get(int(number), f"#{number}"), 40))
             paths = {one.id: figures.path(one.path) for one in memory.tree.all()[:MOST]}
-            _choice("cat", said.CATEGORY, [*paths], lambda number: paths.get(int(number), f"#{number}"))
-            _day("from", said.SINCE)
-            _day("to", said.UNTIL)
-            _text("text", said.REASON)
-            _text("run", said.RUN)
+            _choice("cat", texts.CATEGORY, [*paths], lambda number: paths.get(int(number), f"#{number}"))
+            _day("from", texts.SINCE)
+            _day("to", texts.UNTIL)
+            _text("text", texts.REASON)
+            _text("run", texts.RUN)
         with st.container(horizontal=True, vertical_alignment="center"):
-            shown = st.toggle(said.RUNS_TOO, value=state.asked("all") is not None, help=said.RUNS_TOO_HELP, key=_key("all"))
+            shown = st.toggle(texts.RUNS_TOO, value=state.asked("all") is not None, help=texts.RUNS_TOO_HELP, key=_key("all"))
             if shown != (state.asked("all") is not None):
                 _changed("all", "1" if shown else None)
                 st.rerun()
             st.space("stretch")
-            if is_filtered() and st.button(said.CLEAR, icon=":material/filter_alt_off:", key="act-clear", type="tertiary"):
+            if is_filtered() and st.button(texts.CLEAR, icon=":material/filter_alt_off:", key="act-clear", type="tertiary"):
                 state.show(**dict.fromkeys((*NAMES, "before")))
                 st.rerun()
 
@@ -84,7 +84,7 @@ def _choice(name: str, label: str, options: Sequence[Any], shown: Callable[[Any]
         known,
         index=known.index(asked) if asked in known else None,
         format_func=shown,
-        placeholder=said.ANY,
+        placeholder=texts.ANY,
         key=_key(name),
         on_change=lambda: _changed(name, st.session_state.get(_key_was(name))),
     )
@@ -95,7 +95,7 @@ def _text(name: str, label: str) -> None:
     st.text_input(
         label,
         value=state.asked(name) or "",
-        placeholder=said.ANY,
+        placeholder=texts.ANY,
         max_chars=200,
         key=_key(name),
         on_change=lambda: _changed(name, str(st.session_state.get(_key_was(name)) or "").strip() or None),

@@ -12,7 +12,7 @@ import streamlit as st
 
 from memoir_engine import AgentClient, FactView, MemoirError, Memory, SessionView
 from ui import figures, problems, state
-from ui import wording_talk as said
+from ui import wording_chat as texts
 from ui.escape import md_escape
 
 EVERY_S = 0.15  # how often Stop is looked for while no words come
@@ -24,7 +24,7 @@ _under_way: dict[int, threading.Event] = {}  # turns of this process, by the num
 
 def begin(memory: Memory) -> None:
     """Draw the button that opens a new conversation."""
-    if st.button(said.NEW, icon=":material/add_comment:", key="talk-new"):
+    if st.button(texts.NEW, icon=":material/add_comment:", key="talk-new"):
         with problems.shown():
             state.only(session=memory.sessions.create().session_id)
             st.rerun()
@@ -40,11 +40,11 @@ def settle(session: SessionView) -> None:
 def talk(memory: Memory, session: SessionView) -> None:
     """Draw the input field and, above it, the turn it starts."""
     turn = st.container(key="talk-turn", gap="small")
-    text = st.chat_input(said.PLACEHOLDER, key=f"talk-{session.number}", max_chars=MOST_CHARS)
+    text = st.chat_input(texts.PLACEHOLDER, key=f"talk-{session.number}", max_chars=MOST_CHARS)
     if not text:
         return
     with turn, st.container(border=True, key="talk-now", gap="small"):
-        st.caption(said.YOU)
+        st.caption(texts.YOU)
         st.text(text)
         with problems.noted():
             _answer(memory, session, text)
@@ -54,19 +54,19 @@ def shown(memory: Memory, run_id: str) -> None:
     """Show the model's context for this reply: passages, facts and chunks, by their citation numbers."""
     record = memory.runs.get(run_id).run.result
     found = record.get("shown", ())
-    st.caption(said.SHOWN if found else said.NOTHING_SHOWN)
+    st.caption(texts.SHOWN if found else texts.NOTHING_SHOWN)
     for one in found:
         with st.container(border=True, gap="small"):
-            st.markdown(f"**[{one['number']}]** {said.KINDS.get(one['kind'], '')}")
+            st.markdown(f"**[{one['number']}]** {texts.KINDS.get(one['kind'], '')}")
             _quoted(memory, one)
 
 
 def _answer(memory: Memory, session: SessionView, text: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(said.REPLY, width="content")
+        st.caption(texts.REPLY, width="content")
         st.space("stretch")
         stopping = st.empty()
-        stopping.button(said.STOP, icon=":material/stop_circle:", key=_stop_key(session))
+        stopping.button(texts.STOP, icon=":material/stop_circle:", key=_stop_key(session))
     place, words = st.empty(), ""
     ended = _under_way[session.number] = threading.Event()
     with AgentClient(memory=memory) as agent:
@@ -74,7 +74,7 @@ def _answer(memory: Memory, session: SessionView, text: str) -> None:
         try:
             for piece in replying.pieces(EVERY_S):  # each drawing is where a press of Stop takes hold
                 words += piece
-                place.text(words or said.THINKING)
+                place.text(words or texts.THINKING)
         except MemoirError:
             stopping.empty()
             place.text(words)
@@ -108,12 +108,12 @@ def _quoted(memory: Memory, one: dict[str, object]) -> None:
         fact: FactView = memory.facts.get(number)
         st.text(fact.content)
         there: dict[str, str] = {"fact": number}
-        st.page_link("../pages/facts.py", label=said.OPEN_FACT, icon=":material/lightbulb:", query_params=there)
+        st.page_link("../pages/facts.py", label=texts.OPEN_FACT, icon=":material/lightbulb:", query_params=there)
     elif isinstance(source, int):
         start, end = int(str(one.get("start", 0))), int(str(one.get("end", 0)))
         st.text(figures.one_line(memory.sources.text(source)[start:end], QUOTED_CHARS))
         st.page_link(
-            "../pages/sources.py", label=said.OPEN_SOURCE, icon=":material/description:", query_params={"src": str(source)}
+            "../pages/sources.py", label=texts.OPEN_SOURCE, icon=":material/description:", query_params={"src": str(source)}
         )
     else:
-        st.caption(said.SAID_EARLIER)
+        st.caption(texts.SAID_EARLIER)

@@ -14,7 +14,7 @@ import streamlit as st
 
 from memoir_engine import FactView, Memory
 from ui import engine, fact_lanes, figures, state
-from ui import wording_facts as said
+from ui import wording_facts as texts
 
 MOST = 1000  # facts of one user on the page
 NEAREST = 20  # facts that a search shows
@@ -47,47 +47,47 @@ def user(memory: Memory) -> str | None:
     index = known.index(wanted) if wanted in known else 0
 
     def shown(one: str | None) -> str:
-        return f"{one or said.WORKSPACE} · {figures.count(counts[one])}"
+        return f"{one or texts.WORKSPACE} · {figures.count(counts[one])}"
 
-    chosen = st.selectbox(said.USER, known, index=index, format_func=shown, key=f"facts-user-{wanted}")
+    chosen = st.selectbox(texts.USER, known, index=index, format_func=shown, key=f"facts-user-{wanted}")
     state.show(user=chosen)
     return chosen
 
 
 def states() -> tuple[str, ...]:
-    wanted = tuple(one for one in (state.asked("state") or "").split(",") if one in said.STATUSES) or tuple(said.STATUSES)
+    wanted = tuple(one for one in (state.asked("state") or "").split(",") if one in texts.STATUSES) or tuple(texts.STATUSES)
     chosen = st.pills(
-        said.STATUS,
-        list(said.STATUSES),
+        texts.STATUS,
+        list(texts.STATUSES),
         default=list(wanted),
         selection_mode="multi",
-        format_func=said.STATUSES.__getitem__,
+        format_func=texts.STATUSES.__getitem__,
         key="facts-state",
     )
-    kept = tuple(one for one in said.STATUSES if one in (chosen or ()))
-    state.show(state=",".join(kept) if kept and len(kept) < len(said.STATUSES) else None)
-    return kept or tuple(said.STATUSES)
+    kept = tuple(one for one in texts.STATUSES if one in (chosen or ()))
+    state.show(state=",".join(kept) if kept and len(kept) < len(texts.STATUSES) else None)
+    return kept or tuple(texts.STATUSES)
 
 
 def kind(counts: dict[str, int]) -> str | None:
     wanted = state.asked("type")
-    options = [None, *(one for one in said.TYPES if counts.get(one))]
+    options = [None, *(one for one in texts.TYPES if counts.get(one))]
 
     def shown(one: str | None) -> str:
-        return said.ALL_TYPES if one is None else f"{said.TYPES[one]} · {figures.count(counts.get(one, 0))}"
+        return texts.ALL_TYPES if one is None else f"{texts.TYPES[one]} · {figures.count(counts.get(one, 0))}"
 
     index = options.index(wanted) if wanted in options else 0
-    chosen = st.selectbox(said.TYPE, options, index=index, format_func=shown, key="facts-type")
+    chosen = st.selectbox(texts.TYPE, options, index=index, format_func=shown, key="facts-type")
     state.show(type=chosen)
     return chosen
 
 
 def words() -> str:
     typed = st.text_input(
-        said.FIND,
+        texts.FIND,
         value=state.asked("q") or "",
-        placeholder=said.FIND_PLACEHOLDER,
-        help=said.FIND_HELP,
+        placeholder=texts.FIND_PLACEHOLDER,
+        help=texts.FIND_HELP,
         key="facts-words",
         max_chars=500,
     )
@@ -98,23 +98,23 @@ def words() -> str:
 def moment(known: Sequence[FactView]) -> tuple[datetime | None, datetime | None]:
     """Return (as of when it was known, when it was true), at most one of them set. known: all of the user's facts."""
     learned = _learned(known)
-    ways = [said.KNOWN_THEN, said.TRUE_THEN] if learned else [said.TRUE_THEN]
+    ways = [texts.KNOWN_THEN, texts.TRUE_THEN] if learned else [texts.TRUE_THEN]
     with st.container(horizontal=True, vertical_alignment="bottom", key="facts-when"):
-        wanted = said.TRUE_THEN if state.asked("true") else ways[0]
+        wanted = texts.TRUE_THEN if state.asked("true") else ways[0]
         way = st.segmented_control(
-            said.AS_OF, ways, default=wanted, required=True, help=said.AS_OF_HELP, key="facts-way", width="content"
+            texts.AS_OF, ways, default=wanted, required=True, help=texts.AS_OF_HELP, key="facts-way", width="content"
         )
-        days = learned if way == said.KNOWN_THEN else _begun(known)
-        name, other = ("at", "true") if way == said.KNOWN_THEN else ("true", "at")
-        labels = [*days, said.NOW]
-        value = state.asked(name) if state.asked(name) in labels else said.NOW
+        days = learned if way == texts.KNOWN_THEN else _begun(known)
+        name, other = ("at", "true") if way == texts.KNOWN_THEN else ("true", "at")
+        labels = [*days, texts.NOW]
+        value = state.asked(name) if state.asked(name) in labels else texts.NOW
         with st.container(width="stretch"):
-            chosen = said.NOW
+            chosen = texts.NOW
             if days:
                 chosen = st.select_slider(way, labels, value=value, key=f"facts-{name}", label_visibility="collapsed")
-    state.show(**{name: chosen if chosen != said.NOW else None, other: None})
+    state.show(**{name: chosen if chosen != texts.NOW else None, other: None})
     then = days.get(chosen)
-    return (then, None) if way == said.KNOWN_THEN else (None, then)
+    return (then, None) if way == texts.KNOWN_THEN else (None, then)
 
 
 def _learned(known: Sequence[FactView]) -> dict[str, datetime]:

@@ -10,15 +10,15 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import ComparedChoice, RunComparison
-from ui import figures, wording, wording_beside
+from ui import figures, wording, wording_comparison
 from ui.components.scripts import read, script
 
 MOST = 8  # options of a card that neither chose
 _component = st.components.v2.component(
     "memoir_beside",
     html='<div class="beside" role="group"></div>\n',
-    css=read("beside.css"),
-    js=script("beside.js"),
+    css=read("comparison.css"),
+    js=script("comparison.js"),
 )
 
 
@@ -27,7 +27,7 @@ def show(comparison: RunComparison, *, key: str) -> None:
     for choice in comparison.choices:
         levels.setdefault(choice.level, []).append(_card(choice))
     columns = [{"title": wording.LEVEL.format(level=level), "cards": cards} for level, cards in levels.items()]
-    _component(key=key, data={"columns": columns, "words": wording_beside.WORDS})
+    _component(key=key, data={"columns": columns, "words": wording_comparison.WORDS})
 
 
 def _card(choice: ComparedChoice) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import streamlit as st
 
 from memoir_engine import Category, CategoryChange, Chunk, LeafChange, Memory, Moment, ReviewError, TreeAt, TreeChanges
 from ui import as_of, figures, frame, state
-from ui import wording_past as said
+from ui import wording_history as texts
 from ui.components.tree import Mark, Marks
 from ui.escape import md_escape
 
@@ -50,10 +50,10 @@ def button(memory: Memory, past: Past | None) -> None:
         if last:
             enter: dict[str, str | int | None] = {"seq": last[0].seq}
             icon = ":material/history:"
-            st.button(said.LOOK_BACK, key="past-open", icon=icon, help=said.LOOK_BACK_HELP, on_click=state.show, kwargs=enter)
+            st.button(texts.LOOK_BACK, key="past-open", icon=icon, help=texts.LOOK_BACK_HELP, on_click=state.show, kwargs=enter)
     else:
         leave: dict[str, str | int | None] = {"seq": None}
-        st.button(said.TO_NOW, key="past-now", icon=":material/update:", type="primary", on_click=state.show, kwargs=leave)
+        st.button(texts.TO_NOW, key="past-now", icon=":material/update:", type="primary", on_click=state.show, kwargs=leave)
 
 
 def panel(memory: Memory, past: Past) -> None:
@@ -66,7 +66,7 @@ def panel(memory: Memory, past: Past) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             _day(memory)
             st.page_link(
-                "../pages/ask.py", label=said.ASK_THEN, icon=":material/manage_search:", query_params={"as_of": str(past.seq)}
+                "../pages/ask.py", label=texts.ASK_THEN, icon=":material/manage_search:", query_params={"as_of": str(past.seq)}
             )
 
 
@@ -74,14 +74,14 @@ def marks(past: Past) -> Marks:
     """Mark the categories of that moment; those added since are shown below their current parent."""
     known = {one.category_id: Mark(_word(one), _now(one)) for one in past.changes.categories}
     for leaf in past.changes.leaves:
-        known.setdefault(leaf.category_id, Mark(_came_and_left(leaf), said.CHUNKS.capitalize()))
+        known.setdefault(leaf.category_id, Mark(_came_and_left(leaf), texts.CHUNKS.capitalize()))
     above = {one.id: one.parent_id for one in past.tree.all()} | {
         one.category_id: one.parent_id for one in past.changes.categories if one.made
     }
     for changed in list(known):
         parent = above.get(changed)
         while parent is not None and parent not in known:
-            known[parent] = Mark(said.INSIDE, said.WHY_INSIDE, faint=True)
+            known[parent] = Mark(texts.INSIDE, texts.WHY_INSIDE, faint=True)
             parent = above.get(parent)
     made = ((one.parent_id or 0, one.category_id, one.after[-1]) for one in past.changes.categories if one.made and one.after)
     return Marks(known, tuple(made))
@@ -91,18 +91,18 @@ def since(past: Past) -> None:
     """Show the differences to now as a table."""
     import pandas as pd
 
-    st.markdown(f"**{said.SINCE}**")
+    st.markdown(f"**{texts.SINCE}**")
     rows = [
         (one.category_id, _word(one), figures.path(one.before or one.after or ()), _now(one)) for one in past.changes.categories
     ]
     rows += [(one.category_id, *_chunks(one)) for one in past.changes.leaves]
     if not rows:
-        st.caption(said.NOTHING_SINCE)
+        st.caption(texts.NOTHING_SINCE)
         return
-    st.caption(said.SINCE_ABOUT)
+    st.caption(texts.SINCE_ABOUT)
     ids = [row[0] for row in rows]
     st.dataframe(
-        pd.DataFrame([row[1:] for row in rows], columns=list(said.COLUMNS)),
+        pd.DataFrame([row[1:] for row in rows], columns=list(texts.COLUMNS)),
         hide_index=True,
         key="past-since",
         selection_mode=frame.A_ROW,
@@ -117,8 +117,8 @@ def note(past: Past, memory: Memory, category: Category | None, chunk: Chunk | N
     if chunk is not None:
         place = memory.tree.chunk_place(chunk.id)
         if place is None or place.category_id != chunk.category_id:
-            told = f"{said.MOVED if place else said.CLOSED}: " + (
-                said.NOW_AT.format(path=figures.path(place.path)) if place else said.GONE
+            told = f"{texts.MOVED if place else texts.CLOSED}: " + (
+                texts.NOW_AT.format(path=figures.path(place.path)) if place else texts.GONE
             )
     elif category is not None:
         changed = next((one for one in past.changes.categories if one.category_id == category.id), None)
@@ -133,26 +133,26 @@ def noted() -> Iterator[None]:
     try:
         yield
     except ReviewError:
-        st.info(said.NOT_THERE, icon=":material/history_toggle_off:")
+        st.info(texts.NOT_THERE, icon=":material/history_toggle_off:")
 
 
 def _banner(past: Past, last: Moment | None) -> None:
-    title = said.STOOD.format(at=figures.stamp(past.at)) if past.at else said.STOOD_EMPTY
-    st.markdown(f":material/history: **{md_escape(title)}** :gray[· {said.EVENT.format(seq=figures.count(past.seq))}]")
-    done = said.LAST_DONE.format(says=last.says, actor=last.actor) + (f" ({last.reason})" if last.reason else "") if last else ""
-    st.caption(" · ".join(md_escape(part) for part in (done, said.EDITING_OFF) if part))
+    title = texts.STOOD.format(at=figures.stamp(past.at)) if past.at else texts.STOOD_EMPTY
+    st.markdown(f":material/history: **{md_escape(title)}** :gray[· {texts.EVENT.format(seq=figures.count(past.seq))}]")
+    done = texts.LAST_DONE.format(says=last.says, actor=last.actor) + (f" ({last.reason})" if last.reason else "") if last else ""
+    st.caption(" · ".join(md_escape(part) for part in (done, texts.EDITING_OFF) if part))
 
 
 def _slider(moments: Sequence[Moment], seq: int) -> None:
     """moments: newest first."""
-    times = {START: said.BEGINNING} | {
-        one.seq: said.AT.format(at=figures.stamp(one.at), seq=one.seq) for one in reversed(moments)
+    times = {START: texts.BEGINNING} | {
+        one.seq: texts.AT.format(at=figures.stamp(one.at), seq=one.seq) for one in reversed(moments)
     }
     here = max(one for one in times if one <= seq)
     if st.session_state.get(SLIDER) != here:
         st.session_state[SLIDER] = here  # the address says where it stands
     st.select_slider(
-        said.MOMENT,
+        texts.MOMENT,
         list(times),
         format_func=lambda one: times[one],
         key=SLIDER,
@@ -162,38 +162,38 @@ def _slider(moments: Sequence[Moment], seq: int) -> None:
 
 
 def _day(memory: Memory) -> None:
-    with st.popover(said.GO_TO, icon=":material/calendar_month:"):
+    with st.popover(texts.GO_TO, icon=":material/calendar_month:"):
         now = datetime.now(figures.zone()).replace(tzinfo=None, second=0, microsecond=0)
-        day = st.datetime_input(said.DAY, value=now, step=timedelta(minutes=1), key="past-day")
-        if st.button(said.GO, key="past-go") and day is not None:
+        day = st.datetime_input(texts.DAY, value=now, step=timedelta(minutes=1), key="past-day")
+        if st.button(texts.GO, key="past-go") and day is not None:
             state.show(seq=memory.tree.as_of(day.replace(tzinfo=figures.zone())).seq)
             st.rerun()
 
 
 def _word(change: CategoryChange) -> str:
     if change.merged_into is not None:
-        return said.MERGED
+        return texts.MERGED
     if change.made or change.closed:
-        return said.MADE if change.made else said.CLOSED
-    return said.BOTH if change.renamed and change.moved else said.RENAMED if change.renamed else said.MOVED
+        return texts.MADE if change.made else texts.CLOSED
+    return texts.BOTH if change.renamed and change.moved else texts.RENAMED if change.renamed else texts.MOVED
 
 
 def _now(change: CategoryChange) -> str:
     if change.merged_into is not None:
-        return said.NOW_IN.format(path=figures.path(change.merged_path))
+        return texts.NOW_IN.format(path=figures.path(change.merged_path))
     if change.after is None:
-        return said.GONE
-    return said.LATER if change.made else said.NOW_AT.format(path=figures.path(change.after))
+        return texts.GONE
+    return texts.LATER if change.made else texts.NOW_AT.format(path=figures.path(change.after))
 
 
 def _chunks(leaf: LeafChange) -> tuple[str, str, str]:
-    return said.CHUNKS, figures.path(leaf.path), _came_and_left(leaf)
+    return texts.CHUNKS, figures.path(leaf.path), _came_and_left(leaf)
 
 
 def _came_and_left(leaf: LeafChange) -> str:
     came, left = len(leaf.added) + len(leaf.came), len(leaf.removed) + len(leaf.went)
-    told = [said.CHUNKS_CAME.format(count=came)] if came else []
-    return ", ".join([*told, said.CHUNKS_LEFT.format(count=left)] if left else told)
+    told = [texts.CHUNKS_CAME.format(count=came)] if came else []
+    return ", ".join([*told, texts.CHUNKS_LEFT.format(count=left)] if left else told)
 
 
 def _choose(ids: Sequence[int]) -> None:

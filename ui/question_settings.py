@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Call, Memory, QueryResult, RunDetail, RunView
-from ui import as_of, figures, wording, wording_past
+from ui import as_of, figures, wording, wording_history
 
 SETTINGS = ("prompt_limiting_strategy", "max_token_budget", "use_rankings", "width_scope", "temperature")  # else as configured
 
@@ -25,7 +25,7 @@ def line(view: RunView) -> str:
         _net(asked.get("safety_net")),
         wording.BUDGET_OF.format(tokens=figures.tokens(int(budget))) if budget else "",
         _exact(bool(view.result.get("deterministic", True)))[0] if view.status == "done" else "",
-        wording_past.AS_OF_LINE.format(seq=seq) if (seq := as_of.moment(view)) is not None else "",
+        wording_history.AS_OF_LINE.format(seq=seq) if (seq := as_of.moment(view)) is not None else "",
     ]
     return " · ".join(part for part in told if part)
 

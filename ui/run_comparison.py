@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Decision, Memory, QueryResult, RunComparison, RunView
-from ui import asked_view, figures, frame, jobs, searched_beside, state, wording_beside
-from ui.components import answer, beside, copylink, reader
+from ui import figures, frame, jobs, question_settings, search_comparison, state, wording_comparison
+from ui.components import answer, comparison, copylink, reader
 from ui.escape import md_escape
 
 RECENT = 30
@@ -24,28 +24,36 @@ def show(memory: Memory, one_id: str, other_id: str) -> None:
     waiting = next((view for view in views if view.status != "done"), None)
     if waiting is not None:
         jobs.status_badge(waiting.status)
-        st.info(wording_beside.NOT_DONE, icon=":material/info:")
+        st.info(wording_comparison.NOT_DONE, icon=":material/info:")
         return
     compared = memory.runs.compare(one_id, other_id)
     for column, view, result, title in zip(
-        st.columns(2, gap="small"), views, (compared.one, compared.other), (wording_beside.ONE, wording_beside.OTHER), strict=True
+        st.columns(2, gap="small"),
+        views,
+        (compared.one, compared.other),
+        (wording_comparison.ONE, wording_comparison.OTHER),
+        strict=True,
     ):
         with column.container(border=True, height="stretch"):
             _side(view, result, title)
     _parting(compared)
-    beside.show(compared, key=f"beside-{one_id}-{other_id}")
+    comparison.show(compared, key=f"beside-{one_id}-{other_id}")
     _settings(compared)
     _read(compared)
 
 
 def _head(one_id: str, other_id: str) -> None:
-    with frame.head("ask", wording_beside.BESIDE):
+    with frame.head("ask", wording_comparison.BESIDE):
         st.space("stretch")
         st.button(
-            wording_beside.ALONE, key="beside-alone", icon=":material/arrow_back:", on_click=state.show, kwargs={"beside": None}
+            wording_comparison.ALONE,
+            key="beside-alone",
+            icon=":material/arrow_back:",
+            on_click=state.show,
+            kwargs={"beside": None},
         )
         st.button(
-            wording_beside.SWAP,
+            wording_comparison.SWAP,
             key="beside-swap",
             icon=":material/swap_horiz:",
             on_click=state.show,
@@ -56,19 +64,19 @@ def _head(one_id: str, other_id: str) -> None:
 
 def _side(view: RunView, result: QueryResult, title: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(title, color="blue" if title == wording_beside.ONE else "violet")
+        st.badge(title, color="blue" if title == wording_comparison.ONE else "violet")
         st.caption(f"{figures.stamp(view.started_at)} · {figures.spent(view)}")
     st.markdown(f"> {md_escape(result.question)}")
-    st.caption(asked_view.line(view))
+    st.caption(question_settings.line(view))
     branch_of(view, result)
     answer.show(result.answer, result.used_chunks, key=f"beside-answer-{title}-{result.run_id}")
 
 
 def _parting(compared: RunComparison) -> None:
     level = compared.first_difference
-    st.subheader(wording_beside.SAME_WAY if level is None else wording_beside.PART.format(level=level), anchor=False)
-    told = [wording_beside.SAME_ANSWER] if compared.same_answer else []
-    told += [wording_beside.TREE_CHANGED] if compared.tree_changed else []
+    st.subheader(wording_comparison.SAME_WAY if level is None else wording_comparison.PART.format(level=level), anchor=False)
+    told = [wording_comparison.SAME_ANSWER] if compared.same_answer else []
+    told += [wording_comparison.TREE_CHANGED] if compared.tree_changed else []
     for sentence in told:
         st.caption(sentence)
 
@@ -77,18 +85,19 @@ def _settings(compared: RunComparison) -> None:
     import pandas as pd
 
     if compared.settings:
-        st.markdown(f"**{wording_beside.DIFFERENT}**")
+        st.markdown(f"**{wording_comparison.DIFFERENT}**")
         rows = [
-            {"Setting": each.name, wording_beside.ONE: each.one, wording_beside.OTHER: each.other} for each in compared.settings
+            {"Setting": each.name, wording_comparison.ONE: each.one, wording_comparison.OTHER: each.other}
+            for each in compared.settings
         ]
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="beside-settings")
 
 
 def _read(compared: RunComparison) -> None:
     sides = (
-        ("both", wording_beside.READ_BOTH, compared.both, compared.one),
-        ("one", wording_beside.READ_ONE, compared.only_one, compared.one),
-        ("other", wording_beside.READ_OTHER, compared.only_other, compared.other),
+        ("both", wording_comparison.READ_BOTH, compared.both, compared.one),
+        ("one", wording_comparison.READ_ONE, compared.only_one, compared.one),
+        ("other", wording_comparison.READ_OTHER, compared.only_other, compared.other),
     )
     tabs = st.tabs([label.format(count=len(ids)) for _, label, ids, _ in sides])
     for tab, (side, _, ids, result) in zip(tabs, sides, strict=True):
@@ -98,7 +107,7 @@ def _read(compared: RunComparison) -> None:
 
 def _chunks(ids: Sequence[int], result: QueryResult, *, key: str) -> None:
     if not ids:
-        st.caption(wording_beside.READ_NOTHING)
+        st.caption(wording_comparison.READ_NOTHING)
         return
     wanted = [chunk for chunk in result.chunks if chunk.id in set(ids)]
     labels = answer.labels(result.answer, result.used_chunks)
@@ -112,12 +121,12 @@ def branch_of(view: RunView, result: QueryResult, *, link: bool = False) -> None
         return
     names = [o.name for d in result.decisions if d.decided_by == "reviewer" for o in d.options if o.category_id in branch["take"]]
     level = next((d.level for d in result.decisions if d.decided_by == "reviewer"), 0)
-    told = wording_beside.BRANCH.format(level=level, names=", ".join(names))
+    told = wording_comparison.BRANCH.format(level=level, names=", ".join(names))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f":violet[:material/alt_route:] {md_escape(told)}", width="content")
         if link:
             st.button(
-                wording_beside.ORIGINAL,
+                wording_comparison.ORIGINAL,
                 key="beside-original",
                 icon=":material/compare_arrows:",
                 type="tertiary",
@@ -128,8 +137,8 @@ def branch_of(view: RunView, result: QueryResult, *, link: bool = False) -> None
 
 def button(memory: Memory, view: RunView) -> None:
     """Draw the compare button of a question: with a search for the same words, or with any other question."""
-    with st.popover(wording_beside.COMPARE, icon=":material/compare_arrows:", key="beside-pick"):
-        searched_beside.button(view)
+    with st.popover(wording_comparison.COMPARE, icon=":material/compare_arrows:", key="beside-pick"):
+        search_comparison.button(view)
         st.divider()
         _pick(memory, view)
 
@@ -137,17 +146,17 @@ def button(memory: Memory, view: RunView) -> None:
 def _pick(memory: Memory, view: RunView) -> None:
     others = [run for run in memory.runs.list(limit=RECENT, verb="query") if run.status == "done" and run.id != view.id]
     if not others:
-        st.caption(wording_beside.COMPARE_NONE)
+        st.caption(wording_comparison.COMPARE_NONE)
         return
     same = [run for run in others if run.request.get("question") == view.request.get("question")]
     ordered = {run.id: run for run in [*same, *others]}
     chosen = st.selectbox(
-        wording_beside.COMPARE_WITH,
+        wording_comparison.COMPARE_WITH,
         list(ordered),
         format_func=lambda key: f"{figures.one_line(jobs.name_of(ordered[key]), 60)} · {figures.ago(ordered[key].started_at)}",
         key=f"beside-with-{view.id}",
     )
-    st.button(wording_beside.COMPARE_GO, key="beside-go", type="primary", on_click=state.show, kwargs={"beside": chosen})
+    st.button(wording_comparison.COMPARE_GO, key="beside-go", type="primary", on_click=state.show, kwargs={"beside": chosen})
 
 
 def take(memory: Memory, result: QueryResult, category_id: int) -> None:
@@ -156,9 +165,9 @@ def take(memory: Memory, result: QueryResult, category_id: int) -> None:
     if decision is None or result.error is not None:
         return
     st.divider()
-    st.markdown(f"**{wording_beside.WHAT_IF}**")
-    st.caption(wording_beside.WHAT_IF_ABOUT)
-    if st.button(wording_beside.WHAT_IF_GO, key=f"take-{category_id}", icon=":material/alt_route:", type="primary"):
+    st.markdown(f"**{wording_comparison.WHAT_IF}**")
+    st.caption(wording_comparison.WHAT_IF_ABOUT)
+    if st.button(wording_comparison.WHAT_IF_GO, key=f"take-{category_id}", icon=":material/alt_route:", type="primary"):
         run = memory.start("what_if", run_id=result.run_id, decision_id=decision.id, take=[category_id])
         state.show(run=run, beside=None)
         st.rerun()

@@ -8,8 +8,8 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import FactProposal, FactView, Memory
-from ui import fact_told, figures, problems, who
-from ui import wording_facts as said
+from ui import fact_labels, figures, problems, viewer
+from ui import wording_facts as texts
 from ui.escape import md_escape
 
 SHOWN = 5
@@ -19,38 +19,38 @@ def show(memory: Memory, proposals: tuple[FactProposal, ...]) -> None:
     if not proposals:
         return
     with st.container(border=True, key="facts-decide"):
-        st.markdown(f":orange[:material/rule:] **{said.DECIDE_TITLE}** :gray[{figures.count(len(proposals))}]")
-        st.caption(said.DECIDE_ABOUT)
+        st.markdown(f":orange[:material/rule:] **{texts.DECIDE_TITLE}** :gray[{figures.count(len(proposals))}]")
+        st.caption(texts.DECIDE_ABOUT)
         may = "auditor" in memory.actor.roles
         for one in proposals[:SHOWN]:
             _one(memory, one, may=may)
         if not may:
-            who.may(memory, key="facts-decide")
+            viewer.may(memory, key="facts-decide")
 
 
 def _one(memory: Memory, proposal: FactProposal, *, may: bool) -> None:
     row = st.grid(5, gap="small", min_column_width=130, vertical_alignment="center")
     with row.cell(column_span=2):
         for old in proposal.old:
-            _side(said.OLD, old)
+            _side(texts.OLD, old)
     with row.cell(column_span=2):
-        _side(said.NEW, proposal.new)
+        _side(texts.NEW, proposal.new)
     with row.cell():
         st.button(
-            said.APPROVE, icon=":material/check:", key=f"decide-yes-{proposal.id}", width="stretch", disabled=not may,
+            texts.APPROVE, icon=":material/check:", key=f"decide-yes-{proposal.id}", width="stretch", disabled=not may,
             on_click=_decided, args=(memory, proposal.id, True),
         )  # fmt: skip
         st.button(
-            said.REJECT, icon=":material/close:", key=f"decide-no-{proposal.id}", width="stretch", disabled=not may,
+            texts.REJECT, icon=":material/close:", key=f"decide-no-{proposal.id}", width="stretch", disabled=not may,
             on_click=_decided, args=(memory, proposal.id, False),
         )  # fmt: skip
     reason = f": “{proposal.reason}”" if proposal.reason else ""
-    st.caption(md_escape(f"{said.WOULD[proposal.cause]} ({said.DOUBTS.get(proposal.doubt, proposal.doubt)}){reason}"))
+    st.caption(md_escape(f"{texts.WOULD[proposal.cause]} ({texts.DOUBTS.get(proposal.doubt, proposal.doubt)}){reason}"))
 
 
 def _side(label: str, fact: FactView) -> None:
     text = md_escape(figures.one_line(fact.content, 200))
-    st.markdown(f":small[:gray[{label} · {md_escape(fact_told.period(fact))}]]  \n**{text}**")
+    st.markdown(f":small[:gray[{label} · {md_escape(fact_labels.period(fact))}]]  \n**{text}**")
 
 
 def _decided(memory: Memory, proposal_id: int, yes: bool) -> None:
