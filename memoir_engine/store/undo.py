@@ -30,7 +30,7 @@ Limits = Callable[[int], int]
 
 def preview(tx: Tx, action_id: str, *, limits: Limits) -> UndoPreview:
     """Describe what undoing would change, and what blocks it. Raises ActionNotFound."""
-    plan = plan_undo(tx, actions.get(tx, action_id), limits)
+    plan = _plan_undo(tx, actions.get(tx, action_id), limits)
     possible = not plan.blocked_by and plan.clash is None
     says = tuple(dict.fromkeys(line for step in plan.steps for line in step.says))
     return UndoPreview(action_id, possible, says, plan.blocked_by, plan.clash)
@@ -55,7 +55,7 @@ def undo(
     if undo_id is not None and actions.exists(tx, undo_id):
         return actions.get(tx, undo_id)
     done = actions.get(tx, action_id)
-    plan = plan_undo(tx, done, limits)
+    plan = _plan_undo(tx, done, limits)
     _refuse(action_id, plan)
     action = OpenAction(tx, verb="undo", actor=actor, clock=clock, action_id=undo_id)
     action.describe(reason=reason, undoes=action_id)
@@ -67,7 +67,7 @@ def undo(
     return actions.get(tx, action.id)
 
 
-def plan_undo(tx: Tx, done: Action, limits: Limits) -> Inverse:
+def _plan_undo(tx: Tx, done: Action, limits: Limits) -> Inverse:
     """Invert the events last first, those of one kind that follow one another together."""
     if done.undone_by:
         return Inverse(blocked_by=(done.undone_by,), clash="it has been undone already")

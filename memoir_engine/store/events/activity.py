@@ -298,11 +298,11 @@ def moments(tx: Tx, *, limit: int, before: int | None = None, after: int | None 
         query = query.where(a.at >= began.scalar_subquery())
     order = (a.at.desc(), a.id.desc()) if after is None else (a.at, a.id)
     rows = tx.execute(query.order_by(*order).limit(limit + 1)).all()  # one more: an action that a bound falls inside is left out
-    spans = spans_of(tx, [row.id for row in rows])
+    spans = _spans_of(tx, [row.id for row in rows])
     first, last = -1 if after is None else after, math.inf if before is None else before
     whole = [row for row in rows if row.id in spans and first < spans[row.id][1] < last][:limit]
     whole = whole if after is None else whole[::-1]
-    words = words_of(tx, whole, spans)
+    words = _words_of(tx, whole, spans)
     bodies = payloads.get(tx, (row.payload for row in whole))
     return tuple(
         Moment(
@@ -319,17 +319,17 @@ def moments(tx: Tx, *, limit: int, before: int | None = None, after: int | None 
     )
 
 
-def words_of(tx: Tx, actions: Sequence[Any], spans: Spans) -> dict[str, str]:
+def _words_of(tx: Tx, actions: Sequence[Any], spans: Spans) -> dict[str, str]:
     """Return by action what it did to the tree. actions: rows; spans: the first and last seq of each."""
     undone = [row.undoes for row in actions if row.undoes is not None]
     others = [row for some in portions(undone) for row in tx.execute(select(tables.action).where(tables.action.c.id.in_(some)))]
     every = {row.id: row for row in (*others, *actions)}
-    spans = {**spans_of(tx, [action for action in every if action not in spans]), **spans}
+    spans = {**_spans_of(tx, [action for action in every if action not in spans]), **spans}
     words = _words(tx, [row for row in every.values() if row.id in spans], spans)
     return {row.id: words[row.id] if row.undoes is None else f"taken back: {words.get(row.undoes, '…')}" for row in actions}
 
 
-def spans_of(tx: Tx, action_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
+def _spans_of(tx: Tx, action_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
     """Return the first and last seq of each action."""
     e = tables.audit_event.c
     spans: dict[str, tuple[int, int]] = {}

@@ -70,7 +70,7 @@ def session_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterat
             yield Problem(session.seq, f"how session {row.number} stands is not what its events make it")
         here = tables.message.c.session_number == row.number
         messages = evidence.rows(tx, tables.message, "n", "kind", "content", order=("n",), where=here)
-        yield from message_problems(row, session, list(messages))
+        yield from _message_problems(row, session, list(messages))
     for number, session in left.items():
         yield Problem(session.seq, f"session {number} of event {session.seq} is missing")
     m = tables.message.c
@@ -79,7 +79,7 @@ def session_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterat
         yield Problem(None, f"messages of session {number} stand in no event")
 
 
-def message_problems(row: Any, session: SessionState, messages: Sequence[Any]) -> Iterator[Problem]:
+def _message_problems(row: Any, session: SessionState, messages: Sequence[Any]) -> Iterator[Problem]:
     """Compare the messages of a session with its turns, less those that were cleared or dropped.
 
     row: of the session. messages: (true digest, stored digest, number, kind, content).

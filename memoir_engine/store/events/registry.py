@@ -45,10 +45,10 @@ def digest_problems(tx: Tx, state: Projection) -> Iterator[Problem]:
     tombstones = Tombstones.read(tx)
     evidence = RowEvidence(tombstones, dict(state.payloads))
     yield from (Problem(seq, says) for seq, says in tombstones.missing(state.erasures))
-    yield from action_problems(tx, state, evidence)
+    yield from _action_problems(tx, state, evidence)
     for check in dict.fromkeys(check for kind in KINDS.values() for check in kind.digests):
         yield from check(tx, state, evidence)
-    yield from payload_problems(tx, evidence)
+    yield from _payload_problems(tx, evidence)
 
 
 def replay_problems(tx: Tx, state: Projection) -> Iterator[Problem]:
@@ -58,7 +58,7 @@ def replay_problems(tx: Tx, state: Projection) -> Iterator[Problem]:
         yield from check(tx, state, evidence)
 
 
-def action_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def _action_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     """The first event of an action carries the digest of its row."""
     a = tables.action.c
     for number, at, payload in tx.execute(select(a.id, a.at, a.payload)):
@@ -70,7 +70,7 @@ def action_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterato
     yield from evidence.each(tx, tables.action, state.actions)
 
 
-def payload_problems(tx: Tx, evidence: RowEvidence) -> Iterator[Problem]:
+def _payload_problems(tx: Tx, evidence: RowEvidence) -> Iterator[Problem]:
     """Payloads are named by their digest, and each is referred to."""
     left = dict(evidence.payloads)
     p = tables.payload.c

@@ -60,13 +60,13 @@ def verb(name: str) -> str:
 
 def changes(tallies: Iterable[Tally], names: Names, more: int = 0) -> tuple[Change, ...]:
     """Describe an action, one line for many events alike. `more` events are not among them."""
-    lines = tuple(change_of(tally, names) for tally in tallies)
+    lines = tuple(_change_of(tally, names) for tally in tallies)
     return (*lines, Change(kind="", says=f"and {more} more events", count=more)) if more else lines
 
 
-def change_of(tally: Tally, names: Names) -> Change:
+def _change_of(tally: Tally, names: Names) -> Change:
     """Describe events alike in one line."""
-    body, says = tally.event.body, sentence(tally, names)
+    body, says = tally.event.body, _sentence(tally, names)
     before, after = (None if text and text in says else text for text in _before_after(tally, names))
 
     def number(key: str) -> int | None:
@@ -85,7 +85,7 @@ def change_of(tally: Tally, names: Names) -> Change:
     )
 
 
-def sentence(tally: Tally, names: Names) -> str:
+def _sentence(tally: Tally, names: Names) -> str:
     """Return the words of the kind, filled with what the body names."""
     kind, body = KINDS.get(tally.event.kind), tally.event.body
     if kind is None:

@@ -124,13 +124,13 @@ def seen_messages(
     stored = [StoredMessage(m.n, as_message(record(m, "")), bool(m.salt)) for m in last]
     ns = numbers or match_stored(stored, messages, is_all=row.messages <= len(messages))
     cuts = _READ.rows(tx, {"number": row.number, "since": row.cleared_seq or 0}) if ns else []
-    read = messages_read(ns, cuts)
+    read = _messages_read(ns, cuts)
     if read == len(messages):
         return SeenMessages(PriorConversation(row.number, ns[0], cuts[-1].id, True))
     return SeenMessages(None, ns, read, row.last_n)
 
 
-def messages_read(ns: Sequence[int], cuts: Sequence[Any]) -> int:
+def _messages_read(ns: Sequence[int], cuts: Sequence[Any]) -> int:
     """Count the messages read from the first on, each by every cut of the last run that covered it."""
     numbers, last_run = set(ns), dict[int, tuple[str, bool]]()
     for cut in cuts:

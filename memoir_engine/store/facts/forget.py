@@ -259,7 +259,7 @@ def forget(
     restored = left_parts(tx, trace.family)
     action = OpenAction(tx, verb=FORGETS, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
-    clear_words(tx, trace)
+    _clear_words(tx, trace)
     messages = [f"{session}/{n}" for session, n in trace.spans]
     _end_fact(tx, action, number, {"payload": trace.papers}, {"message": messages, "payload": trace.quoting})
     for other in trace.family.all:
@@ -306,24 +306,24 @@ def _end_fact(tx: Tx, action: OpenAction, number: int, gone: dict[str, Sequence[
             rows.set_proposal(tx, action, "fact.unproposed", proposal.id, proposal.owner, None, proposal.run_id)
 
 
-def clear_words(tx: Tx, trace: FactTrace) -> None:
+def _clear_words(tx: Tx, trace: FactTrace) -> None:
     """Take the words out of facts, messages and payloads."""
     f, p = tables.fact.c, tables.payload.c
     nothing = {"content": "", "subject": "", "entities": "[]", "salt": NO_SALT}
     tx.execute(update(tables.fact).where(f.id.in_(trace.family.all)).values(**nothing))
     for (session, n), places in trace.spans.items():
-        block_words(tx, session, n, places, trace.words)
+        _block_words(tx, session, n, places, trace.words)
     for some in portions(trace.papers):
         tx.execute(delete(tables.payload).where(p.digest.in_(some)))
     for digest in trace.quoting:
         body = tx.execute(select(p.body).where(p.digest == digest)).scalar_one()
         for form in json_forms((*trace.words, *trace.texts)):
             body = body.replace(form, ERASED)
-        cleared = {"body": canonical(without_entities(parse(body))), "salt": NO_SALT}
+        cleared = {"body": canonical(_without_entities(parse(body))), "salt": NO_SALT}
         tx.execute(update(tables.payload).where(p.digest == digest).values(**cleared))
 
 
-def block_words(tx: Tx, session: int, n: int, places: Sequence[tuple[int, int]], words: Sequence[str]) -> None:
+def _block_words(tx: Tx, session: int, n: int, places: Sequence[tuple[int, int]], words: Sequence[str]) -> None:
     """Replace the words by blocks; in multi-part content wherever they occur."""
     c = tables.message.c
     this = (c.session_number == session) & (c.n == n)
@@ -336,16 +336,16 @@ def block_words(tx: Tx, session: int, n: int, places: Sequence[tuple[int, int]],
     tx.execute(update(tables.message).where(this).values(content=content, salt=NO_SALT))
 
 
-def without_entities(value: Any) -> Any:
+def _without_entities(value: Any) -> Any:
     """Remove the entities of forgotten statements; replies are JSON inside JSON."""
     if isinstance(value, dict):
-        kept = {name: without_entities(child) for name, child in value.items()}
+        kept = {name: _without_entities(child) for name, child in value.items()}
         return {**kept, "entities": []} if kept.get("content") == ERASED and "entities" in kept else kept
     if isinstance(value, list):
-        return [without_entities(child) for child in value]
+        return [_without_entities(child) for child in value]
     if isinstance(value, str) and ERASED in value and value.startswith("{"):
         try:
-            return json.dumps(without_entities(json.loads(value)), ensure_ascii=False)
+            return json.dumps(_without_entities(json.loads(value)), ensure_ascii=False)
         except ValueError:
             return value
     return value

@@ -57,7 +57,7 @@ class Author(TypedDict):
 
 
 @contextmanager
-def acting(tx: Tx, verb: str, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Iterator[OpenAction]:
+def _acting(tx: Tx, verb: str, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Iterator[OpenAction]:
     """Open an action and seal it at the end of the block."""
     action = OpenAction(tx, verb=verb, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
@@ -158,19 +158,19 @@ class FactDecision:
 def review_items(tx: Tx, owner_filter: OwnerFilter, kind: FactReviewKind | None = None) -> list[HeldFact]:
     """Return all items, or those of one kind, in no order."""
     last_by_key = last_verdicts(tx)
-    items = [] if kind in ("supersession", "fact") else list(proposal_items(tx, owner_filter, last_by_key))
+    items = [] if kind in ("supersession", "fact") else list(_proposal_items(tx, owner_filter, last_by_key))
     if kind == "proposal":
         return items
     p = tables.fact_proposal.c  # a fact that an open proposal would keep is judged with it
     query = select(p.new_id).where(p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, owner_filter))
     judged = set(tx.execute(query).scalars())
-    states = (item for item in fact_items(tx, owner_filter, last_by_key) if item.key.number not in judged)
+    states = (item for item in _fact_items(tx, owner_filter, last_by_key) if item.key.number not in judged)
     return items + [item for item in states if kind in (None, item.kind)]
 
 
 def get_item(tx: Tx, owner_filter: OwnerFilter, key: FactKey) -> HeldFact | None:
     """Return the item of a fact or proposal as it is now, perhaps since another seq."""
-    items = proposal_items if key.thing == "proposal" else fact_items
+    items = _proposal_items if key.thing == "proposal" else _fact_items
     return next(iter(items(tx, owner_filter, last_verdicts(tx), key.number)), None)
 
 
@@ -197,7 +197,7 @@ def item_views(tx: Tx, owner_filter: OwnerFilter, items: list[HeldFact]) -> tupl
                 kind=item.kind,
                 user_id=fact.user_id,
                 state=item.state,
-                reasons=risk_reasons(item, proposal.doubt if proposal else fact.cause),
+                reasons=_risk_reasons(item, proposal.doubt if proposal else fact.cause),
                 fact=fact,
                 others=proposal.old if proposal else (successor,) if successor else (),
                 proposal=proposal,
@@ -219,14 +219,14 @@ def perform(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor:
     if decision.key.thing == "proposal" and verdict != "skip":
         return (approve if verdict == "approve" else reject)(tx, owner_filter, number, **author)
     if verdict == "reject" and item.kind == "supersession":
-        with acting(tx, "restore_fact", **author) as action:
+        with _acting(tx, "restore_fact", **author) as action:
             rows.set_state(tx, action, "fact.restored", number, FactState())
     elif verdict == "reject":
-        with acting(tx, "withdraw_fact", **author) as action:
+        with _acting(tx, "withdraw_fact", **author) as action:
             paper = rows.put_words(tx, reason=decision.reason) if decision.reason else None
             rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, "person", None, None, paper))
     else:
-        with acting(tx, "confirm_fact" if verdict == "approve" else "skip_fact", **author) as action:
+        with _acting(tx, "confirm_fact" if verdict == "approve" else "skip_fact", **author) as action:
             was = last_verdicts(tx).get(decision.key)
             about: dict[str, Any] = {decision.key.thing: number}
             action.add(REVIEWED, **about, since=decision.key.since, verdict=SAID[verdict], was=was.state if was else None)
@@ -266,7 +266,7 @@ def as_it_stands(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision) -> F
     return decision if item is None else replace(decision, seen=item.state)
 
 
-def proposal_items(
+def _proposal_items(
     tx: Tx, owner_filter: OwnerFilter, last_by_key: dict[FactKey, LastVerdict], number: int | None = None
 ) -> Iterator[HeldFact]:
     """Yield open proposals that can be settled, and settled ones."""
@@ -287,7 +287,7 @@ def proposal_items(
         yield HeldFact(key, "proposal", verdict.state if verdict and row.outcome is None else state, True, None, by, at)
 
 
-def fact_items(
+def _fact_items(
     tx: Tx, owner_filter: OwnerFilter, last_by_key: dict[FactKey, LastVerdict], number: int | None = None
 ) -> Iterator[HeldFact]:
     """Yield the states of facts."""
@@ -314,7 +314,7 @@ def fact_items(
         yield HeldFact(key, kind, state, row.fact_id in supported, row.confidence, by, at)
 
 
-def risk_reasons(item: HeldFact, cause: str | None) -> tuple[RiskReason, ...]:
+def _risk_reasons(item: HeldFact, cause: str | None) -> tuple[RiskReason, ...]:
     """Return why an item wants a look. cause: of the outdated fact, or the doubt of the proposal."""
     unsupported = () if item.supported else (RiskReason(*REASONS["unsupported"], weight=0.5),)
     weight = {"proposal": 1.0, "supersession": 0.5, "fact": 0.1}[item.kind]
@@ -332,7 +332,7 @@ def restore(tx: Tx, owner_filter: OwnerFilter, uid: str, **author: Unpack[Author
         raise FactNotFound(fact_id=uid)
     if row.status == ACTIVE:
         raise FactNotOutdated(fact_id=uid)
-    with acting(tx, "restore_fact", **author) as action:
+    with _acting(tx, "restore_fact", **author) as action:
         rows.set_state(tx, action, "fact.restored", number, FactState())
     return actions.get(tx, action.id)
 
@@ -342,12 +342,12 @@ def approve(tx: Tx, owner_filter: OwnerFilter, number: int, **author: Unpack[Aut
     first = ids.reserve(tx, "fact", 1)
     if actions.exists(tx, author["action_id"]):
         return actions.get(tx, author["action_id"])
-    row = open_proposal(tx, owner_filter, number)
+    row = _open_proposal(tx, owner_filter, number)
     proposal = ProposalState.of(row)
     involved = {proposal.new_id, *proposal.old_ids}
     if facts.active_facts(tx, involved) != involved:
         raise ProposalNotFound(proposal_id=number)
-    with acting(tx, "approve_fact", **author) as action:
+    with _acting(tx, "approve_fact", **author) as action:
         rows.set_proposal(tx, action, "fact.settled", number, row.owner, replace(proposal, outcome=APPROVED), row.run_id)
         _carry_out(tx, action, row, proposal, first)
     return actions.get(tx, action.id)
@@ -358,9 +358,9 @@ def reject(tx: Tx, owner_filter: OwnerFilter, number: int, **author: Unpack[Auth
     ids.reserve(tx, "fact", 0)
     if actions.exists(tx, author["action_id"]):
         return actions.get(tx, author["action_id"])
-    row = open_proposal(tx, owner_filter, number)
+    row = _open_proposal(tx, owner_filter, number)
     proposal = replace(ProposalState.of(row), outcome=REJECTED)
-    with acting(tx, "reject_fact", **author) as action:
+    with _acting(tx, "reject_fact", **author) as action:
         rows.set_proposal(tx, action, "fact.settled", number, row.owner, proposal, row.run_id)
     return actions.get(tx, action.id)
 
@@ -386,7 +386,7 @@ def open_state(tx: Tx, number: int) -> Any | None:
     return tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
 
 
-def open_proposal(tx: Tx, owner_filter: OwnerFilter, number: int) -> Any:
+def _open_proposal(tx: Tx, owner_filter: OwnerFilter, number: int) -> Any:
     """Return the row of a proposal that is not settled. Raises ProposalNotFound."""
     p = tables.fact_proposal.c
     conditions = (p.id == number, p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, owner_filter))
@@ -415,12 +415,12 @@ def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, fr
             rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, "merged", free, None, reason))
     else:
         for number in proposal.old_ids:
-            ended = end_of_validity(new, by_number[number], action.at)
+            ended = _end_of_validity(new, by_number[number], action.at)
             state = FactState(OUTDATED, proposal.cause, proposal.new_id, ended, reason)
             rows.set_state(tx, action, "fact.outdated", number, state)
 
 
-def end_of_validity(new: Any, old: Any, at: datetime) -> datetime:
+def _end_of_validity(new: Any, old: Any, at: datetime) -> datetime:
     """Return when the old fact stopped being true: the new one began or was said, else now; never before the old was said."""
     began = old.valid_from or old.said_at
     times = [time for time in (new.valid_from, new.said_at) if time is not None]
