@@ -23,9 +23,9 @@ from memoir_engine.core.results import Source
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
-from memoir_engine.store.chain import actions, payloads, tombstones
+from memoir_engine.store.chain import actions, tombstones
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.canonical_json import canonical, roll_up, seal
+from memoir_engine.store.chain.canonical_json import canonical, put_payloads, read_payloads, roll_up, seal
 from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.text_rules import check_name, name_key
@@ -223,7 +223,7 @@ def _decisions(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, first: dict[str, 
         parent = placed.id_of(offer.parent)
         options = [(placed.id_of(number), name) for number, name in offer.options]
         bodies.append(decisions.offer_body(offer.level, parent, placed.paths.get(offer.parent, ()), options, offer.taught))
-    offers = payloads.put(tx, bodies)
+    offers = put_payloads(tx, bodies)
     chunk_of = {new.position: number for number, new in enumerate(plan.chunks, first["chunk"])}
     rows: list[Row] = []
     leaves: dict[int, tuple[int, int]] = {}
@@ -341,7 +341,7 @@ def _create_categories(tx: Tx, action: OpenAction, placed: ResolvedPlan) -> None
 
 def _receipt(tx: Tx, action_id: str) -> Receipt:
     digest = tx.execute(select(tables.action.c.payload).where(tables.action.c.id == action_id)).scalar_one()
-    receipt = payloads.get(tx, [digest])[digest]["receipt"]
+    receipt = read_payloads(tx, [digest])[digest]["receipt"]
     event = tables.audit_event.c
     last = tx.execute(select(event.seq, event.hash).where(event.action_id == action_id).order_by(event.seq.desc()).limit(1)).one()
     drafts: dict[int, int] = dict(receipt["categories"])

@@ -12,8 +12,8 @@ from sqlalchemy.pool import NullPool
 from memoir_engine.core.results import AuditCheck, AuditHead
 from memoir_engine.core.run import Attempt
 from memoir_engine.store import tables, verification
-from memoir_engine.store.chain import actions, payloads
-from memoir_engine.store.chain.canonical_json import seal, stamp
+from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.canonical_json import put_payloads, seal, stamp
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.engines import address
 from memoir_engine.store.db.types import FAR, Tx
@@ -253,7 +253,7 @@ def forged_answer(run: str) -> Edit:
     """Another answer, paid for by a run that is made to look as if it went on."""
 
     def write(tx: Tx) -> None:
-        paper = payloads.put(tx, [{"prompt": "p", "reply": "forged"}])[0]
+        paper = put_payloads(tx, [{"prompt": "p", "reply": "forged"}])[0]
         sealed_copy("model_call", id=900, run_id=run, payload=paper)(tx)
         tx.execute(update(tables.run).where(tables.run.c.id == run).values(status="running", closed_seq=None))
 

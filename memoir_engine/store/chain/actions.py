@@ -23,8 +23,7 @@ from memoir_engine.core.errors import ActionNotFound, InvalidSetting
 from memoir_engine.core.results import Action, AuditEvent, AuditHead, Cause
 from memoir_engine.core.run import Clock, new_id
 from memoir_engine.store import tables
-from memoir_engine.store.chain import payloads
-from memoir_engine.store.chain.canonical_json import canonical, moment_of, parse, seal, stamp
+from memoir_engine.store.chain.canonical_json import canonical, moment_of, parse, put_payloads, read_payloads, seal, stamp
 from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.text_rules import check_field, check_text
 from memoir_engine.store.db.types import FAR, Tx, portions
@@ -102,7 +101,7 @@ class OpenAction:
         Where nothing is said there is no payload: most turns of a conversation have no reason, and it would weigh as much as one.
         """
         body = {"reason": None if reason is None else check_text(reason, "reason"), **more}
-        paper = payloads.put(self._tx, [body])[0] if more or reason is not None else NOTHING_SAID
+        paper = put_payloads(self._tx, [body])[0] if more or reason is not None else NOTHING_SAID
         self._row |= {"run_id": run_id, "undoes": undoes, "payload": paper}
         self._row = seal(tables.action, [self._row])[0]
         _ADD_ACTION.run(self._tx, self._row)
@@ -200,7 +199,7 @@ def action_of(tx: Tx, seq: int) -> str:
 def read_actions(tx: Tx, query: Select[Any]) -> tuple[Action, ...]:
     """Return the actions that a query of whole rows selects, without their events."""
     rows = tx.execute(query).all()
-    bodies = payloads.get(tx, (row.payload for row in rows))
+    bodies = read_payloads(tx, (row.payload for row in rows))
     undone = standing(tx, [row.id for row in rows])
     return tuple(
         Action(
@@ -220,7 +219,7 @@ def read_actions(tx: Tx, query: Select[Any]) -> tuple[Action, ...]:
 def read_events(tx: Tx, query: Select[Any]) -> tuple[AuditEvent, ...]:
     """Return the events that a query of whole rows selects, with their payloads."""
     rows = tx.execute(query).all()
-    bodies = payloads.get(tx, (row.payload for row in rows))
+    bodies = read_payloads(tx, (row.payload for row in rows))
     return tuple(
         AuditEvent(
             seq=row.seq,
@@ -242,7 +241,7 @@ def causes(tx: Tx, seqs: Iterable[int]) -> dict[int, Cause]:
     for some in portions(sorted(set(seqs) - {FAR})):
         query = select(e.seq, e.at, e.kind, a.id, a.verb, a.actor, a.run_id, a.payload)
         rows += tx.execute(query.join(tables.action, a.id == e.action_id).where(e.seq.in_(some)).order_by(e.seq)).all()
-    bodies = payloads.get(tx, (row.payload for row in rows))
+    bodies = read_payloads(tx, (row.payload for row in rows))
     return {
         row.seq: Cause(
             seq=row.seq,

@@ -1,7 +1,8 @@
-"""Canonical bytes and the digests over them.
+"""Canonical bytes, the digests over them, and payloads: texts the chain must be able to forget, named by their digest.
 
 Invariant: equal values give equal bytes on every machine and database: keys sorted, no spaces, UTF-8, times in UTC to the
-microsecond, no NaN. Databases reorder their own JSON types, so what is hashed is stored as text.
+microsecond, no NaN. Databases reorder their own JSON types, so what is hashed is stored as text. What refers to a payload (a
+prompt, reply, request, option or reason) holds sha256(salt ‖ body) and nothing of the text.
 Source: DESIGN §6.
 """
 
@@ -15,9 +16,11 @@ from json import JSONDecoder, JSONEncoder
 from json.encoder import c_make_encoder, encode_basestring  # type: ignore[attr-defined]  # typeshed knows only the class
 from typing import Any
 
-from sqlalchemy import Table
+from sqlalchemy import Table, insert, select
 
 from memoir_engine.store import tables
+from memoir_engine.store.db.statements import Prepared
+from memoir_engine.store.db.types import Tx, portions
 
 # what a row's digest covers, in this order: everything but what later events may change (to_seq, status, reviews)
 COVERED: dict[str, tuple[str, ...]] = {
@@ -120,3 +123,26 @@ SEALED = tuple(tables.metadata.tables[name] for name in COVERED)
 
 
 OUTCOME = ("status", "ended_at", "tree_seq", "committed_seq", "result", "error", "remedy")  # covered, in this order
+
+
+_ADD_PAYLOADS = Prepared(insert(tables.payload))
+
+
+def put_payloads(tx: Tx, bodies: Sequence[dict[str, Any]]) -> list[str]:
+    """Store payloads; return their digests in the same order."""
+    rows = []
+    for salt, body in zip(salts(len(bodies)), bodies, strict=True):
+        text = canonical(body)
+        rows.append({"digest": digest(salt, text), "salt": salt, "body": text})
+    if rows:
+        _ADD_PAYLOADS.run_all(tx, rows)
+    return [row["digest"] for row in rows]
+
+
+def read_payloads(tx: Tx, digests: Iterable[str | None]) -> dict[str, dict[str, Any]]:
+    """Return bodies by digest; a missing one is absent."""
+    bodies: dict[str, dict[str, Any]] = {}
+    for some in portions(sorted({name for name in digests if name})):
+        rows = tx.execute(select(tables.payload.c.digest, tables.payload.c.body).where(tables.payload.c.digest.in_(some)))
+        bodies |= {row.digest: parse(row.body) for row in rows}
+    return bodies

@@ -22,8 +22,7 @@ from memoir_engine.core.results.documents import Path
 from memoir_engine.core.results.evidence import Tally
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions as chain_actions
-from memoir_engine.store.chain import payloads
-from memoir_engine.store.chain.canonical_json import moment_of, parse, stamp
+from memoir_engine.store.chain.canonical_json import moment_of, parse, read_payloads, stamp
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.db.types import ROOT, Tx, portions
 from memoir_engine.store.events.registry import KINDS
@@ -303,7 +302,7 @@ def moments(tx: Tx, *, limit: int, before: int | None = None, after: int | None 
     whole = [row for row in rows if row.id in spans and first < spans[row.id][1] < last][:limit]
     whole = whole if after is None else whole[::-1]
     words = _words_of(tx, whole, spans)
-    bodies = payloads.get(tx, (row.payload for row in whole))
+    bodies = read_payloads(tx, (row.payload for row in whole))
     return tuple(
         Moment(
             seq=spans[row.id][1],
@@ -346,7 +345,7 @@ def _words(tx: Tx, actions: Sequence[Any], spans: Spans) -> dict[str, str]:
     for some in portions(sorted({spans[row.id][0] for row in actions})):
         rows = tx.execute(select(e.seq, e.kind, e.body).where(e.seq.in_(some)))
         events |= {row.seq: (row.kind, parse(row.body)) for row in rows}
-    bodies = payloads.get(tx, (row.payload for row in actions))
+    bodies = read_payloads(tx, (row.payload for row in actions))
     facts = {row.id: bodies.get(row.payload, {}).get("edit") or events[spans[row.id][0]][1] for row in actions}
     categories = _category_names(tx, {facts[row.id].get(name) or 0 for row in actions for name in PLACES})
     sources = _sources(tx, {facts[row.id].get("source") or 0 for row in actions})

@@ -18,8 +18,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, func, or_, select
 from memoir_engine.core.errors import FactNotFound
 from memoir_engine.core.results.facts import FactLineage, FactOrigin, FactProposal, FactRelation, FactView
 from memoir_engine.store import tables
-from memoir_engine.store.chain import payloads
-from memoir_engine.store.chain.canonical_json import moment_of, parse
+from memoir_engine.store.chain.canonical_json import moment_of, parse, read_payloads
 from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.conversations.messages import as_message, id_key
 from memoir_engine.store.db.statements import Listed, Prepared
@@ -87,7 +86,7 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
     others = [row.superseded_by for row in rows if row.superseded_by]
     others += [number for olds in superseded.values() for number in olds]
     neighbours = {row.id: row for row in _BESIDE.rows(tx, others)}
-    reasons = payloads.get(tx, (row.payload for row in rows))
+    reasons = read_payloads(tx, (row.payload for row in rows))
     origins = _origins(tx, numbers, view)
     uids = {number: row.uid for number, row in neighbours.items() if row.remembered}  # forgotten facts are not linked
     return tuple(
@@ -319,7 +318,7 @@ def proposals(
     query = query.order_by(p.id.desc()).limit(limit)
     rows = _in_force(tx, query, limit) if state == "open" else tx.execute(query).all()
     facts = by_number(tx, owner_filter, [number for row in rows for number in (row.new_id, *parse(row.old_ids))])
-    words = payloads.get(tx, (row.payload for row in rows))
+    words = read_payloads(tx, (row.payload for row in rows))
     began = select(p.id, func.min(p.from_seq)).group_by(p.id)
     parts = portions(row.id for row in rows)
     first: dict[int, int] = {row[0]: row[1] for some in parts for row in tx.execute(began.where(p.id.in_(some)))}

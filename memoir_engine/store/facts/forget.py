@@ -22,9 +22,9 @@ from memoir_engine.core.results import Action
 from memoir_engine.core.results.facts import FactView, ForgetPreview
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
-from memoir_engine.store.chain import actions, payloads, tombstones
+from memoir_engine.store.chain import actions, tombstones
 from memoir_engine.store.chain.actions import NOTHING_SAID, OpenAction
-from memoir_engine.store.chain.canonical_json import canonical, parse
+from memoir_engine.store.chain.canonical_json import canonical, parse, read_payloads
 from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.conversations import retention
 from memoir_engine.store.conversations.messages import as_message
@@ -119,7 +119,7 @@ def trace_fact(tx: Tx, number: int, plan: ForgetPlan | None = None) -> FactTrace
     papers = _papers(tx, members)
     # texts about the fact share a word with it; "it changed" is said of many
     own_words = frozenset().union(*(attributes.words(text) for text in words))
-    strings = (text for paper in payloads.get(tx, papers).values() for text in paper.values() if isinstance(text, str))
+    strings = (text for paper in read_payloads(tx, papers).values() for text in paper.values() if isinstance(text, str))
     texts = tuple(dict.fromkeys(text for text in strings if attributes.words(text) & own_words))
     searched = (*words, *texts)
     if plan is None or not plan.words.issuperset(searched):

@@ -33,9 +33,9 @@ from memoir_engine.core.results.facts import FactView
 from memoir_engine.core.results.review import FactKey, FactReviewItem, FactReviewKind, HeldFact, ReviewState, RiskReason, Verdict
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
-from memoir_engine.store.chain import actions, payloads
+from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.canonical_json import parse
+from memoir_engine.store.chain.canonical_json import parse, read_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts import facts, rows
@@ -398,7 +398,7 @@ def _open_proposal(tx: Tx, owner_filter: OwnerFilter, number: int) -> Any:
 
 def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, free: int) -> None:
     """Apply an approved proposal. free: a number for the merged fact."""
-    reasons = payloads.get(tx, [proposal.paper]).get(proposal.paper, {})
+    reasons = read_payloads(tx, [proposal.paper]).get(proposal.paper, {})
     reason = rows.put_words(tx, reason=reasons.get("reason"))
     involved = (proposal.new_id, *proposal.old_ids)
     f = tables.fact.c

@@ -19,9 +19,8 @@ from sqlalchemy import func, insert, or_, select, update
 from memoir_engine.core.ports import Vectors
 from memoir_engine.core.results.conversations import Cut
 from memoir_engine.store import tables
-from memoir_engine.store.chain import payloads
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.canonical_json import canonical, parse, roll_up, seal, stamp
+from memoir_engine.store.chain.canonical_json import canonical, parse, put_payloads, roll_up, seal, stamp
 from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.types import FAR, Tx
@@ -218,7 +217,7 @@ class ProposalState:
 
 def put_words(tx: Tx, **words: Any) -> str:
     """Store words that may have to be forgotten; return the digest that names them."""
-    return payloads.put(tx, [words])[0]
+    return put_payloads(tx, [words])[0]
 
 
 def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: Sequence[PlannedFact], run_id: str | None) -> None:

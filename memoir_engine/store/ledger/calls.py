@@ -18,8 +18,7 @@ from memoir_engine.core.events import CallEnded, ChunkPlaced, DatabaseRetried, R
 from memoir_engine.core.results import Call
 from memoir_engine.core.run import Attempt, Paid
 from memoir_engine.store import tables
-from memoir_engine.store.chain import payloads
-from memoir_engine.store.chain.canonical_json import canonical, parse, seal
+from memoir_engine.store.chain.canonical_json import canonical, parse, put_payloads, read_payloads, seal
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database, is_retried
 from memoir_engine.store.db.statements import Prepared
@@ -74,7 +73,7 @@ def record(tx: Tx, attempt: Attempt, subject: str | None = None, *, call_id: int
         "tokens_estimated": int(attempt.tokens_estimated),
         "cost": None if attempt.cost is None else round(attempt.cost, 10),
         "error": attempt.error and tame(attempt.error),
-        "payload": payloads.put(tx, [texts])[0],
+        "payload": put_payloads(tx, [texts])[0],
     }
     _ADD.run(tx, seal(tables.model_call, [row])[0])
     return number
@@ -93,7 +92,7 @@ def paid(tx: Tx, fingerprint: str, subject: str) -> Paid | None:
     lost = tables.tombstone.c.row_key == (row.payload if row else "")  # its words, to an erasure
     if tx.execute(select(tables.tombstone.c.seq).where(tables.tombstone.c.place == "payload", lost)).first():
         return None
-    reply = payloads.get(tx, [row.payload]).get(row.payload, {}).get("reply") if row else None
+    reply = read_payloads(tx, [row.payload]).get(row.payload, {}).get("reply") if row else None
     if row is None or reply is None:
         return None
     return Paid(row.id, reply, row.model, row.tokens_prompt, row.tokens_completion)
@@ -113,7 +112,7 @@ def counted(tx: Tx, run_id: str) -> Counted:
 def of_run(tx: Tx, run_id: str, *, texts: bool = False, after: int = 0, limit: int | None = None) -> tuple[Call, ...]:
     """Return the calls behind `after`, in the order they were written; prompts and replies only with `texts`."""
     rows = tx.execute(select(tables.model_call).where(_C.run_id == run_id, _C.id > after).order_by(_C.id).limit(limit)).all()
-    bodies = payloads.get(tx, (row.payload for row in rows)) if texts else {}
+    bodies = read_payloads(tx, (row.payload for row in rows)) if texts else {}
     return tuple(_call(row, bodies.get(row.payload, {})) for row in rows)
 
 
@@ -125,7 +124,7 @@ def answers(tx: Tx, run_id: str) -> int:
 def get(tx: Tx, call_id: int) -> Call | None:
     """Return a call with its prompt and reply."""
     row = tx.execute(select(tables.model_call).where(_C.id == call_id)).one_or_none()
-    return None if row is None else _call(row, payloads.get(tx, [row.payload]).get(row.payload, {}))
+    return None if row is None else _call(row, read_payloads(tx, [row.payload]).get(row.payload, {}))
 
 
 def _storable(text: str) -> str:

@@ -15,8 +15,8 @@ from sqlalchemy import ColumnElement, func, insert, select
 
 from memoir_engine.core.results import Decision, Option
 from memoir_engine.store import tables
-from memoir_engine.store.chain import payloads, tombstones
-from memoir_engine.store.chain.canonical_json import canonical, parse, seal
+from memoir_engine.store.chain import tombstones
+from memoir_engine.store.chain.canonical_json import canonical, parse, put_payloads, read_payloads, seal
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import is_retried
 from memoir_engine.store.db.statements import Prepared
@@ -45,7 +45,7 @@ def add(tx: Tx, run_id: str, choices: Sequence[NewChoice], *, again: bool) -> tu
             return tuple(written)
     bodies = [offer_body(choice.level, choice.parent_id, choice.parent_path, choice.options) for choice in choices]
     first = ids.reserve(tx, "decision", len(choices))
-    offers = payloads.put(tx, bodies)
+    offers = put_payloads(tx, bodies)
     rows = [
         {name: getattr(choice, name) for name in _AS_THEY_ARE}
         | {
@@ -99,7 +99,7 @@ def of_chunks(tx: Tx, chunk_ids: Sequence[int]) -> dict[int, tuple[Decision, ...
 
 def _decisions(tx: Tx, condition: ColumnElement[bool], limit: int | None) -> tuple[Decision, ...]:
     rows = tx.execute(select(tables.decision).where(condition).order_by(tables.decision.c.id).limit(limit)).all()
-    offers = payloads.get(tx, (row.offer for row in rows))
+    offers = read_payloads(tx, (row.offer for row in rows))
     c, chosen = tables.category_version.c, {category for row in rows for category, _ in parse(row.chosen)}
     versions = rows_in(tx, select(c.category_id, c.name).order_by(c.from_seq.desc()), c.category_id, sorted(chosen))
     first_names: dict[int, str] = {version.category_id: version.name for version in versions}

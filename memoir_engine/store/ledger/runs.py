@@ -25,9 +25,17 @@ from memoir_engine.core.events import Stamped
 from memoir_engine.core.results import AuditHead, EventView, RunView
 from memoir_engine.core.run import Clock, RunStatus
 from memoir_engine.store import tables
-from memoir_engine.store.chain import payloads
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.canonical_json import OUTCOME, canonical, parse, roll_up, seal, values_digest
+from memoir_engine.store.chain.canonical_json import (
+    OUTCOME,
+    canonical,
+    parse,
+    put_payloads,
+    read_payloads,
+    roll_up,
+    seal,
+    values_digest,
+)
 from memoir_engine.store.db.database import is_retried
 from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.text_rules import check_field, tame
@@ -119,7 +127,7 @@ def create(tx: Tx, run: NewRun) -> None:
         "owner": run.owner,
         "subject": run.subject,
         "tree_seq": run.tree_seq,
-        "request": payloads.put(tx, [run.request])[0],
+        "request": put_payloads(tx, [run.request])[0],
         "result": "{}",
         **dict.fromkeys(("error", "remedy", "closed_seq", "committed_seq")),
     }
@@ -295,7 +303,7 @@ def _set(tx: Tx, run_id: str, **values: Any) -> None:
 
 def _views(tx: Tx, *conditions: ColumnElement[bool], limit: int) -> tuple[RunView, ...]:
     rows = tx.execute(select(tables.run).where(*conditions).order_by(tables.run.c.id.desc()).limit(limit)).all()
-    requests = payloads.get(tx, (row.request for row in rows))
+    requests = read_payloads(tx, (row.request for row in rows))
     sums = _sums(tx, [row.id for row in rows])
     kept = kept_runs(tx, [row.id for row in rows if row.status in RESUMABLE])
     return tuple(

@@ -20,9 +20,9 @@ from memoir_engine.core.results import Action, ReviewState
 from memoir_engine.core.results.review import Verdict
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
-from memoir_engine.store.chain import actions, payloads
+from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.canonical_json import moment_of, parse
+from memoir_engine.store.chain.canonical_json import moment_of, parse, put_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import FAR, Tx, rows_in
 from memoir_engine.store.tables.sources import LIVE
@@ -178,7 +178,7 @@ def perform(tx: Tx, decision: ReviewDecision, *, actor: str, clock: Clock, actio
     payload = None
     if decision.verdict == "reject":
         path = categories.paths(tx, [row.category_id])[row.category_id]
-        payload = payloads.put(tx, [{"before": list(path), "after": None}])[0]
+        payload = put_payloads(tx, [{"before": list(path), "after": None}])[0]
     action = OpenAction(tx, verb=decision.verdict, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=decision.reason)
     review = FilingReview(actor, NOW, STATES[decision.verdict])

@@ -21,9 +21,9 @@ from memoir_engine.core.errors import CategoryNotFound, NothingChanges, SignedSt
 from memoir_engine.core.results import Action, SignOff, SignOffPreview
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
-from memoir_engine.store.chain import actions, payloads
+from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.canonical_json import canonical, digest, moment_of, parse, salts
+from memoir_engine.store.chain.canonical_json import canonical, digest, moment_of, parse, put_payloads, read_payloads, salts
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import FAR, Tx, rows_in
 from memoir_engine.store.tree import categories
@@ -216,12 +216,12 @@ def sign(
     c = tables.sign_off.c
     mine = (c.subject == subject, c.subject_id == number, c.to_seq == FAR, c.signer == actor)
     rows = tx.execute(select(tables.sign_off).where(*mine)).all()
-    bodies = payloads.get(tx, (row.payload for row in rows))
+    bodies = read_payloads(tx, (row.payload for row in rows))
     if any(_is_valid(row, bodies.get(row.payload, {}), now) for row in rows):
         raise NothingChanges(problem=f"{actor!r} has signed {now.title!r} as it stands")
     words = {"statement": statement, "title": now.title, "chunks": now.chunks, "reviewed": now.reviewed}
     salt = salts(1)[0]
-    payload = payloads.put(tx, [{**words, "categories": now.categories, "salt": salt}])[0]
+    payload = put_payloads(tx, [{**words, "categories": now.categories, "salt": salt}])[0]
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None)
     salted = digest(salt, now.digest)
@@ -263,7 +263,7 @@ def listed(
     if before is not None:
         conditions.append(c.from_seq < before)
     rows = tx.execute(select(tables.sign_off).where(*conditions).order_by(c.from_seq.desc()).limit(limit)).all()
-    bodies = payloads.get(tx, (row.payload for row in rows))
+    bodies = read_payloads(tx, (row.payload for row in rows))
     states: dict[tuple[Subject, int], SignedState] = {}
     for row in rows:
         if row.to_seq == FAR and (row.subject, row.subject_id) not in states:

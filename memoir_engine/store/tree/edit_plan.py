@@ -32,8 +32,9 @@ from memoir_engine.core.results import Action, EditPreview
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
-from memoir_engine.store.chain import actions, payloads
+from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import put_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.text_rules import check_name
 from memoir_engine.store.db.types import FAR, ROOT, Tx, rows_in
@@ -330,7 +331,7 @@ def _payloads(tx: Tx, edit_plan: EditPlan) -> list[str]:
         keys.append((step.was, step.leaf) if isinstance(step, RefileChunk) else at)
         if keys[-1] not in bodies:
             bodies[keys[-1]] = _before_after(step, snapshot, edit_plan)
-    digests = dict(zip(bodies, payloads.put(tx, list(bodies.values())), strict=True))
+    digests = dict(zip(bodies, put_payloads(tx, list(bodies.values())), strict=True))
     return [digests[key] for key in keys]
 
 

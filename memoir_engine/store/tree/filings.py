@@ -21,9 +21,9 @@ from memoir_engine.core.errors import CategoryNotFound, ChunkNotFound, NotALeaf,
 from memoir_engine.core.results import Action
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
-from memoir_engine.store.chain import actions, payloads
+from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.canonical_json import moment_of
+from memoir_engine.store.chain.canonical_json import moment_of, put_payloads
 from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions, rows_in
 from memoir_engine.store.search import passages
@@ -142,7 +142,7 @@ def refile(
     before = [] if old is None else [old.category_id]
     paths = categories.paths(tx, (*before, category_id))
     before_after = {"before": list(paths[before[0]]) if before else None, "after": list(paths[category_id])}
-    payload = payloads.put(tx, [before_after])[0]
+    payload = put_payloads(tx, [before_after])[0]
     action = OpenAction(tx, verb="refile", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     if old is None:
