@@ -26,7 +26,6 @@ from memoir_engine.core.results.review import (
     ReviewStep,
     Verdict,
 )
-from memoir_engine.core.run import new_id
 from memoir_engine.review import item, order
 from memoir_engine.review.item import outcome_of
 from memoir_engine.review.order import CODES, QueueFilter, QueueItem, read_fact_cursor, read_fact_key, read_key
@@ -188,18 +187,17 @@ class Reviews(FactReviews):
     def _verdict(self, key: str, verdict: Verdict, reason: str | None) -> Action:
         """Decide over whatever the present state is."""
         needs_auditor(self._actor, verdict)
-        engine, action_id = self._engine, new_id(self._engine.clock.now())
-        step = ReviewStep(action_id, validation.text("key", key), verdict, reason=reason)
-        by: dict[str, Any] = {"actor": self._actor.name, "clock": engine.clock, "action_id": action_id}
+        engine, signature = self._engine, self._engine.signature(self._actor)
+        step = ReviewStep(signature["action_id"], validation.text("key", key), verdict, reason=reason)
         if is_of_fact(step):
             about, whose = fact_decision(step), access.any_of(self._actor)
             return engine.db.write(
-                lambda tx: reviews.perform(tx, whose, reviews.as_it_stands(tx, whose, about), **by),
+                lambda tx: reviews.perform(tx, whose, reviews.as_it_stands(tx, whose, about), **signature),
                 operation=f"the review of {key}",
             )
         decision = filing_decision(step)
         done = engine.db.write(
-            lambda tx: filing_reviews.perform(tx, filing_reviews.as_it_stands(tx, decision), **by),
+            lambda tx: filing_reviews.perform(tx, filing_reviews.as_it_stands(tx, decision), **signature),
             operation=f"the review of {key}",
         )
         engine.keeper.later()

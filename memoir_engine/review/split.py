@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import LimitReached, MemoirError, NothingChanges, QueryCancelled, RunNotFound
 from memoir_engine.core.results import Category, SplitGroup, SplitProposal
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.prompts import split
-from memoir_engine.prompts.split import SplitItem, SplitRequest, SplitResult
+from memoir_engine.prompts.split import SplitItem, SplitRequest
 from memoir_engine.review.view import ReviewView
 from memoir_engine.runtime.access import needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine
@@ -73,7 +73,19 @@ def split_verb(
     number = validation.category(options.category_id)
 
     async def work(run: Run) -> SplitProposal:
-        return await _propose(engine, run, number)
+        words = (await asyncio.to_thread(engine.cache.current)).profiles
+        node, items, beside = await engine.db.aread(lambda tx: contents(tx, number, words))
+        config = engine.resolved.config
+        request = split_request(node, items, beside, config.hierarchy_depth, config.limit(node.level))
+        reply = await Asking(engine, run, QueryCancelled)(split.build(request), reuse=False)
+        parsed = split.parse(reply.data, request)
+        chunks = {item.id: item.chunks for item in request.items}
+        groups = tuple(
+            SplitGroup(group.name, group.why, group.ids, sum(chunks[item_id] for item_id in group.ids)) for group in parsed.groups
+        )
+        kind: Literal["chunk", "category"] = "chunk" if node.is_leaf else "category"
+        unseen = len(items) - len(request.items)
+        return SplitProposal(run.id, node.id, node.path, kind, groups, parsed.stays, unseen, parsed.notes)
 
     return Verb(
         name=NAME,
@@ -90,37 +102,26 @@ def proposal_of(run_id: str, result: dict[str, Any]) -> SplitProposal:
     """Read the proposal from the run's record. Raises RunNotFound if it has none."""
     if "groups" not in result:
         raise RunNotFound(run_id=run_id)
-    groups = tuple(SplitGroup(**{**one, "chosen": tuple(one["chosen"])}) for one in result["groups"])
+    groups = tuple(SplitGroup(**{**group, "chosen": tuple(group["chosen"])}) for group in result["groups"])
     lists = {name: tuple(result[name]) for name in ("path", "stays", "notes")}
     return SplitProposal(**{**result, **lists, "groups": groups})
 
 
-async def _propose(engine: Engine, run: Run, category_id: int) -> SplitProposal:
-    words = (await asyncio.to_thread(engine.cache.current)).profiles
-    limit, depth = engine.resolved.config.limit, engine.resolved.config.hierarchy_depth
-    node, items, beside = await engine.db.aread(lambda tx: _standing(tx, category_id, words))
-    crowded, unseen = _crowded(node, items, beside, depth, limit(node.level))
-    reply = await Asking(engine, run, QueryCancelled)(split.build(crowded), reuse=False)
-    return _proposal(run.id, node, crowded, split.parse(reply.data, crowded), unseen)
-
-
-def _proposal(run_id: str, node: Category, crowded: SplitRequest, parsed: SplitResult, unseen: int) -> SplitProposal:
-    chunks = {item.id: item.chunks for item in crowded.items}
-    groups = tuple(SplitGroup(one.name, one.why, one.ids, sum(chunks[each] for each in one.ids)) for one in parsed.groups)
-    return SplitProposal(
-        run_id, node.id, node.path, "chunk" if node.is_leaf else "category", groups, parsed.stays, unseen, parsed.notes
-    )
-
-
-def _standing(tx: Tx, category_id: int, words: Profiles) -> tuple[Category, list[SplitItem], tuple[str, ...]]:
-    """The category, what it holds, and the names beside it. Raises CategoryNotFound."""
+def contents(tx: Tx, category_id: int, words: Profiles) -> tuple[Category, list[SplitItem], tuple[str, ...]]:
+    """Return the category, what it holds, and the names beside it. Raises CategoryNotFound."""
     node = categories.node(tx, category_id)
-    beside = tuple(one.name for one in categories.children(tx, node.parent_id) if one.id != node.id)
-    return node, _chunks(tx, node) if node.is_leaf else _children(tx, node, words), beside
+    beside = tuple(sibling.name for sibling in categories.children(tx, node.parent_id) if sibling.id != node.id)
+    if node.is_leaf:
+        return node, [SplitItem(chunk.id, chunk.text) for chunk in chunks.of_leaves(tx, [node.id])[node.id]], beside
+    items = []
+    for child in categories.children(tx, node.id):
+        terms = ", ".join(words.key_terms(child.id, TERMS_SHOWN))  # the words that set it apart
+        items.append(SplitItem(child.id, f"{child.name}: {terms}", child.chunks))
+    return node, items, beside
 
 
-def _crowded(node: Category, items: list[SplitItem], beside: tuple[str, ...], depth: int, limit: int) -> tuple[SplitRequest, int]:
-    """Return the items shown to the model, and how many are left out. Raises NothingChanges, LimitReached."""
+def split_request(node: Category, items: list[SplitItem], beside: tuple[str, ...], depth: int, limit: int) -> SplitRequest:
+    """Choose and shorten the items shown to the model. Raises NothingChanges, LimitReached."""
     if len(items) < 2:
         what = "chunk" if node.is_leaf else "category"
         raise NothingChanges(problem=f"{node.name!r} holds {len(items)} {what}{'' if len(items) == 1 else 's'}, too few to split")
@@ -128,21 +129,7 @@ def _crowded(node: Category, items: list[SplitItem], beside: tuple[str, ...], de
     if room <= 0:
         raise LimitReached(parent=" › ".join(node.path[:-1]) or "the top", count=len(beside) + 1, level=node.level)
     shown = [items[at] for at in sample(len(items), MOST_ITEMS)]
-    most = min(room, MOST_GROUPS, len(shown) - 1)
-    return SplitRequest(node.level, depth, node.path, beside, most, _cut(shown)), len(items) - len(shown)
-
-
-def _chunks(tx: Tx, leaf: Category) -> list[SplitItem]:
-    return [SplitItem(one.id, one.text) for one in chunks.of_leaves(tx, [leaf.id])[leaf.id]]
-
-
-def _children(tx: Tx, node: Category, words: Profiles) -> list[SplitItem]:
-    """Each by its name and the words that set it apart."""
-    below = categories.children(tx, node.id)
-    return [SplitItem(one.id, f"{one.name}: {', '.join(words.key_terms(one.id, TERMS_SHOWN))}", one.chunks) for one in below]
-
-
-def _cut(items: list[SplitItem]) -> tuple[SplitItem, ...]:
     least, most = ITEM_CHARS
-    chars = min(most, max(least, ALL_CHARS // len(items)))
-    return tuple(replace(one, text=one.text[: chars - 1] + "…") if len(one.text) > chars else one for one in items)
+    chars = min(most, max(least, ALL_CHARS // len(shown)))
+    shown = [replace(item, text=item.text[: chars - 1] + "…") if len(item.text) > chars else item for item in shown]
+    return SplitRequest(node.level, depth, node.path, beside, min(room, MOST_GROUPS, len(shown) - 1), tuple(shown))

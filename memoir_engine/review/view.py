@@ -14,7 +14,6 @@ from typing import Any
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action, EditPreview, SignOff, SignOffPreview, UndoPreview
-from memoir_engine.core.run import new_id
 from memoir_engine.review.queue import Reviews, id_of_caller
 from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor
@@ -75,9 +74,11 @@ class TreeEdits(View):
     def _edit(self, edit: Edit, what: str, reason: str | None) -> Action:
         needs_auditor(self._actor, what)
         edit = checked_edit(edit)
-        limits, keywords = self._engine.resolved.config.limit, _keywords(self, reason)
+        limits, why = self._engine.resolved.config.limit, validation.reason(reason)
+        signature = self._engine.signature(self._actor)
         done = self._engine.db.write(
-            lambda tx: edit_plan.perform(tx, edit, limits=limits, **keywords), operation=f"the edit of the tree ({edit.verb})"
+            lambda tx: edit_plan.perform(tx, edit, limits=limits, reason=why, **signature),
+            operation=f"the edit of the tree ({edit.verb})",
         )
         self._engine.keeper.later()
         return done
@@ -127,18 +128,9 @@ class SignOffs(View):
             advice = f"Shorten it to {STATEMENT_CHARS} characters."
             raise InvalidSetting(name="statement", value="…", problem=f"it is {len(words)} characters long", advice=advice)
         seen = None if expected is None else validation.text("expected", expected)
-        engine, actor, action_id = self._engine, self._actor, new_id(self._engine.clock.now())
-        return engine.db.write(
-            lambda tx: sign_offs.sign(
-                tx,
-                subject,
-                number,
-                actor=actor.name,
-                statement=words,
-                clock=engine.clock,
-                expected=seen,
-                action_id=action_id,
-            ),
+        signature = self._engine.signature(self._actor)
+        return self._engine.db.write(
+            lambda tx: sign_offs.sign(tx, subject, number, statement=words, expected=seen, **signature),
             operation=f"the signature under {subject} {number}",
         )
 
@@ -149,10 +141,11 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
     def refile(self, chunk_id: int, category_id: int, reason: str | None = None) -> Action:
         """File a chunk under another leaf. Raises NotAllowed, ChunkNotFound, CategoryNotFound, NotALeaf, NothingChanges."""
         needs_auditor(self._actor, "re-file a chunk")
-        chunk_id, category_id = validation.chunk(chunk_id), validation.category(category_id)
-        keywords = _keywords(self, reason)
+        chunk_id, category_id, reason = validation.chunk(chunk_id), validation.category(category_id), validation.reason(reason)
+        signature = self._engine.signature(self._actor)
         return self._engine.db.write(
-            lambda tx: filings.refile(tx, chunk_id, category_id, **keywords), operation=f"the re-filing of chunk {chunk_id}"
+            lambda tx: filings.refile(tx, chunk_id, category_id, reason=reason, **signature),
+            operation=f"the re-filing of chunk {chunk_id}",
         )
 
     def preview_undo(self, action_id: str) -> UndoPreview:
@@ -174,7 +167,7 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
         whose, action_id, reason = access.any_of(self._actor), validation.action(action_id), validation.reason(reason)
         self._read(lambda tx: reviews.check_owner(tx, whose, action_id))
         engine, actor = self._engine, self._actor
-        own = new_id(engine.clock.now()) if undo_id is None else id_of_caller("undo_id", undo_id)
+        own = engine.new_id() if undo_id is None else id_of_caller("undo_id", undo_id)
         return engine.db.write(
             lambda tx: undo.undo(
                 tx,
@@ -187,12 +180,6 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
             ),
             operation=f"the undoing of {action_id}",
         )
-
-
-def _keywords(view: View, reason: str | None) -> dict[str, Any]:
-    """Return who acts, when, why and under which id, made beforehand: a unit that is run again finds what it already wrote."""
-    clock = view._engine.clock
-    return {"actor": view._actor.name, "reason": validation.reason(reason), "clock": clock, "action_id": new_id(clock.now())}
 
 
 def checked_edit(edit: Edit) -> Edit:

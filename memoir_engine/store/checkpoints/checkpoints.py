@@ -22,7 +22,7 @@ from sqlalchemy import ColumnElement, bindparam, delete, insert, select, update
 from memoir_engine.store import tables
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import Prepared
-from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.store.db.types import Tx, portions, rows_in
 
 _PLAIN, _DEFLATED = b"\x00", b"\x01"
 _LEVEL = 6
@@ -93,7 +93,7 @@ _HOLD_THREAD = Prepared(
     .with_for_update()
 )
 _COUNT = Prepared(
-    update(tables.checkpoint_thread).where(_THREADS.number == bindparam("which")).values(last_values=bindparam("told")), []
+    update(tables.checkpoint_thread).where(_THREADS.number == bindparam("which")).values(last_values=bindparam("counters")), []
 )
 _THERE = Prepared(
     select(tables.checkpoint.c.id).where(
@@ -196,28 +196,24 @@ def put_writes(
     key = {"thread": thread, "checkpoint_id": checkpoint_id, "task_id": task_id}
     slots = {min(write.index, 0) for write in writes}
     rows = [row for row in _WRITTEN.rows(tx, {f"{name}_": value for name, value in key.items()}) if row.slot in slots]
-    before = {one.index: one for row in rows if row.slot == 0 for one in _writes(task_id, row.bytes)}
+    before = {write.index: write for row in rows if row.slot == 0 for write in unpacked_writes(task_id, row.bytes)}
     if rows:
         is_task = (_WRITES.thread == thread) & (_WRITES.checkpoint_id == checkpoint_id) & (_WRITES.task_id == task_id)
         tx.execute(delete(tables.checkpoint_write).where(is_task, _WRITES.slot.in_([row.slot for row in rows])))
     by_slot: dict[int, dict[int, Write]] = {slot: dict(before) if slot == 0 else {} for slot in slots}
     for write in writes:
         by_slot[min(write.index, 0)].setdefault(write.index, write)
-    new = [{**key, "slot": slot, "bytes": _packed(list(some.values()))} for slot, some in sorted(by_slot.items())]
+    new = []
+    for slot, by_index in sorted(by_slot.items()):
+        head = [[write.index, write.channel, write.path, write.value[0]] for write in by_index.values()]
+        new.append({**key, "slot": slot, "bytes": packed(head, [write.value[1] for write in by_index.values()])})
     if new:
         _NEW_WRITES.run_all(tx, new)
 
 
 def get(tx: Tx, owner: str, thread_id: str, ns: str, checkpoint_id: str | None) -> CheckpointRow | None:
     """Return the checkpoint of that id, else the latest."""
-    wanted = _of(owner).where(
-        tables.checkpoint_thread.c.thread_key == key_of(thread_id),
-        tables.checkpoint_thread.c.ns_key == key_of(ns),
-    )
-    if checkpoint_id is not None:
-        wanted = wanted.where(tables.checkpoint.c.id == checkpoint_id)
-    row = tx.execute(wanted.order_by(tables.checkpoint.c.id.desc()).limit(1)).first()
-    return None if row is None else _row(row)
+    return next(iter(listed(tx, owner, thread_id=thread_id, ns=ns, checkpoint_id=checkpoint_id, limit=1)), None)
 
 
 def listed(
@@ -233,54 +229,53 @@ def listed(
 ) -> tuple[CheckpointRow, ...]:
     """Return checkpoints by thread, newest first. before: below that id. after: last (thread, id) of the page before."""
     c, threads = tables.checkpoint.c, tables.checkpoint_thread.c
-    wanted = _of(owner)
+    query = select(tables.checkpoint, threads.thread_id, threads.ns)
+    query = query.join(tables.checkpoint_thread, threads.number == c.thread).where(threads.owner == owner)
     for column, value in ((threads.thread_key, thread_id), (threads.ns_key, ns)):
         if value is not None:
-            wanted = wanted.where(column == key_of(value))
+            query = query.where(column == key_of(value))
     if checkpoint_id is not None:
-        wanted = wanted.where(c.id == checkpoint_id)
+        query = query.where(c.id == checkpoint_id)
     if before is not None:
-        wanted = wanted.where(c.id < before)
+        query = query.where(c.id < before)
     if after is not None:
-        wanted = wanted.where((c.thread > after[0]) | ((c.thread == after[0]) & (c.id < after[1])))
-    return tuple(_row(row) for row in tx.execute(wanted.order_by(c.thread, c.id.desc()).limit(limit)))
+        query = query.where((c.thread > after[0]) | ((c.thread == after[0]) & (c.id < after[1])))
+    return tuple(_row(row) for row in tx.execute(query.order_by(c.thread, c.id.desc()).limit(limit)))
 
 
 def values(tx: Tx, thread: int, numbers: Iterable[int | Sequence[Span]]) -> dict[int, tuple[str, bytes]]:
     """Return the stored values by number."""
     c = tables.checkpoint_value.c
     singles, spans = set(), set()
-    for one in numbers:
-        if isinstance(one, int):
-            singles.add(one)
+    for value in numbers:
+        if isinstance(value, int):
+            singles.add(value)
         else:
-            spans |= set(one)
+            spans |= set(value)
     conditions: list[ColumnElement[bool]] = [(c.n >= start) & (c.n < end) for start, end in sorted(spans)]
-    conditions += [c.n.in_(some) for some in portions(sorted(singles))]
-    found: dict[int, tuple[str, bytes]] = {}
+    conditions += [c.n.in_(batch) for batch in portions(sorted(singles))]
+    by_number: dict[int, tuple[str, bytes]] = {}
     for condition in conditions:
         for n, data in tx.execute(select(c.n, c.bytes).where(c.thread == thread, condition)):
             kind, parts = unpacked(data)
-            found[n] = (kind, parts[0])
-    return found
+            by_number[n] = (kind, parts[0])
+    return by_number
 
 
 def writes(tx: Tx, thread: int, checkpoint_id: str) -> list[Write]:
     """Return the writes in the order their tasks are applied."""
     c = tables.checkpoint_write.c
     rows = tx.execute(select(c.task_id, c.bytes).where(c.thread == thread, c.checkpoint_id == checkpoint_id))
-    found = [write for row in rows for write in _writes(row.task_id, row.bytes)]
+    found = [write for row in rows for write in unpacked_writes(row.task_id, row.bytes)]
     return sorted(found, key=lambda write: (write.path, write.task_id, write.index))
 
 
 def threads_of(tx: Tx, owner: str, thread_ids: Iterable[str] | None = None) -> list[tuple[int, str, str]]:
     """Return number, id and namespace of the named threads, or of all."""
     c = tables.checkpoint_thread.c
-    wanted = select(c.number, c.thread_id, c.ns).where(c.owner == owner).order_by(c.number)
-    if thread_ids is None:
-        return [(row.number, row.thread_id, row.ns) for row in tx.execute(wanted)]
-    keys = sorted({key_of(one) for one in thread_ids})
-    rows = [row for some in portions(keys) for row in tx.execute(wanted.where(c.thread_key.in_(some)))]
+    query = select(c.number, c.thread_id, c.ns).where(c.owner == owner).order_by(c.number)
+    keys = sorted({key_of(thread_id) for thread_id in thread_ids or ()})
+    rows: Iterable[Any] = tx.execute(query) if thread_ids is None else rows_in(tx, query, c.thread_key, keys)
     return [(row.number, row.thread_id, row.ns) for row in rows]
 
 
@@ -288,12 +283,6 @@ def held_of(data: bytes) -> Held:
     """Return the values held by a checkpoint's body."""
     held: Held = unpacked(data)[0][0]
     return held
-
-
-def _of(owner: str) -> Any:
-    threads = tables.checkpoint_thread.c
-    query = select(tables.checkpoint, threads.thread_id, threads.ns)
-    return query.join(tables.checkpoint_thread, threads.number == tables.checkpoint.c.thread).where(threads.owner == owner)
 
 
 def _row(row: Any) -> CheckpointRow:
@@ -317,7 +306,7 @@ def _advance(tx: Tx, owner: str, thread_id: str, ns: str, counts: Mapping[str, i
         last[name] += count
     if counts:
         counters = json.dumps(last, separators=(",", ":"))
-        _COUNT.run(tx, {"which": found.number, "told": counters})
+        _COUNT.run(tx, {"which": found.number, "counters": counters})
     return found.number, firsts
 
 
@@ -332,12 +321,7 @@ def _open(tx: Tx, owner: str, thread_id: str, ns: str, now: datetime) -> None:
         tx.execute(insert(tables.checkpoint_thread), [row])
 
 
-def _packed(writes: Sequence[Write]) -> bytes:
-    head = [[write.index, write.channel, write.path, write.value[0]] for write in writes]
-    return packed(head, [write.value[1] for write in writes])
-
-
-def _writes(task_id: str, data: bytes) -> Iterator[Write]:
+def unpacked_writes(task_id: str, data: bytes) -> Iterator[Write]:
     head, parts = unpacked(data)
     for (index, channel, path, kind), part in zip(head, parts, strict=True):
         yield Write(task_id, path, index, channel, (kind, part))

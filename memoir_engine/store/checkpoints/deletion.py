@@ -22,10 +22,11 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse
+from memoir_engine.store.chain.tombstones import has_key
 from memoir_engine.store.checkpoints import checkpoints
 from memoir_engine.store.checkpoints.checkpoints import packed, unpacked
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.store.db.types import Tx, portions, rows_in
 from memoir_engine.text.redaction import DistinctWords
 
 _FIXED = {0xCA: 4, 0xCB: 8, 0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8, 0xD0: 1, 0xD1: 2, 0xD2: 4, 0xD3: 8}
@@ -82,14 +83,14 @@ def _walk(data: bytes, at: int, found: list[Span] | None) -> int:
             start = _walk(data, start, found)
         return start
     if mark in _EXTENSIONS or 0xD4 <= mark <= 0xD8:
-        return _extension(data, at, mark, found)
+        return _walk_extension(data, at, mark, found)
     if mark in _BYTES:
         start, length = _sized(data, at, None, _BYTES)
         return _checked(data, start + length)
     return _checked(data, at + 1 + _FIXED.get(mark, 0))
 
 
-def _extension(data: bytes, at: int, mark: int, found: list[Span] | None) -> int:
+def _walk_extension(data: bytes, at: int, mark: int, found: list[Span] | None) -> int:
     start, length = _sized(data, at, 1 << (mark - 0xD4) if mark >= 0xD4 else None, _EXTENSIONS)
     start, end = start + 1, _checked(data, start + 1 + length)
     if not length or not (0x90 <= data[start] <= 0x9F):
@@ -133,12 +134,13 @@ def quoting(tx: Tx, own: DistinctWords) -> Iterator[str]:
 
 
 def take_out(tx: Tx, own: DistinctWords, keys: Iterable[str]) -> None:
+    """Take the words out of rows, named as `quoting` names them."""
     for key in keys:
         name, *parts = key.split("/")
         table, column = _TABLES[name]
-        is_row = [one == one.type.python_type(part) for one, part in zip(table.primary_key.columns, parts, strict=True)]
-        data = tx.execute(select(table.c[column]).where(*is_row)).scalar_one()
-        tx.execute(update(table).where(*is_row).values({column: _without(data, own)}))
+        is_row = has_key(table, "/".join(parts))
+        data = tx.execute(select(table.c[column]).where(is_row)).scalar_one()
+        tx.execute(update(table).where(is_row).values({column: _without(data, own)}))
 
 
 def _without(data: bytes, own: DistinctWords) -> bytes:
@@ -177,12 +179,16 @@ def done(tx: Tx, action_id: str) -> Pruned:
     body = tx.execute(select(c.body).where(c.action_id == action_id, c.kind == KIND)).scalar()
     if body is None:
         return NOTHING
-    body_ = parse(body)
-    threads, checkpoints, writes, values, size = (int(body_[name]) for name in COUNTS)
-    return Pruned(threads, checkpoints, writes, values, size, False)
+    counts = parse(body)
+    return Pruned(**{name: int(counts[name]) for name in COUNTS}, dry_run=False)
 
 
 _OF_THREADS = (tables.checkpoint_write, tables.checkpoint_value, tables.checkpoint)
+_BYTES_COLUMNS = {
+    "checkpoints": tables.checkpoint.c.body,
+    "writes": tables.checkpoint_write.c.bytes,
+    "values": tables.checkpoint_value.c.bytes,
+}
 NOTHING = Pruned(0, 0, 0, 0, 0, False)
 
 
@@ -192,14 +198,14 @@ def delete_threads(tx: Tx, owner: str, thread_ids: Collection[str] | None) -> Pr
     gone = NOTHING
     for number in numbers:
         _hold(tx, number)
-        rows = {table: _counted(tx, table, number) for table in _OF_THREADS}
-        for table in _OF_THREADS:
-            tx.execute(delete(table).where(table.c.thread == number))
-        tx.execute(delete(tables.checkpoint_thread).where(tables.checkpoint_thread.c.number == number))
-        checkpoints_, writes, values = (
-            rows[table][0] for table in (tables.checkpoint, tables.checkpoint_write, tables.checkpoint_value)
-        )
-        gone = sum_pruned(gone, Pruned(1, checkpoints_, writes, values, sum(size for _, size in rows.values()), False))
+        counts = {"threads": 1, "bytes": 0}
+        for name, column in _BYTES_COLUMNS.items():
+            length = func.coalesce(func.sum(func.length(column)), 0)
+            rows, size = tx.execute(select(func.count(), length).where(column.table.c.thread == number)).one()
+            counts[name] = int(rows)
+            counts["bytes"] += int(size)
+        delete_thread_rows(tx, number)
+        gone = sum_pruned(gone, Pruned(**counts, dry_run=False))
     return gone
 
 
@@ -207,11 +213,10 @@ def of_runs(tx: Tx, owner: str, run_ids: Iterable[str]) -> dict[int, list[str]]:
     """Return the checkpoints made by these graph runs, by thread."""
     c, threads = tables.checkpoint.c, tables.checkpoint_thread.c
     joined = select(c.thread, c.id).join(tables.checkpoint_thread, threads.number == c.thread).where(threads.owner == owner)
-    found: dict[int, list[str]] = {}
-    for some in portions(sorted(set(run_ids))):
-        for thread, number in tx.execute(joined.where(c.run_id.in_(some)).order_by(c.thread, c.id)):
-            found.setdefault(thread, []).append(number)
-    return found
+    by_thread: dict[int, list[str]] = {}
+    for row in rows_in(tx, joined.order_by(c.thread, c.id), c.run_id, sorted(set(run_ids))):
+        by_thread.setdefault(row.thread, []).append(row.id)
+    return by_thread
 
 
 def take(tx: Tx, owner: str, gone: Mapping[int, Collection[str]], *, dry_run: bool = False) -> Pruned:
@@ -222,7 +227,7 @@ def take(tx: Tx, owner: str, gone: Mapping[int, Collection[str]], *, dry_run: bo
         if thread in mine and named:
             if not dry_run:
                 _hold(tx, thread)
-            total = sum_pruned(total, _taken(tx, thread, set(named), dry_run))
+            total = sum_pruned(total, take_from_thread(tx, thread, set(named), dry_run=dry_run))
     return total
 
 
@@ -230,16 +235,19 @@ def copy(tx: Tx, owner: str, source: str, target: str, now: datetime) -> None:
     """Copy a thread, replacing the target's namespaces."""
     for number, _, ns in checkpoints.threads_of(tx, owner, [source]):
         _hold(tx, number)
-        known = {name: there for there, _, name in checkpoints.threads_of(tx, owner, [target])}
-        if ns in known:
-            delete_thread_rows(tx, known[ns])
+        replaced_threads = [other for other, _, name in checkpoints.threads_of(tx, owner, [target]) if name == ns]
+        for other in replaced_threads:
+            delete_thread_rows(tx, other)
         new = ids.reserve(tx, "thread", 1)
         row = dict(tx.execute(select(tables.checkpoint_thread).where(tables.checkpoint_thread.c.number == number)).one()._mapping)
         key = checkpoints.key_of(target)
         row |= {"number": new, "thread_id": target, "thread_key": key, "created_at": now}
         tx.execute(insert(tables.checkpoint_thread), [row])
         for table in reversed(_OF_THREADS):
-            _copied(tx, table, number, new)
+            columns = [column for column in table.columns if column.name != "thread"]
+            stream = tx.execute(select(*columns).where(table.c.thread == number).execution_options(yield_per=500))
+            for batch in stream.partitions():
+                tx.execute(insert(table), [{**row._mapping, "thread": new} for row in batch])
 
 
 def delete_thread_rows(tx: Tx, number: int) -> None:
@@ -248,67 +256,35 @@ def delete_thread_rows(tx: Tx, number: int) -> None:
     tx.execute(delete(tables.checkpoint_thread).where(tables.checkpoint_thread.c.number == number))
 
 
-def sum_pruned(one: Pruned, other: Pruned) -> Pruned:
-    return Pruned(
-        one.threads + other.threads,
-        one.checkpoints + other.checkpoints,
-        one.writes + other.writes,
-        one.values + other.values,
-        one.bytes + other.bytes,
-        one.dry_run or other.dry_run,
-    )
+def sum_pruned(first: Pruned, second: Pruned) -> Pruned:
+    sums = {name: getattr(first, name) + getattr(second, name) for name in COUNTS}
+    return Pruned(**sums, dry_run=first.dry_run or second.dry_run)
 
 
-def _taken(tx: Tx, thread: int, named: set[str], dry_run: bool) -> Pruned:
-    c = tables.checkpoint.c
-    size, held = 0, set()
-    found: list[str] = []
+def take_from_thread(tx: Tx, thread: int, named: set[str], *, dry_run: bool) -> Pruned:
+    """Delete these checkpoints of a thread whose row is held."""
+    c, w, v = tables.checkpoint.c, tables.checkpoint_write.c, tables.checkpoint_value.c
+    gone, held, size = list[str](), set[int](), 0
     for row in tx.execute(select(c.id, c.body).where(c.thread == thread)):
         if row.id in named:
-            found.append(row.id)
+            gone.append(row.id)
             size += len(row.body)
-        else:
-            held |= _numbers(checkpoints.held_of(row.body))
-    w, v = tables.checkpoint_write.c, tables.checkpoint_value.c
+            continue
+        for numbers in checkpoints.held_of(row.body).values():
+            spans = [(numbers, numbers + 1)] if isinstance(numbers, int) else numbers
+            held.update(number for start, end in spans for number in range(start, end))
     rows = tx.execute(select(w.checkpoint_id, func.length(w.bytes)).where(w.thread == thread)).all()
     writes = [length for checkpoint_id, length in rows if checkpoint_id in named]
-    values = [
-        (n, length) for n, length in tx.execute(select(v.n, func.length(v.bytes)).where(v.thread == thread)) if n not in held
-    ]
+    stored = tx.execute(select(v.n, func.length(v.bytes)).where(v.thread == thread)).all()
+    values = {number: length for number, length in stored if number not in held}
     if not dry_run:
-        for some in portions(found):
-            tx.execute(delete(tables.checkpoint_write).where(w.thread == thread, w.checkpoint_id.in_(some)))
-            tx.execute(delete(tables.checkpoint).where(c.thread == thread, c.id.in_(some)))
-        for numbers in portions([n for n, _ in values]):
-            tx.execute(delete(tables.checkpoint_value).where(v.thread == thread, v.n.in_(numbers)))
-    lost = size + sum(writes) + sum(length for _, length in values)
-    return Pruned(1 if found else 0, len(found), len(writes), len(values), lost, dry_run)
-
-
-def _numbers(held: checkpoints.Held) -> set[int]:
-    found: set[int] = set()
-    for one in held.values():
-        if isinstance(one, int):
-            found.add(one)
-        else:
-            for start, end in one:
-                found.update(range(start, end))
-    return found
-
-
-def _copied(tx: Tx, table: Any, source: int, target: int) -> None:
-    columns = [column for column in table.columns if column.name != "thread"]
-    query = select(*columns).where(table.c.thread == source)
-    stream = tx.execute(query.execution_options(yield_per=500))
-    for batch in stream.partitions():
-        tx.execute(insert(table), [{**row._mapping, "thread": target} for row in batch])
-
-
-def _counted(tx: Tx, table: Any, number: int) -> tuple[int, int]:
-    column = table.c.body if table is tables.checkpoint else table.c.bytes
-    counted = select(func.count(), func.coalesce(func.sum(func.length(column)), 0)).where(table.c.thread == number)
-    rows, size = tx.execute(counted).one()
-    return int(rows), int(size)
+        for checkpoint_ids in portions(gone):
+            tx.execute(delete(tables.checkpoint_write).where(w.thread == thread, w.checkpoint_id.in_(checkpoint_ids)))
+            tx.execute(delete(tables.checkpoint).where(c.thread == thread, c.id.in_(checkpoint_ids)))
+        for lost in portions(values):
+            tx.execute(delete(tables.checkpoint_value).where(v.thread == thread, v.n.in_(lost)))
+    total = size + sum(writes) + sum(values.values())
+    return Pruned(1 if gone else 0, len(gone), len(writes), len(values), total, dry_run)
 
 
 def _hold(tx: Tx, number: int) -> None:

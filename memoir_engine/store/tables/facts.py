@@ -1,8 +1,9 @@
-"""Tables of facts, reviews, signatures and tombstones.
+"""Cuts of conversations, facts, their origins and states; reviews, signatures and tombstones.
 
-Invariant: a row is written by an event and only its `to_seq` is ever updated; statements and reasons stand in payloads.
-The verdict of a reviewer belongs to one filing and stands in its row.
-Source: DESIGN §6.
+Invariant: a fact, its origins and a cut never change. A state of a fact is a row of `fact_status`: it holds from `from_seq` until
+before `to_seq`, and at most one per fact is open; a fact without one was withdrawn. Only `to_seq` is ever updated. Every row has
+the owner in it, because every read asks for it. Statements and reasons are in payloads.
+Source: DESIGN §2.7, §5, §6; TIMEM "Memory Storage"; CHUNK 6, 9.
 """
 
 from __future__ import annotations
@@ -10,15 +11,6 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Column, Double, Index, Integer, SmallInteger, String, Table, UniqueConstraint
 
 from memoir_engine.store.tables.columns import TABLE, LongText, UTCDateTime, key, metadata
-
-# Cuts of conversations, the facts drawn from them, where each was said, and what became of it.
-#
-# Invariant: a fact, its origins and a cut never change. How a fact stands is a row of `fact_status`: it holds from
-# `from_seq` until
-# before `to_seq`, and of a fact at most one is open; a fact without one was taken back. Only `to_seq` is ever updated.
-# Every row has the owner in it, because every read asks for it.
-# Source: DESIGN §2.7, §5; TIMEM "Memory Storage"; CHUNK 6, 9.
-
 
 cut = Table(
     "cut",

@@ -1,7 +1,11 @@
 """Tables of the ledger and the chain, and the store's own: counters, the lease, settings, the cache of profiles.
 
-Invariant: nothing here is evidence; profiles can be rebuilt from the chunks at any time.
-Source: DESIGN §5, §8.
+Invariant: a call row is committed before its answer is used; calls and decisions are never updated. Prompts, replies, requests,
+names of options and whatever may have to be erased are in payloads. `run_input` is not evidence: it is what a run needs to go on,
+kept until it has done its work or was given up. An event is never updated or deleted; `audit_head` is the last row locked before
+a commit. `at` is text (ISO 8601, UTC, microseconds) because it is part of what is hashed. The store's own tables are not
+evidence; profiles can be rebuilt from the chunks at any time.
+Source: DESIGN §2.5, §2.6, §5, §6, §8.
 """
 
 from __future__ import annotations
@@ -9,14 +13,6 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, SmallInteger, String, Table, UniqueConstraint
 
 from memoir_engine.store.tables.columns import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
-
-# The ledger: runs, their events, their calls and their decisions.
-#
-# Invariant: a call row is committed before its answer is used; calls and decisions are never updated.
-# Prompts, replies, requests and the names of options stand in payloads.
-# `run_input` is no evidence: what a run needs to go on, kept until it has done its work or was given up.
-# Source: DESIGN §2.5, §2.6, §5.
-
 
 run = Table(
     "run",
@@ -117,14 +113,6 @@ decision = Table(
     Index(None, "chunk_id"),
     **TABLE,
 )
-
-
-# The audit: actions, their hash-chained events, the head, and what may have to be erased.
-#
-# Invariant: an event is never updated or deleted; `audit_head` is the last row locked before a commit.
-# `at` is text (ISO 8601, UTC, microseconds) because it is part of what is hashed.
-# Source: DESIGN §6.
-
 
 payload = Table(
     "payload",

@@ -1,10 +1,12 @@
-"""States of graphs that stopped and will go on: LangGraph's checkpoints, each a difference from its parent.
+"""Conversations with their messages, and LangGraph's checkpoints, each a difference from its parent.
 
-Invariant: a value is written once and never changes; a checkpoint says which values it holds. Numbers of values count up within a
-series of a thread (one for each list, one for all else) and are never given again. Bytes are as `store/packing.py` writes them:
-what is in them is the serialiser's affair.
-No evidence: like the inputs of a run, they are kept to go on with.
-Source: SESSION 4.3; DESIGN §5.
+Invariant: a message never changes; it goes with its session, with the limit of messages, or with words that are to be forgotten,
+and an event says so. Numbers of messages are never reused, so (session, n) names one message or none. The counters in a session's
+row are what its events make them; nothing has to read the history to append to it.
+A value of a checkpoint is written once and never changes; a checkpoint names the values it holds. Numbers of values count up
+within a series of a thread (one for each list, one for all else) and are never reused. Bytes are as `checkpoints.packed` writes
+them; their content is the serialiser's affair. Checkpoints are not evidence: like the inputs of a run, they are kept to resume.
+Source: DESIGN §5; SESSION 1, 4.3, 5.
 """
 
 from __future__ import annotations
@@ -12,16 +14,6 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, SmallInteger, String, Table, UniqueConstraint
 
 from memoir_engine.store.tables.columns import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
-
-# Conversations: sessions and what was said in them, each message once.
-#
-# Invariant: a message never changes; it goes with its session, with the limit of messages, or with words that are to be
-# forgotten,
-# and an event says so. Numbers of messages are never given again, so whatever names (session, n) means one message or
-# none.
-# What is counted in a session's row is what its events make it; nothing has to read the history to append to it.
-# Source: DESIGN §5; SESSION 1, 5.
-
 
 session = Table(
     "session",

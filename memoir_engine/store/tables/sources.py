@@ -1,10 +1,13 @@
-"""Passages, and the vectors of whatever is searched.
+"""Sources with bytes, texts, helpers and chunks; the category tree and its filings, as history; passages and vectors.
 
-Invariant: nothing here is evidence. A passage is a span and holds no text of its own; passages of sources can be cut again, and
-vectors computed again, at any time.
-`from_seq` and `to_seq` are of the clock of searching (`ids.tick`), not of the audit: a passage may be cut long after its text was
-added, and no index may miss one. Vectors of two embedders stand side by side and never meet.
-Source: DESIGN §2.3, §5; MEMOLLA F-02-02.
+Invariant: a source is written by its ingestion only; afterwards only `status`, `status_seq` and `helper_version` change, and
+events say all three, and `replaces`. Bytes and texts are kept in parts: MySQL's default packet is 16 MB, an upload may be larger.
+A row of the tree holds from `from_seq` until before `to_seq`; open rows have `to_seq` = FAR; only `to_seq` is ever updated (and
+the review stamp of a filing). Open names are unique per parent, a chunk has one open filing.
+Passages and vectors are not evidence: a passage is a span and holds no text of its own; passages of sources can be cut again, and
+vectors computed again, at any time. Their `from_seq` and `to_seq` are of the clock of searching (`ids.tick`), not of the audit: a
+passage may be cut long after its text was added, and no index may miss one. Vectors of two embedders never meet.
+Source: DESIGN §2.3, §2.7, §5; MEMOIR 2B.4, 3.3–3.8; MEMOLLA F-02-02.
 """
 
 from __future__ import annotations
@@ -12,14 +15,6 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table, UniqueConstraint
 
 from memoir_engine.store.tables.columns import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
-
-# Sources with their original bytes, their helpers and their chunks.
-#
-# Invariant: all but a source's `status`, `status_seq` and `helper_version` never changes; events say all three, and
-# `replaces`.
-# Bytes and texts are kept in parts: MySQL's default packet is 16 MB, an upload may be larger.
-# Source: DESIGN §5.
-
 
 source = Table(
     "source",
@@ -110,15 +105,6 @@ chunk = Table(
     **TABLE,
 )
 
-
-# The category tree and what is filed in it, as history.
-#
-# Invariant: a row holds from `from_seq` until before `to_seq`; open rows have `to_seq` = FAR; only `to_seq` is ever
-# updated
-# (and the review stamp of a filing). Open names are unique per parent, a chunk has one open filing.
-# Source: DESIGN §2.7, §5; MEMOIR 3.3–3.8.
-
-
 category = Table(
     "category",
     metadata,
@@ -200,13 +186,5 @@ embedding = Table(
     Index(None, "kind", "embedder", "seq"),
     **TABLE,
 )
-
-# Sources: what was uploaded, its text, its bytes, its helpers.
-#
-# Invariant: a source is only ever written by an ingestion (`ingestion.commit`); only its status and which of its helpers
-# is in
-# force change afterwards.
-# Source: DESIGN §5; MEMOIR 2B.4.
-
 
 LIVE = ("stored", "filed")

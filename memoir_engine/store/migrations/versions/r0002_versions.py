@@ -1,4 +1,4 @@
-"""What a run needs to go on; which source replaces which; which version of a contextual helper is in force."""
+"""Inputs to resume a run, replaced sources, and the version of a contextual helper in force."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was paid for is looked for by its subject first: all of one subject are asked for together."""
+"""Index of calls by subject: paid answers of one subject are looked up together."""
 
 from __future__ import annotations
 
