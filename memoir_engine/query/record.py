@@ -35,6 +35,7 @@ from memoir_engine.core.results import (
     RunView,
     UsedChunk,
 )
+from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Actor
 from memoir_engine.models.client import Reply
 from memoir_engine.models.output_mode import decode
@@ -179,12 +180,7 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
             if key in chunks
         ),
         used_chunks=tuple(
-            UsedChunk(
-                *(key, by_leaf.get(leaves.get(key, 0), ()), number),
-                *(chunks[key].source_id, chunks[key].start, chunks[key].end),
-                quotes=tuple((start, end) for start, end in quotes),
-                cited=cited,
-            )
+            _used_chunk(chunks[key], by_leaf.get(leaves.get(key, 0), ()), number, quotes, cited)
             for key, number, quotes, cited in record.get("used", ())
             if key in chunks
         ),
@@ -211,6 +207,11 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
 
 def path_names(ids: Sequence[int], names: Mapping[int, str]) -> tuple[str, ...]:
     return tuple(names.get(category, "?") for category in ids)
+
+
+def _used_chunk(chunk: Chunk, path: Path, number: int, quotes: Sequence[Sequence[int]], cited: bool) -> UsedChunk:
+    spans = tuple((start, end) for start, end in quotes)
+    return UsedChunk(chunk.id, path, number, chunk.source_id, chunk.start, chunk.end, spans, cited)
 
 
 def stored_summaries(rows: Sequence[Sequence[Any]], replies: Sequence[Call]) -> tuple[ChunkSummary, ...]:
