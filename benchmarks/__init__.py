@@ -1,4 +1,4 @@
-"""What is measured, one module each, through the public names only.
+"""Benchmarks, one module each, through the public names only.
 
 A benchmark is a module with `main(size) -> dict`, size "full" or "small". The dict holds:
 

@@ -19,17 +19,17 @@ def names() -> list[str]:
 
 
 def reading() -> list[str]:
-    """Those that read the public data sets."""
+    """List the benchmarks that read the public data sets."""
     return _holding(READS)
 
 
 def always() -> list[str]:
-    """Without those that run only when they are named."""
+    """List the benchmarks that run without being named."""
     return [name for name in names() if not getattr(load(name), "ONLY_BY_NAME", False)]
 
 
 def _holding(beginning: str) -> list[str]:
-    """Modules of this folder with a line that begins so; none is imported for it."""
+    """List modules of this folder with a line that begins so, without importing them."""
     every = Path(__file__).parent.glob("*.py")
     return sorted(path.stem for path in every if f"\n{beginning}" in path.read_text(encoding="utf-8"))
 

@@ -1,4 +1,4 @@
-"""How old a figure is beside the code it measures, by the history of git.
+"""Age of a figure relative to the code it measures, from the history of git.
 
 A benchmark names in `FEATURES` the rooms of the engine it is about; what it measures is the engine without the other features,
 and the app too where it says `APP`. A room that is in no list counts for every benchmark: rather one mark too many.
@@ -23,9 +23,9 @@ UNTOLD = "there is no history of git here that tells whether the code has change
 
 @dataclass(frozen=True)
 class Age:
-    """commit: what the figures were taken at, "" where nobody knows. by_time: told by when they were taken, not written down.
+    """commit: the commit measured, "" if unknown. by_time: derived from the date, since no commit was recorded.
 
-    changes: commits since to the code they measure; None where no history tells. last: the last of them, with its day.
+    changes: commits to the measured code since then; None without history. last: the latest of them, with its day.
     """
 
     commit: str
@@ -50,7 +50,7 @@ class Age:
 
 
 def of(result: dict[str, Any], root: Path = ROOT) -> Age:
-    """Of a result as it is written down."""
+    """Return the age of a recorded result."""
     written = str(result.get("commit", ""))
     commit = written or _git(root, "log", "-1", "--format=%h", f"--before={result['taken_at']}")
     since = (
@@ -63,13 +63,13 @@ def of(result: dict[str, Any], root: Path = ROOT) -> Age:
 
 
 def now(root: Path = ROOT) -> str:
-    """The commit of the work tree, with a plus where files that git knows have been changed; "" without git."""
+    """Return the commit of the work tree, with a plus if tracked files have changed; "" without git."""
     commit = _git(root, "rev-parse", "--short=7", "HEAD")
     return "" if commit is None else commit + ("+" if _git(root, "status", "--porcelain", "--untracked-files=no") else "")
 
 
 def code(name: str) -> list[str]:
-    """What the benchmark of that name measures, as git's pathspecs."""
+    """Return git's pathspecs of the code that this benchmark measures."""
     benchmark = importlib.import_module(f"benchmarks.{name}")
     others = [feature for feature in FEATURES if feature not in benchmark.FEATURES]
     return [*ENGINE, *(APP if getattr(benchmark, "APP", False) else ()), *_without(others)]
@@ -80,7 +80,7 @@ def _without(features: list[str]) -> Iterator[str]:
 
 
 def _git(root: Path, *arguments: str) -> str | None:
-    """What it says; None where there is no git, or not that history."""
+    """Return git's output; None without git or without that history."""
     try:
         said = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):

@@ -1,4 +1,4 @@
-"""The app as a user starts it, in a process of its own, and a browser to look at it.
+"""The app as a user starts it, in its own process, and a browser that visits it.
 
 Invariant: the process has a data folder and a port of its own, and is ended with everything it started.
 """
@@ -43,7 +43,7 @@ class App:
 
 @contextmanager
 def served(data_dir: Path) -> Iterator[App]:
-    """Start it on a free port; whether it answers yet is for the caller to find out."""
+    """Start the app on a free port, without waiting for it to answer."""
     port = _free_port()
     settings = {"MEMOIR_DATA_DIR": str(data_dir), "MEMOIR_MODEL": "offline"} | LIBRARIES_THAT_CALL_HOME
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless", "true"]
@@ -64,7 +64,7 @@ def served(data_dir: Path) -> Iterator[App]:
 
 
 def wait_for_health(app: App) -> float:
-    """Seconds from the start until /api/health answers."""
+    """Return the seconds from the start until /api/health answers."""
     while time.perf_counter() - app.started < MOST_S:
         try:
             with urllib.request.urlopen(f"{app.url}/api/health", timeout=5) as reply:
@@ -77,7 +77,7 @@ def wait_for_health(app: App) -> float:
 
 @contextmanager
 def browser_page(color_scheme: Literal["light", "dark"] = "light") -> Iterator[Any]:
-    """A page of a headless Chromium: the machine's, else Playwright's own. Raises where there is neither."""
+    """Open a page of a headless Chromium: the machine's, else Playwright's. Raises if there is neither."""
     from playwright.sync_api import sync_playwright
 
     path = os.environ.get("MEMOIR_TEST_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -91,7 +91,7 @@ def browser_page(color_scheme: Literal["light", "dark"] = "light") -> Iterator[A
 
 
 def wait_until_drawn(page: Any, heading: str = "") -> None:
-    """The script has ended, nothing is left to draw, and the page's title has the words of `heading`."""
+    """Wait until the script has ended, nothing is left to draw, and the page's title contains `heading`."""
     page.wait_for_function(READY, arg=heading.lower(), timeout=MOST_S * 1000, polling="raf")
 
 

@@ -1,4 +1,4 @@
-"""Verifying the chain: links, digests and replay, of as many events as public verbs can make in reasonable time.
+"""Verification of the chain (links, digests, replay), over as many events as public verbs make in reasonable time.
 
 The events are made by ingesting short sentences with tiny chunks into one level of categories: each filing is an event,
 so a chain grows by thousands in one verb. A million is extrapolated from what was measured, and named so.
@@ -63,7 +63,7 @@ def grow(memory: Memory, events: int) -> None:
 
 
 def texts(sentences: int) -> Iterator[str]:
-    """Endless, the same every time, no two alike."""
+    """Yield an endless, reproducible series of distinct texts."""
     chance = random.Random(20261121)
     while True:
         yield " ".join(f"The {' '.join(chance.choices(WORDS, k=5))} {chance.randrange(10**6)}." for _ in range(sentences))

@@ -1,4 +1,4 @@
-"""Checkpoints of a graph whose conversation grows, beside LangGraph's own saver for SQLite.
+"""Checkpoints of a graph whose conversation grows, compared with LangGraph's own SQLite saver.
 
 Both savers are handed the same checkpoints directly, one after each message, with the whole list of messages, as LangGraph does;
 each writes to a SQLite file of its own, with the durability it has by default. Bytes are of the tables of checkpoints.
@@ -55,7 +55,7 @@ def main(size: Size) -> dict[str, Any]:
 
 
 def _beside(mine: list[Figure], sizes: list[Figure], theirs: dict[str, dict[int, Any]]) -> list[Figure]:
-    """Their figures, and ours at their longest beside them."""
+    """Return their figures, and ours relative to them at the greatest length."""
     other = [figure(f"{THEIRS}: put at message {at:,}", runs, "ms") for at, runs in theirs["put"].items()]
     their_sizes = [figure(f"{THEIRS}: bytes at {at:,} messages", [taken], "MB") for at, taken in theirs["mb"].items()]
     last = len(other) - 1
@@ -79,7 +79,7 @@ def _theirs(path: Path, lengths: list[int]) -> dict[str, dict[int, Any]]:
 
 
 def _grown(saver: Any, lengths: tuple[int, ...], megabytes: Callable[[], float]) -> dict[str, dict[int, Any]]:
-    """Milliseconds of a put and of a reading, and megabytes, at each length."""
+    """Measure milliseconds per put and per read, and megabytes, at each length."""
     from langchain_core.messages import AIMessage, HumanMessage
 
     messages: list[Any] = []
@@ -113,7 +113,7 @@ def _text(chance: random.Random) -> str:
 
 
 def _megabytes(path: Path, begins: str) -> float:
-    """Pages of the tables so named and of their indexes."""
+    """Sum the pages of the tables with this prefix and of their indexes."""
     connection = sqlite3.connect(path)
     tables = "SELECT name FROM sqlite_master WHERE tbl_name LIKE ?"
     wanted = f"SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name IN ({tables})"

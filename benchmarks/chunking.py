@@ -1,4 +1,4 @@
-"""Chunking beside tiktoken's own speed and beside other splitters, on the same English text, all in o200k tokens.
+"""Chunking compared with tiktoken's own speed and with other splitters, on the same English text, in o200k tokens.
 
 The text is made of the long public texts, over and over, one word in seven exchanged for another so that no splitter
 gains by remembering; the same every time. Every case runs once a round, in turn, so that load falls on all alike, and
@@ -66,7 +66,7 @@ def main(size: Size = "full") -> dict[str, Any]:
 
 
 def made_text(characters: int, *, seed: int) -> str:
-    """The long texts until there are enough characters, with words exchanged."""
+    """Repeat the long texts, with words exchanged, until there are enough characters."""
     whole = "\n\n".join(data.longtexts().values())
     words = re.findall(r"[A-Za-z]{4,}", whole)
     chance = random.Random(seed)
@@ -77,7 +77,7 @@ def made_text(characters: int, *, seed: int) -> str:
 
 
 def _in_turn(cases: dict[str, Split], size: Size) -> dict[str, dict[str, Any]]:
-    """MB of UTF-8 per second of each case, each round with a text of its own."""
+    """Measure each case in MB of UTF-8 per second, each round with its own text."""
     speeds: dict[str, list[float]] = {name: [] for name in cases}
     for round_ in range(ROUNDS[size]):
         text = made_text(CHARACTERS[size], seed=round_ + 1)
@@ -88,7 +88,7 @@ def _in_turn(cases: dict[str, Split], size: Size) -> dict[str, dict[str, Any]]:
 
 
 def _peers(encoding: tiktoken.Encoding) -> tuple[dict[str, Split], list[str]]:
-    """Those installed by name, as functions from a text to pieces, and the names of the others."""
+    """Return the installed splitters as functions from a text to pieces, and the names of the missing ones."""
     makers: dict[str, Callable[[tiktoken.Encoding], dict[str, Split]]] = dict(
         zip(PEERS, (_chonkie, _langchain, _semchunk), strict=True)
     )
@@ -131,7 +131,7 @@ def _semchunk(encoding: tiktoken.Encoding) -> dict[str, Split]:
 
 
 def _pairs(pieces: Sequence[Any]) -> list[tuple[str, int]]:
-    """(text, start) of each piece, whatever the splitter calls them."""
+    """Normalise each splitter's pieces to (text, start)."""
     if pieces and hasattr(pieces[0], "page_content"):
         return [(piece.page_content, piece.metadata["start_index"]) for piece in pieces]
     if pieces and hasattr(pieces[0], "start_index"):
@@ -142,7 +142,7 @@ def _pairs(pieces: Sequence[Any]) -> list[tuple[str, int]]:
 
 
 def _report(text: str, pieces: list[tuple[str, int]], encoding: tiktoken.Encoding) -> dict[str, Any]:
-    """What the pieces are worth, each counted anew."""
+    """Score the pieces, with every token counted afresh."""
     counts = [len(encoding.encode_ordinary(piece)) for piece, _ in pieces]
     return {
         "pieces": len(pieces),

@@ -1,5 +1,5 @@
-"""Conversations of a million and of twelve million tokens cut at messages, beside counting them once and beside other splitters;
-and how near to the seams of joined talks the cuts come.
+"""Cutting conversations of one and twelve million tokens at messages, compared with counting tokens once and with other
+splitters; and the distance of the cuts from the seams of joined talks.
 
 The conversation is LoCoMo's messages over and over, one word in seven exchanged for another; the same every time. The others
 split the joined text: they know no messages, so what they give cannot be traced to one.
@@ -70,7 +70,7 @@ def main(size: Size = "full") -> dict[str, Any]:
 
 
 def conversation(millions: float) -> Messages:
-    """Of about so many million tokens."""
+    """Build a conversation of about this many million tokens."""
     pool = [message for _, sitting in seams.sittings() for message in sitting]
     words = re.findall(r"[A-Za-z]{4,}", " ".join(message["content"] for message in pool))
     chance = random.Random(7)
@@ -106,7 +106,7 @@ def _cut(messages: Messages, strategy: str) -> CutConversation:
 
 
 def _timed(messages: Messages, encoding: tiktoken.Encoding, millions: float, rounds: int) -> dict[str, dict[str, Any]]:
-    """Seconds of each case; they take turns, so that load falls on all alike."""
+    """Measure the seconds of each case, taking turns so that load falls on all alike."""
     text = "\n".join(message["content"] for message in messages)
     cases: dict[str, Callable[[], Any]] = {COUNTING: partial(counted_once, messages, encoding)}
     cases |= {name: partial(_cut, messages, name) for name in STRATEGIES}
@@ -119,7 +119,7 @@ def _timed(messages: Messages, encoding: tiktoken.Encoding, millions: float, rou
 
 
 def _beside(taken: dict[str, dict[str, Any]], millions: float) -> list[dict[str, Any]]:
-    """How many times the counting each strategy takes; and ours beside the other splitters."""
+    """Express each strategy as a multiple of the counting, and ours relative to the other splitters."""
     times = [
         figure(
             f"{name}: times the counting, {millions:g} M tokens",
@@ -134,7 +134,7 @@ def _beside(taken: dict[str, dict[str, Any]], millions: float) -> list[dict[str,
 
 
 def _linear(times: dict[str, list[dict[str, Any]]], millions: tuple[float, ...]) -> list[dict[str, Any]]:
-    """Seconds a token of the longer conversation beside those of the shorter: 1 is linear."""
+    """Compare seconds per token of the longer and the shorter conversation: 1 is linear."""
     return [
         figure(f"{name}: growth beside linear", [longer["median"] / shorter["median"] * millions[0] / millions[1]], "×")
         for name, (shorter, longer) in times.items()
@@ -142,7 +142,7 @@ def _linear(times: dict[str, list[dict[str, Any]]], millions: tuple[float, ...])
 
 
 def _peers(encoding: tiktoken.Encoding) -> dict[str, Callable[[str], Any]]:
-    """Those that are installed."""
+    """Return the installed splitters."""
     found: dict[str, Callable[[str], Any]] = {}
     try:
         splitters = import_module("langchain_text_splitters")
@@ -161,7 +161,7 @@ def _peers(encoding: tiktoken.Encoding) -> dict[str, Callable[[str], Any]]:
 
 
 def _held(made: CutConversation, messages: Messages, encoding: tiktoken.Encoding) -> str:
-    """That the counts are exact and every message is in its cuts: recounted one by one for a sample of cuts."""
+    """Check that counts are exact and every message is in its cuts, recounting a sample of cuts one by one."""
     chance = random.Random(1)
     sample = chance.sample(made.cuts, min(20, len(made.cuts)))
     exact = sum(
@@ -192,7 +192,7 @@ def _grown(messages: Messages, millions: float) -> list[dict[str, Any]]:
 
 
 def _grow(messages: Messages, strategy: str, answer: Any) -> None:
-    """Sends the MB between the least and the highest of this process while it cuts."""
+    """Send the MB by which this process grew at its peak while cutting."""
     Path("/proc/self/clear_refs").write_text("5")  # begins the highest anew
     before = _status("VmRSS")
     made = _cut(messages, strategy)
@@ -205,7 +205,7 @@ def _status(name: str) -> float:
 
 
 def _seams(talks: int) -> list[dict[str, Any]]:
-    """Pk and WindowDiff of each strategy, on talks of any people and of the same two."""
+    """Measure Pk and WindowDiff of each strategy, on talks of any people and of the same two."""
     figures = []
     for of_one, kind in ((False, "sittings of several pairs"), (True, "sittings of one pair")):
         found: dict[str, list[tuple[float, float]]] = {name: [] for name in STRATEGIES if name in CHUNKERS}

@@ -1,4 +1,4 @@
-"""The public data sets beside the repository, and texts of our own that stand in where they are absent.
+"""Public data sets beside the repository, and stand-in texts for use without them.
 
 Invariant: a benchmark names the sets it reads in `READS` and reads them through `find` alone. Where one is absent, what was
 measured is written down with its name, so that nobody takes a figure of the stand-in for one of the data; labels have no
@@ -32,25 +32,25 @@ CLOSINGS = ("before the winter", "in the second week", "with great care", "for t
 
 
 def find(name: str) -> Path | None:
-    """A file or folder of the data sets by its path in them, such as "locomo/locomo_public3.json"; None where it is absent."""
+    """Return the path of a file or folder of the data sets, such as "locomo/locomo_public3.json"; None if absent."""
     path = FOLDER / name
     return path if path.exists() else None
 
 
 def absent(benchmark: ModuleType) -> list[str]:
-    """The sets it reads that are not there."""
+    """List the sets a benchmark reads that are missing."""
     return [name for name in getattr(benchmark, "READS", ()) if find(name) is None]
 
 
 def rows(name: str) -> list[dict[str, Any]]:
-    """Of a file of JSON lines; none where it is absent."""
+    """Read a file of JSON lines; empty if absent."""
     path = find(name)
     lines = path.read_text(encoding="utf-8").splitlines() if path else []
     return [json.loads(line) for line in lines if line]
 
 
 def longtexts() -> dict[str, str]:
-    """The long texts by their names, in the order of these; prose of our own where they are absent."""
+    """Return the long texts by name, in order; generated prose if they are absent."""
     folder = find("longtext")
     if folder is None:
         return {f"prose-{number}.txt": prose(number) for number in range(1, TEXTS + 1)}
@@ -58,14 +58,14 @@ def longtexts() -> dict[str, str]:
 
 
 def prose(seed: int) -> str:
-    """Sentences in paragraphs of five, each about one subject; the same every time."""
+    """Generate reproducible sentences in paragraphs of five, each about one subject."""
     chance = random.Random(seed)
     paragraphs = [chance.choice(sorted(SUBJECTS)) for _ in range(SENTENCES // 5)]
     return "\n\n".join(" ".join(_sentence(chance, subject) for _ in range(5)) for subject in paragraphs)
 
 
 def sittings() -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """(which conversation, turns as LoCoMo has them) of talks of our own: each sitting is about one subject."""
+    """Yield (conversation, turns in LoCoMo's form) of generated talks, one subject per sitting."""
     chance = random.Random(20261123)
     for talk in range(TALKS):
         for sitting in range(SITTINGS):

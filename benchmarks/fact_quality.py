@@ -1,4 +1,4 @@
-"""How well facts are drawn from conversations and kept up to date without a model, end to end, against labels.
+"""Quality of fact extraction and updates without a model, end to end, against labels.
 
 Drawing: a turn of LoCoMo counts as found when a fact of its session cites it; it should be when an annotated observation does.
 Keeping up to date: three users say every first sentence of CounterFact, some at a time; then, each as a conversation of its own,
@@ -55,14 +55,14 @@ _FIRST = {"is": "am", "has": "have", "does": "do", "goes": "go"}
 
 @dataclass(frozen=True)
 class Kept:
-    """What a user's new sentences did, one result a case. first: shares of the first sentences that were drawn, and went."""
+    """Effect of a user's new sentences, one result per case. first: shares of the first sentences extracted and retired."""
 
     results: tuple[RememberResult, ...]
     drawn: float
     went: float
 
     def outdated(self, at: int) -> list[bool]:
-        """Of each fact that went because of this case's new sentence: whether it is that of its own first sentence."""
+        """Tell for each fact this case's new sentence retired whether it was the right one."""
         return [_cites(one, f"old-{at}") for one in self.results[at].outdated if one.cause in GONE]
 
     def is_repeated(self, at: int) -> bool:
@@ -135,7 +135,7 @@ def _said(number: str, text: str, **more: str) -> dict[str, str]:
 
 
 def _turns(extractor: MemoryExtractor, conversations: list[dict[str, Any]]) -> tuple[int, int, int]:
-    """Turns found, those of them that are wanted, and all that are wanted."""
+    """Count turns found, relevant ones among them, and all relevant turns."""
     found: set[tuple[str, str]] = set()
     wanted: set[tuple[str, str]] = set()
     for conversation in conversations:
@@ -154,7 +154,7 @@ def _turns(extractor: MemoryExtractor, conversations: list[dict[str, Any]]) -> t
 
 
 def _typed(extractor: MemoryExtractor, silver: list[dict[str, Any]]) -> list[bool]:
-    """Of each labelled fact that is drawn when it is told: whether its type is among the labels."""
+    """Tell for each labelled fact that is extracted whether its type is among the labels."""
     told = [_said(str(number), one["fact"], name=one["speaker"]) for number, one in enumerate(silver)]
     drawn = [extractor.extract([one], f"type {one['id']}").memories for one in told]
     return [memories[0].type in one["types"] for memories, one in zip(drawn, silver, strict=True) if memories]
@@ -172,7 +172,7 @@ def _kept(memory: Memory, cases: list[dict[str, Any]], kind: str) -> Kept:
 
 
 def _label(memory: Memory, number: int, pair: dict[str, Any]) -> str:
-    """What remembering the newer statement made of the two."""
+    """Classify the effect of remembering the newer statement."""
     user = f"pair-{number}"
     memory.remember([_said("old", _own(pair["old"]))], user_id=user)
     result = memory.remember([_said("new", _own(pair["new"]))], user_id=user)
@@ -186,7 +186,7 @@ def _label(memory: Memory, number: int, pair: dict[str, Any]) -> str:
 
 
 def _own(statement: str) -> str:
-    """As its person would say it: "Loves hiking" is "I love hiking"."""
+    """Rephrase in the first person: "Loves hiking" becomes "I love hiking"."""
     said = statement[0].lower() + statement[1:]
     if _THING.match(statement):
         return f"My {said}"

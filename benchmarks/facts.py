@@ -1,4 +1,4 @@
-"""Remembering and recalling when a user has many facts already, and the nearest of them found exactly, beside Chroma.
+"""Remembering and recalling for a user with many facts, and the exact search for the nearest, compared with Chroma.
 
 The store is filled through `remember` as well, with a model on loopback that makes a fact of every message and an embedder of few
 numbers; what it holds gets vectors of the length that is measured when it is opened with their embedder. Facts are then added by
@@ -53,7 +53,7 @@ Vectors = np.ndarray[Any, np.dtype[np.float32]]
 
 
 class RandomVectors:
-    """The same direction for the same text, and none for any meaning: an embedder that takes next to no time, and counts it."""
+    """Embedder that returns a random direction per text, without meaning, at next to no cost; it measures its own time."""
 
     lexical = True  # it asks nobody
 
@@ -87,7 +87,7 @@ def main(size: Size) -> dict[str, Any]:
 
 @quiet()
 def among(steps: Sequence[int], size: Size, *, most_growth: float | None = 1.5) -> dict[str, Any]:
-    """Adding and recalling with so many facts there, rising."""
+    """Measure adding and recalling among a rising number of facts."""
     by_step: list[list[dict[str, Any]]] = []
     with tempfile.TemporaryDirectory() as name, stub.served() as url:
         texts = _statements()
@@ -110,7 +110,7 @@ def _opened(folder: Path, embedder: str, **settings: Any) -> Memory:
 
 
 def _fill(folder: Path, url: str, texts: Iterator[str], many: int) -> None:
-    """Until so many facts are there, or a conversation adds none."""
+    """Add facts until there are this many, or a conversation adds none."""
     os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"}
     with _opened(folder, "random-filling", model=stub.MODEL, output_mode="native") as memory:
         there = sum(memory.facts.counts(USER).values())
@@ -123,7 +123,7 @@ def _fill(folder: Path, url: str, texts: Iterator[str], many: int) -> None:
 
 
 def _adding(memory: Memory, texts: Iterator[str], many: int, size: Size) -> list[dict[str, Any]]:
-    """One after the other. The first of a process, which loads what it needs, does not count."""
+    """Add texts one after the other; the first of a process, which loads libraries, does not count."""
     _added(memory, next(texts))
     runs, worked = [], []
     for _ in range(MEASURED[size]):
@@ -137,7 +137,7 @@ def _adding(memory: Memory, texts: Iterator[str], many: int, size: Size) -> list
 
 
 def _added(memory: Memory, text: str) -> dict[str, float]:
-    """Milliseconds of the engine, by part: what lies between two events of the run is of the part that the later one ends."""
+    """Return the engine's milliseconds by part; time between two events belongs to the part that the later one ends."""
     embedded, made, began = MEASURED_BY.taken_ms, list[Any](), datetime.now(UTC)
     (took,) = timed(lambda: made.append(memory.remember([{"role": "user", "content": text}], user_id=USER)), runs=1)
     told = memory.runs.get(made[0].run_id)
@@ -162,7 +162,7 @@ def _recalling(memory: Memory, many: int, size: Size) -> dict[str, Any]:
 
 
 def _nearest(many: int, questions: int) -> Iterator[dict[str, Any]]:
-    """The ten nearest of so many vectors."""
+    """Measure the search for the ten nearest among this many vectors."""
     chance = np.random.default_rng(3)
     rows, asked = _units(chance, many), _units(chance, questions)
     truth = [set(np.argsort(-(rows.astype(np.float64) @ one))[:10].tolist()) for one in asked.astype(np.float64)]
@@ -192,7 +192,7 @@ def _top(
 
 
 def _chroma(folder: Path, rows: Vectors) -> Callable[[Vectors], Sequence[int]]:
-    """On disk, as a process finds it that keeps it open."""
+    """Open Chroma on disk as a long-lived process has it."""
     chromadb = import_module("chromadb")
     settings = import_module("chromadb.config").Settings(anonymized_telemetry=False)
     client = chromadb.PersistentClient(str(folder), settings=settings)
@@ -209,7 +209,7 @@ def _units(chance: np.random.Generator, many: int) -> Vectors:
 
 
 def _statements() -> Iterator[str]:
-    """Endless, different, the same every time."""
+    """Yield an endless, reproducible series of distinct statements."""
     chance = random.Random(20261122)
     number = 0
     while True:

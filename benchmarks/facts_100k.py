@@ -1,4 +1,4 @@
-"""Adding a fact, and recalling, when a user has a hundred thousand: as `facts` does it, and only when it is asked for by name."""
+"""Adding a fact and recalling among a hundred thousand, as in `facts`; runs only when named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timing, figures, and what is written down beside them.
+"""Timing, figures and the record of a benchmark run.
 
 Invariant: a figure keeps every run it was made from; medians and ratios are computed from these, never typed.
 """
@@ -31,7 +31,7 @@ PACKAGES = ("memoir-engine", "streamlit", "sqlalchemy", "pydantic-ai-slim", "lit
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Nothing below an error goes to the log: what each of many thousand calls tells there is no part of a figure."""
+    """Log errors only, so that logging many thousand calls is no part of a figure."""
     log = logging.getLogger("memoir_engine")
     before = log.level
     log.setLevel(logging.ERROR)
@@ -42,7 +42,7 @@ def quiet() -> Iterator[None]:
 
 
 def timed(work: Callable[[], Any], *, runs: int, warm: int = 0) -> list[float]:
-    """Seconds of each run, after `warm` runs that do not count."""
+    """Return the seconds of each run, after `warm` runs that do not count."""
     for _ in range(warm):
         work()
     taken = []
@@ -56,7 +56,7 @@ def timed(work: Callable[[], Any], *, runs: int, warm: int = 0) -> list[float]:
 def figure(
     name: str, runs: Sequence[float], unit: str, *, aim: float | None = None, better: Better = "lower", note: str = ""
 ) -> dict[str, Any]:
-    """One measured thing. `aim`: the median should be at most this, or at least, where higher is better."""
+    """Describe one measurement. `aim`: limit for the median: upper, or lower if higher is better."""
     values = [float(run) for run in runs]
     made: dict[str, Any] = {"name": name, "unit": unit, "median": statistics.median(values), "runs": values, "better": better}
     if aim is not None:
@@ -66,23 +66,23 @@ def figure(
 
 
 def ratio(name: str, ours: dict[str, Any], theirs: dict[str, Any], *, aim: float | None = None) -> dict[str, Any]:
-    """Ours beside theirs, by medians: above 1 is ahead, whichever way the figures point."""
+    """Compare medians, ours to theirs: above 1 we are ahead, whichever direction is better."""
     pair = (ours["median"], theirs["median"])
     ahead = pair[0] / pair[1] if ours["better"] == "higher" else pair[1] / pair[0]
     return figure(name, [ahead], "×", aim=aim, better="higher")
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` (0..1) of the values lie, nearest rank."""
+    """Return the value below which `share` (0..1) of the values lie, nearest rank."""
     ranked = sorted(values)
     rank = math.ceil(share * len(ranked) - 1e-9)  # 0.95 × 100 is a little more than 95 in floats
     return ranked[max(rank, 1) - 1]
 
 
 def record(name: str, size: Size, measured: dict[str, Any], *, absent: Sequence[str] = (), commit: str = "") -> dict[str, Any]:
-    """The measured dict with where and with what it was measured.
+    """Add environment and versions to the measurements.
 
-    absent: data sets that were not there. commit: of the code, "" where nobody knows.
+    absent: missing data sets. commit: of the code, "" if unknown.
     """
     versions = {package: _version(package) for package in (*PACKAGES, *measured.get("packages", ()))}
     stamp = {"name": name, "size": size, "taken_at": datetime.now(UTC).isoformat(timespec="seconds")}
@@ -112,7 +112,7 @@ def write(folder: Path, recorded: dict[str, Any]) -> Path:
 
 
 def missing(packages: Sequence[str]) -> list[str]:
-    """Libraries to be measured beside that are not installed; `make bench` brings them."""
+    """List libraries to compare with that are not installed; `make bench` installs them."""
     return [package for package in packages if _version(package) is None]
 
 

@@ -1,4 +1,4 @@
-"""How fast an upload becomes a tree: the engine alone, and with a model that takes its time.
+"""Speed of an ingestion: the engine alone, and with a slow model.
 
 Engine time is the wall clock less the latencies of the calls, asked one at a time so that none overlap; the model client's own
 run, the wire to a stub on loopback included, is those latencies and stands beside it.
@@ -30,7 +30,7 @@ DELAYED_CHUNKS = 500
 
 @dataclass(frozen=True)
 class Run:
-    """One ingestion. engine_s: without the calls; calls_s: their latencies, added up."""
+    """Measurements of one ingestion. engine_s: without the calls; calls_s: their latencies, summed."""
 
     chunks: int
     calls: int
@@ -72,7 +72,7 @@ def engine_figures(count: int, runs: list[Run]) -> list[dict[str, Any]]:
 
 
 def delayed_figures(flight: int, run: Run) -> list[dict[str, Any]]:
-    """Beside the least that so many calls take: one after another in each of the lanes."""
+    """Compare with the minimum for this many calls: one after another in each lane."""
     least_s = ceil(run.calls / flight) * DELAY_S
     name = f"{run.chunks} chunks, model of {DELAY_S * 1000:.0f} ms, {flight} in flight"
     return [figure(name, [run.wall_s], "s"), figure(f"{name}, times its critical path", [run.wall_s / least_s], "×")]
@@ -95,7 +95,7 @@ def ingested(url: str, chunks: int, *, max_concurrency: int) -> Run:
 
 
 def corpus(chunks: int) -> str:
-    """About so many chunks of prose, the same every time: sentences of the long texts in a seeded order."""
+    """Generate about this many chunks of prose, reproducibly: sentences of the long texts in a seeded order."""
     sentences = [line.strip() for text in data.longtexts().values() for line in text.split(". ") if 40 < len(line) < 400]
     chance = random.Random(20261121)
     return "\n\n".join(". ".join(chance.choices(sentences, k=14)) + "." for _ in range(chunks))

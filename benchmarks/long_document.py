@@ -1,4 +1,4 @@
-"""How the time of one document grows with its length: it should be a straight line.
+"""Growth of one document's ingestion time with its length, which should be linear.
 
 Filed by the offline model on SQLite, ledger and audit rows included. The texts are prose in a seeded order, so that no part is a
 copy of another.
@@ -25,7 +25,7 @@ CHARS_PER_PARAGRAPH = 1000  # the corpus' have more
 
 @dataclass(frozen=True)
 class Filed:
-    """One document. processor_s: of all threads; it tells the growth also where other programs are at work."""
+    """Measurements of one document. processor_s: CPU time of all threads, which shows the growth even on a busy machine."""
 
     length_mb: float
     chunks: int
@@ -54,7 +54,7 @@ def main(size: Size) -> dict[str, Any]:
 
 
 def filed(length_mb: float) -> Filed:
-    """A document of that length, in a memory of its own."""
+    """Ingest a document of this length into its own memory."""
     chars = round(length_mb * MB)
     text = corpus(chars // CHARS_PER_PARAGRAPH + 1)[:chars]
     with tempfile.TemporaryDirectory() as folder, Memory(data_dir=Path(folder), model="offline") as memory:

@@ -1,4 +1,4 @@
-"""How long a page takes to be drawn again, with the long texts loaded."""
+"""Time to redraw a page with the long texts loaded."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def main(size: Size) -> dict[str, Any]:
 
 
 def load(folder: Path, files: dict[str, str]) -> int:
-    """Ingest the files with the offline model; the number of their chunks."""
+    """Ingest the files with the offline model; return the number of chunks."""
     with Memory(data_dir=folder, model="offline") as memory:
         return sum(memory.ingest_file(text.encode(), name=name).raise_for_error().chunks for name, text in files.items())
 
 
 def rerun_script(folder: Path, path: Path, reruns: int) -> list[float]:
-    """Seconds of each rerun of the page's script, without a browser."""
+    """Return the seconds of each rerun of the page's script, without a browser."""
     import os
 
     from streamlit.testing.v1 import AppTest
@@ -61,7 +61,7 @@ def rerun_script(folder: Path, path: Path, reruns: int) -> list[float]:
 
 
 def in_browser(folder: Path, rounds: int, most: int | None) -> dict[str, list[float]]:
-    """Seconds from a click on a page's link until that page is drawn, link by link, after one round that warms up."""
+    """Return the seconds from a click on a page's link until the page is drawn, per link, after a warm-up round."""
     taken: dict[str, list[float]] = {}
     with browser_page() as page, served(folder) as app:
         wait_for_health(app)

@@ -1,4 +1,4 @@
-"""How well a search finds what it should, without a model: LoCoMo, Cranfield and JSQuAD, with the defaults.
+"""Search quality without a model: LoCoMo, Cranfield and JSQuAD, with default settings.
 
 Everything goes in by add_knowledge or as sessions and comes out by search; nothing is set for any of the three. LoCoMo: recall
 of the turns that hold the evidence, over each conversation by itself; a passage finds every turn it touches. Cranfield: whole
@@ -46,7 +46,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Talk:
-    """A conversation: its sessions, and questions with the ids of the turns that answer them."""
+    """Conversation: its sessions, and questions with the ids of the turns that answer them."""
 
     sessions: list[list[Said]]
     questions: list[tuple[str, frozenset[str]]]
@@ -94,7 +94,7 @@ Fill = Callable[[Memory, Talk], Finds]
 
 
 def _recall(talks: Sequence[Talk], fill: Fill, most: int) -> dict[float, float]:
-    """The mean share of a question's turns among the first `most` passages, by alpha."""
+    """Return the mean share of a question's turns among the first `most` passages, by alpha."""
     shares: dict[float, list[float]] = defaultdict(list)
     for talk in talks:
         with _memory() as memory:
@@ -130,7 +130,7 @@ def _conversations(memory: Memory, talk: Talk) -> Finds:
 
 
 def _turns(memory: Memory, talk: Talk) -> Finds:
-    """As a conversation's passages are searched: with speaker, date and the end of the turn before."""
+    """Search as a conversation's passages are searched: with speaker, date and the end of the turn before."""
     for session in talk.sessions:
         before = ""
         for turn in session:
@@ -185,7 +185,7 @@ def _cranfield(size: Size) -> list[dict[str, Any]]:
 
 
 def _documents(found: Passages) -> list[str]:
-    """The first ten, each where its first passage stands."""
+    """Return the first ten documents, each ranked by its first passage."""
     return list(dict.fromkeys(one.doc_id or "" for one in found))[:10]
 
 

@@ -1,4 +1,4 @@
-"""What a question costs beside the model: engine time by strategy.
+"""Engine time of a question by strategy, without the model's.
 
 Engine time is the wall clock of the question less the latencies of its calls, which come one after another. The first questions
 after an ingestion share the processor with the vectors that are made behind it, and the very first loads what a process needs:

@@ -1,4 +1,4 @@
-"""What a review is worth: errors left against the share reviewed, riskiest first or by lot, with and without teaching.
+"""Value of a review: remaining errors by share reviewed, riskiest first or at random, with and without teaching.
 
 The tree is the data's own: its categories are made by hand, every leaf is given a few texts of its own, and then no new category
 is allowed, so what the offline model files elsewhere than the label says is an error, and nothing else is. One body of texts is
@@ -39,7 +39,7 @@ class Labelled(NamedTuple):
 
 @dataclass(frozen=True)
 class Bodies:
-    """`founding` stand in their leaves from the start, `first` is reviewed, `later` comes after."""
+    """Three sets of texts: `founding` are in their leaves from the start, `first` is reviewed, `later` comes afterwards."""
 
     name: str
     founding: list[Labelled]
@@ -49,7 +49,7 @@ class Bodies:
 
 @dataclass(frozen=True)
 class Point:
-    """After a share of the review: errors found by it, left in the first body, and made in the second."""
+    """State after a share of the review: errors it found, errors left in the first body, errors made in the second."""
 
     share: int
     reviewed: int
@@ -91,7 +91,7 @@ def newsgroups(first: int, later: int, few: int, leaves: int | None) -> Bodies |
 
 
 def founded(body: Bodies, folder: Path) -> int:
-    """The tree with its founding texts and the first body filed in it; how many of the first body are wrong."""
+    """File the founding texts and the first body; return how many of the first body are wrong."""
     with _opened(folder, body, OPEN) as memory:
         for path in sorted({one.path[:level] for one in body.founding for level in range(1, len(one.path) + 1)}):
             memory.review.create(_leaves(memory).get(path[:-1]), path[-1])
@@ -107,7 +107,7 @@ def founded(body: Bodies, folder: Path) -> int:
 
 
 def curve(body: Bodies, folder: Path, order: str, taught: bool) -> Iterator[Point]:
-    """Points of one way to review, on a copy of what was founded."""
+    """Yield the points of one way to review, on a copy of the filled memory."""
     copy = folder / f"{order}{taught}"
     shutil.copytree(folder / "founded", copy)
     with _opened(copy, body, CLOSED, teaching_examples=3 if taught else 0) as memory:
@@ -125,7 +125,7 @@ def curve(body: Bodies, folder: Path, order: str, taught: bool) -> Iterator[Poin
 
 
 def _queue(memory: Memory, order: str) -> list[ReviewItem]:
-    """The first body, as the queue has it or by lot."""
+    """Return the first body in the queue's order or at random."""
     page = memory.review.queue(source=2, limit=500)
     found = [*page.items]
     while page.after is not None:
@@ -142,7 +142,7 @@ def _step(item: ReviewItem, label: tuple[str, ...], leaves: dict[tuple[str, ...]
 
 
 def _later_errors(memory: Memory, body: Bodies) -> int:
-    """Errors of the second body if it came now; afterwards it has not come."""
+    """File the second body, count its errors, and undo it."""
     result = _ingest(memory, "later", body.later)
     assert result.source_id is not None and result.action_id is not None
     chunks = memory.sources.chunks(result.source_id)
@@ -152,7 +152,7 @@ def _later_errors(memory: Memory, body: Bodies) -> int:
 
 
 def _filed(memory: Memory, name: str, texts: Sequence[Labelled]) -> dict[int, tuple[str, ...]]:
-    """By chunk its label."""
+    """File texts; return each chunk's label."""
     result = _ingest(memory, name, texts)
     assert result.source_id is not None
     chunks = memory.sources.chunks(result.source_id)
@@ -197,9 +197,9 @@ def _figures(body: Bodies, wrong: int, taken: dict[str, list[Point]]) -> list[di
 
 
 def _bodies(name: str, from_file: str, later_file: str, first: int, second: int, few: int, leaves: int | None) -> Bodies | None:
-    """None where the data is absent.
+    """Read the bodies; None if the data is absent.
 
-    few: texts of each leaf that stand in it from the start. leaves: of the first so many alone.
+    few: founding texts of each leaf. leaves: use only the first so many.
     """
     train, later = _lines(from_file), _lines(later_file)
     if not train:
@@ -218,13 +218,13 @@ def _bodies(name: str, from_file: str, later_file: str, first: int, second: int,
 
 
 def _lines(name: str) -> list[Labelled]:
-    """Each text on one line; twins and empty ones are left out."""
+    """Read each text on one line, without duplicates and empty ones."""
     found = {_cut(row["text"]): tuple(row["path"]) for row in data.rows(name)}
     return [Labelled(text, labels) for text, labels in found.items() if text]
 
 
 def _cut(text: str) -> str:
-    """Its beginning on one line, which fits one chunk."""
+    """Return its beginning on one line, which fits one chunk."""
     words = text.split()[:WORDS]
     while count_tokens(" ".join(words)) >= TOKENS:
         words = words[: len(words) * 3 // 4]

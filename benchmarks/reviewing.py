@@ -1,4 +1,4 @@
-"""How long thirty decisions take by keys alone, in a real browser: what the app adds to a person's reading.
+"""Time of thirty decisions by keyboard in a real browser: what the app adds to a person's reading.
 
 The next key is pressed once the next item stands there with its evidence, and no key twice within 0.35 s, which the desk takes
 for a bounce; the time waited for that counts.
@@ -52,7 +52,7 @@ def main(size: Size) -> dict[str, Any]:
 
 
 def fill(folder: Path, chunks: int) -> int:
-    """So many short chunks, each another; the number there are."""
+    """Ingest this many distinct short chunks; return their number."""
     sentences = [SUBJECTS[n % len(SUBJECTS)].format(n=n) for n in range(chunks)]
     with Memory(data_dir=folder, **SMALL) as memory:
         memory.ingest_text("\n\n".join(sentences), name="notes.txt").raise_for_error()
@@ -60,7 +60,7 @@ def fill(folder: Path, chunks: int) -> int:
 
 
 def decide(folder: Path, decisions: int) -> tuple[list[float], float]:
-    """Seconds from each key to the next item that can be decided, and from the last until all is saved."""
+    """Return the seconds from each key to the next decidable item, and from the last key until all is saved."""
     taken: list[float] = []
     pressed: dict[str, float] = {}
     with browser_page() as page, served(folder) as app:
@@ -83,7 +83,7 @@ def decide(folder: Path, decisions: int) -> tuple[list[float], float]:
 
 
 def _next(page: Any, before: str) -> str:
-    """Another item than before, as soon as it can be decided."""
+    """Wait for an item other than `before` that can be decided."""
     box = page.locator(f".review[data-ready=true]:not([data-key='{before}'])")
     box.wait_for(timeout=PATIENCE_MS)
     return str(box.get_attribute("data-key"))

@@ -1,4 +1,4 @@
-"""Talks joined from several sittings, whose seams are known, and how near to them a division comes.
+"""Talks joined from several sittings with known seams, and measures of how near a division comes to them.
 
 Pk and WindowDiff look through a window of half the mean length of a sitting, moved over the talk message by message: the first
 counts the windows in which only one of both divisions has a seam, the second those in which they have different numbers of them.
@@ -23,7 +23,7 @@ Messages = list[dict[str, Any]]
 
 
 def sittings() -> list[tuple[int, Messages]]:
-    """(which conversation, messages) of every session of LoCoMo, without times; of talks of our own where it is absent."""
+    """Return (conversation, messages) of every LoCoMo session, without times; of generated talks if it is absent."""
     path = data.find(LOCOMO)
     if path is None:
         return [(number, [_message(turn) for turn in turns]) for number, turns in data.sittings()]
@@ -37,7 +37,7 @@ def sittings() -> list[tuple[int, Messages]]:
 
 
 def joined(chance: random.Random, *, count: int, of_one: bool) -> tuple[Messages, list[int]]:
-    """So many sittings one behind the other, in any order, and the messages at which a new one begins.
+    """Join sittings in random order; return the messages and the indexes at which a new sitting begins.
 
     of_one: all of the same two people, else of any.
     """
@@ -54,7 +54,7 @@ def joined(chance: random.Random, *, count: int, of_one: bool) -> tuple[Messages
 
 
 def missed(seams: Sequence[int], cuts: Sequence[int], messages: int) -> tuple[float, float]:
-    """(Pk, WindowDiff) of cuts beside the true seams; both are messages that begin a new part."""
+    """Return (Pk, WindowDiff) of cuts compared with the true seams; both list messages that begin a new part."""
     window = max(2, round(messages / (len(seams) + 1) / 2))
     true, found = (np.cumsum(np.bincount([*places], minlength=messages)) for places in (seams, cuts))
     at = np.arange(messages - window)

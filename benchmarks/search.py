@@ -1,4 +1,4 @@
-"""Searching beside rank_bm25, bm25s's own retrieve, SQLite FTS5 and Chroma alone, over the same passages, in one run.
+"""Search compared with rank_bm25, bm25s's own retrieve, SQLite FTS5 and Chroma alone, over the same passages in one run.
 
 Passages are 512 characters of English text with 32 shared, made of the long public texts with words exchanged; a question is five
 words of one of them, not next to each other. Ours is `Memory.search` as anybody calls it: with SQL and the texts of the results.
@@ -82,7 +82,7 @@ def made_questions(passages: list[str], count: int) -> list[str]:
 
 
 def _ours(folder: Path, text: str, questions: list[str], size: Size, *, vector_store: str) -> Iterator[dict[str, Any]]:
-    """The same memory twice: filled and asked, closed and opened again."""
+    """Measure one memory twice: filled and asked, then closed and opened again."""
     words = vector_store == "off"
     name = "memoir, words alone" if words else "memoir, hybrid"
     settings: dict[str, Any] = SETTINGS | {"vector_store": vector_store, "data_dir": folder}
@@ -96,7 +96,7 @@ def _ours(folder: Path, text: str, questions: list[str], size: Size, *, vector_s
 
 
 def opened_again(name: str, settings: dict[str, Any], questions: list[str], added: int, aims: Aims) -> Iterator[dict[str, Any]]:
-    """A memory that was filled and closed: what its opening takes, its answers, and texts that come then."""
+    """Measure a filled and closed memory: opening, answers, and texts added afterwards."""
     opened = time.perf_counter()
     with Memory(**settings) as memory:
         memory.search(questions[0])
@@ -108,7 +108,7 @@ def opened_again(name: str, settings: dict[str, Any], questions: list[str], adde
 
 
 def rested() -> None:
-    """Wait until nothing works behind: Chroma takes vectors in for minutes, and a folder closed meanwhile is filled anew."""
+    """Wait until background work is done: Chroma indexes vectors for minutes, and a folder closed meanwhile is refilled."""
     quiet = 0
     while quiet < IDLE:
         before = time.process_time()
@@ -117,7 +117,7 @@ def rested() -> None:
 
 
 def until_found(memory: Memory, number: int) -> float:
-    """Milliseconds from the commit to an answer that has it."""
+    """Return the milliseconds from the commit to a result that contains it."""
     memory.add_knowledge(f"new{number}", f"zanzibar{number} clove market opens at dawn")
     began = time.perf_counter()
     first = memory.search(f"zanzibar{number}", top_k=1)[0]

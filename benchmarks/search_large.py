@@ -1,4 +1,4 @@
-"""Searching by words among a million passages. It runs when it is named alone: it takes a quarter of an hour and two gigabytes.
+"""Word search among a million passages. Runs only when named: it takes a quarter of an hour and two gigabytes.
 
 The texts are those of `search`, a hundred thousand passages at a time, added by `add_knowledge` in documents of 500 passages
 (240,000 characters) each; after each portion one question is asked, as somebody would who works while the store grows.
@@ -49,7 +49,7 @@ def measured(size: Size, name: str, *, vector_store: str) -> dict[str, Any]:
 
 
 def _filled(settings: dict[str, Any], size: Size) -> list[str]:
-    """Questions about all of it."""
+    """Fill the store; return questions about all of it."""
     questions: list[str] = []
     with Memory(**settings) as memory:
         for at in range(0, PASSAGES[size], PORTION[size]):

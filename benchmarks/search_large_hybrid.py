@@ -1,4 +1,4 @@
-"""The same as `search_large` with vectors beside the words. Only when named: it takes an hour, and 15 GB of disk."""
+"""`search_large` with vectors beside the words. Runs only when named: it takes an hour and 15 GB of disk."""
 
 from __future__ import annotations
 

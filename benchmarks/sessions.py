@@ -1,4 +1,4 @@
-"""A conversation that grows: appending to it, reading it again, and what it takes on disk, beside LangChain's SQL history.
+"""Growing conversation: appending, reading and disk space, compared with LangChain's SQL history.
 
 Both write to a SQLite file of their own, the same turns of a question and an answer. Ours chains each turn by hash in the same
 transaction, and that is in the time; bytes are of the tables session and message alone, and beside them of the whole file.
@@ -64,7 +64,7 @@ def main(size: Size) -> dict[str, Any]:
 
 
 def _beside(appended: Figure, read: Figure, theirs: dict[str, Any], lengths: tuple[int, ...]) -> list[Figure]:
-    """Their figures, and ours at the end beside them."""
+    """Return their figures, and ours relative to them at the end."""
     others = []
     for kind, unit, times in (("append at message", "ms", theirs["append"]), ("read all of", "ms", theirs["read"])):
         others += [figure(f"{THEIRS}: {kind} {at:,}", runs, unit) for at, runs in zip(lengths, times, strict=True)]
@@ -90,7 +90,7 @@ def _ours(folder: Path, size: Size) -> dict[str, Any]:
 
 
 def _bytes(folder: Path, texts: Iterator[str]) -> dict[str, float]:
-    """Of a conversation of a thousand messages, in a store of its own."""
+    """Measure a conversation of a thousand messages in its own store."""
     path, said = folder / "bytes.db", [next(texts) for _ in range(1_000)]
     with Memory(db_path=path, data_dir=folder / "bytes", model="offline") as memory:
         for at in range(0, len(said), 2):
@@ -100,7 +100,7 @@ def _bytes(folder: Path, texts: Iterator[str]) -> dict[str, float]:
 
 
 def _of_tables(path: Path, kept: set[str]) -> int:
-    """Bytes of these tables with their indexes: what the file has more with them than without them."""
+    """Return the bytes of these tables with their indexes: the file's size with them minus without them."""
     alone, without = path.with_suffix(".alone"), path.with_suffix(".without")
     return _compact(path, alone, keep=kept) - _compact(path, without, keep=set())
 
@@ -135,7 +135,7 @@ def _theirs(path: Path, size: Size) -> dict[str, Any]:
 
 
 def _grown(say: Said, read: Callable[[], object], texts: Iterator[str], size: Size) -> dict[str, Any]:
-    """Milliseconds of a message and of a reading, at each length."""
+    """Measure milliseconds per message and per read at each length."""
     append, worked, reading, there = [], [], [], 0
     say([next(texts), next(texts)])
     there += 2
@@ -154,14 +154,14 @@ def _grown(say: Said, read: Callable[[], object], texts: Iterator[str], size: Si
 
 
 def _both(say: Said, turn: list[str]) -> tuple[float, float]:
-    """Seconds on the clock, and of the processor in this process."""
+    """Return wall-clock seconds and this process's CPU seconds."""
     began, worked = time.perf_counter(), time.process_time()
     say(turn)
     return time.perf_counter() - began, time.process_time() - worked
 
 
 def _texts() -> Iterator[str]:
-    """Endless, the same every time."""
+    """Yield endless reproducible texts."""
     chance = random.Random(20261122)
     while True:
         yield " ".join(chance.choices(WORDS, k=60))[:CHARS]

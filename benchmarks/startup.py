@@ -1,4 +1,4 @@
-"""From nothing to the first page: importing the engine, the server's health, the page in a browser."""
+"""Startup: importing the engine, the server's health, the first page in a browser."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def main(size: Size) -> dict[str, Any]:
 
 
 def imported(code: str) -> float:
-    """Seconds of the import alone, in a fresh interpreter."""
+    """Return the seconds of the import alone, in a fresh interpreter."""
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     return float(ran.stdout)
 
 
 def start() -> tuple[float, float]:
-    """Seconds until health answers, and until the first page is drawn, both from the start of the process."""
+    """Return the seconds from the start of the process until health answers, and until the first page is drawn."""
     with tempfile.TemporaryDirectory() as folder, browser_page() as page, served(Path(folder)) as app:
         healthy = wait_for_health(app)
         page.goto(app.url)

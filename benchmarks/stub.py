@@ -1,4 +1,4 @@
-"""A model server that answers at once, or after a fixed time: an OpenAI-compatible endpoint on loopback, in a process of its own.
+"""Model server that answers at once or after a fixed delay: an OpenAI-compatible endpoint on loopback, in its own process.
 
 It files a chunk by a digest of its text into one of eight categories of its level, or as many as asked for, chooses the first
 options offered, and answers any question with the first chunk: nothing that takes time, so that what is measured is the engine.
@@ -30,7 +30,7 @@ _LEVEL = re.compile(r"^Level: (\d+)", re.M)
 
 @contextmanager
 def served(delay_s: float = 0.0, categories: int = CATEGORIES) -> Iterator[str]:
-    """The base URL of a stub that answers after `delay_s`."""
+    """Yield the base URL of a stub that answers after `delay_s`."""
     command = [sys.executable, "-m", "benchmarks.stub", str(delay_s), str(categories)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -41,7 +41,7 @@ def served(delay_s: float = 0.0, categories: int = CATEGORIES) -> Iterator[str]:
 
 
 def answer(body: dict[str, Any], categories: int = CATEGORIES) -> dict[str, Any]:
-    """What the schema asks for."""
+    """Return a reply that fits the requested schema."""
     text = "\n".join(str(message["content"]) for message in body["messages"])
     fields = body["response_format"]["json_schema"]["schema"]["properties"]
     if "chunks" in fields:
@@ -80,7 +80,7 @@ def _beside(number: int) -> dict[str, Any]:
 
 
 def _proposed(text: str) -> list[str]:
-    """The new names that are to be settled: each stays, none is another."""
+    """Settle new names: each stays, none is a duplicate."""
     rows = text.rpartition("\nNew names: ")[2].splitlines()[1:]
     return [str(json.loads(row[2:])["name"]) for row in rows if row.startswith("- {")]
 

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md, drawn from the JSON files: nothing in it is typed by hand."""
+"""Generator of docs/benchmarks.md from the JSON results; nothing in the page is typed by hand."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ OLDER = "†"
 
 
 def markdown(folder: Path, root: Path = ROOT) -> str:
-    """root: the repository whose history tells how old the figures are."""
+    """Draw the page. root: the repository whose history tells the age of the figures."""
     results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
     sections = (line for result in results for line in _section(result, ages.of(result, root)))
     return "\n".join([INTRODUCTION, *sections]).rstrip() + "\n"
 
 
 def undated(page: str) -> str:
-    """Without what the history of git has said, which goes on while the results stay."""
+    """Remove what depends on git's history, which goes on while the results stay."""
     told = re.sub(r"^- Commit .*\n", "", page, flags=re.M)
     return re.sub(rf" {OLDER} \|$", " |", re.sub(rf"\| {OLDER} \|$", "|  |", told, flags=re.M), flags=re.M)
 
@@ -51,7 +51,7 @@ def _section(result: dict[str, Any], age: ages.Age) -> Iterator[str]:
 
 
 def lacking(result: dict[str, Any]) -> str:
-    """What a person at the command line is told of data that was not there; nothing where it was."""
+    """Describe missing data on the command line; empty if nothing was missing."""
     return f" ({_absent(result)})" if result.get("absent") else ""
 
 
@@ -81,7 +81,7 @@ def _pairs(values: dict[str, Any]) -> str:
 
 
 def _number(value: Any) -> str:
-    """Three digits that matter; whole numbers in groups of three."""
+    """Format three significant digits; whole numbers in groups of three."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     if isinstance(value, int) or abs(value) >= 1000:

@@ -1,4 +1,4 @@
-"""What asking in waves saves, and whether it costs anything in the tree.
+"""Gain from asking in waves, and its cost in tree quality.
 
 Time: 500 chunks filed at depth 3 by a model that takes 100 ms a call, beside the same calls one after another (their latencies in
 the same ledger, added up). Names: posts of newsgroups filed in one go, so that up to eight batches are asked together, beside the
@@ -61,7 +61,7 @@ def timed(flight: int, run: Run, *, aim: float | None) -> list[dict[str, Any]]:
 
 
 def texts(count: int) -> list[str]:
-    """The first posts, or where they are absent sentences in their place."""
+    """Return the first posts, or sentences in their place if absent."""
     path = data.find(POSTS)
     if path is not None:
         with path.open(encoding="utf-8") as lines:
@@ -70,7 +70,7 @@ def texts(count: int) -> list[str]:
 
 
 def named(posts: list[str]) -> tuple[tuple[Category, ...], tuple[Category, ...]]:
-    """The categories of all posts in one source, and of the same chunks as a source each."""
+    """Return the categories of all posts in one source, and of the same chunks as one source each."""
     with tempfile.TemporaryDirectory() as folder, Memory(data_dir=Path(folder), **OFFLINE) as memory:
         filed = memory.ingest_text("\n\n".join(posts), name="posts").raise_for_error()
         leaves = [category for category in memory.tree.all() if category.is_leaf]

@@ -1,4 +1,4 @@
-"""Pictures of the running app for README and docs, light and dark, with the sample corpus loaded.
+"""Screenshots of the running app for README and docs, light and dark, with the sample corpus loaded.
 
 Invariant: pictures come from the app as it is and from samples of our own; run it again and they are true again.
 Usage, from the root of the repository: python -m scripts.take_pictures
@@ -20,7 +20,7 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def prepare(folder: Path) -> dict[str, str]:
-    """Load the samples and ask a question; picture -> address."""
+    """Load the samples and ask a question; return the address of each picture."""
     with Memory(data_dir=folder, model="offline") as memory:
         memory.jobs.wait(memory.start("load_samples"))
         for run in memory.jobs.list(limit=100):

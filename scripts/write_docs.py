@@ -19,7 +19,7 @@ WRITTEN = "Written from the code by `make docs`; a test keeps it true."
 
 
 def pages() -> dict[str, str]:
-    """File name in docs/ -> text."""
+    """Return the text of each file in docs/ by name."""
     return {
         "errors.md": "\n".join(error_lines()) + "\n",
         "events.md": "\n".join(event_lines()) + "\n",
@@ -72,7 +72,7 @@ def _below(root: type[errors.MemoirError]) -> list[type[errors.MemoirError]]:
 
 
 def _classes(module: ModuleType, root: type) -> list[tuple[str, type]]:
-    """In the order they are written."""
+    """List the module's classes in source order."""
     return [
         (name, kind)
         for name, kind in vars(module).items()
@@ -86,7 +86,7 @@ def _docstring(kind: type) -> str:
 
 
 def _attribute_docstrings(kind: type) -> dict[str, str]:
-    """The string below each field, which Python itself does not keep."""
+    """Return the string below each field, which Python itself does not keep."""
     body = ast.parse(inspect.getsource(kind)).body[0]
     assert isinstance(body, ast.ClassDef)
     pairs = zip(body.body, body.body[1:], strict=False)

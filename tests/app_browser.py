@@ -1,4 +1,4 @@
-"""The app in a real browser, worked as a person works it: upload, wait for it, ask."""
+"""Helpers to use the app in a real browser as a person does: upload, wait, ask."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FESTIVAL = (
 
 
 def choose(page: Page, *files: tuple[str, str]) -> None:
-    """Files in the drop zone, until they may be started."""
+    """Put files into the drop zone and wait until they can be started."""
     payload = [{"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in files]
     page.locator("[class*=st-key-upload-] input[type=file]").set_input_files(payload)
     expect(page.locator(".st-key-file-files button")).to_be_enabled(timeout=PATIENCE_MS)
@@ -41,12 +41,12 @@ def wait_for_source(page: Page, name: str) -> None:
 
 
 def cells(within: Page | Locator, text: str) -> Locator:
-    """Cells of tables with exactly this text; tables are painted, and told to screen readers inside their canvas."""
+    """Find table cells with exactly this text; tables are painted, with an accessible copy inside their canvas."""
     return within.locator("canvas td", has_text=re.compile(f"^{re.escape(text)}$"))
 
 
 def pick(page: Page, label: re.Pattern[str], option: re.Pattern[str]) -> None:
-    """Open a list and take one of it by keys, once nothing moves: a list opened in a part that still unfolds shuts again."""
+    """Choose an option by keyboard, once nothing moves: a list opened in a part that still unfolds closes again."""
     page.wait_for_function(AT_REST)
     page.get_by_role("combobox", name=label).press("ArrowDown")
     page.get_by_role("option", name=option).click()
@@ -58,7 +58,7 @@ def ask(page: Page, question: str) -> None:
 
 
 def fill(page: Page, label: str, text: str) -> None:
-    """Type into a field and leave it, as a person does."""
+    """Type into a field and leave it."""
     field = page.get_by_role("textbox", name=label)
     field.fill(text)
     field.press("Tab")

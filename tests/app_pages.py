@@ -1,4 +1,4 @@
-"""The app's pages in-process: opened by address, read as a person reads them."""
+"""Helpers to run the app's pages in-process: open by address, read as a person reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_componen
 
 
 def opened(page: str = "overview", **parameters: str | int) -> AppTest:
-    """A page as somebody opens it, by its address."""
+    """Open a page by its address."""
     app = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=120)
     if page != "overview":  # its address is the name of its file, so that it needs no first run to be found
         app.switch_page(f"../pages/{page}.py")
@@ -29,7 +29,7 @@ def opened(page: str = "overview", **parameters: str | int) -> AppTest:
 
 
 def words(app: AppTest) -> str:
-    """All text of the page that Streamlit itself shows."""
+    """Return all text that Streamlit itself shows on the page."""
     kinds = ("title", "subheader", "markdown", "caption", "text", "code", "error", "warning", "info", "success")
     return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
 
@@ -39,7 +39,7 @@ def numbers(app: AppTest) -> dict[str, str]:
 
 
 def component(app: AppTest, key: str) -> dict[str, Any]:
-    """What a component of ours was given to draw."""
+    """Return the data given to one of our components."""
     return dict(json.loads(app.get_by_key(key).proto.json))
 
 
@@ -48,18 +48,18 @@ def ended(memory: Memory, run_id: str) -> RunView:
 
 
 def table(app: AppTest, column: str) -> DataFrame:
-    """The first table that has this column."""
+    """Return the first table with this column."""
     return next(shown.value for shown in app.dataframe if column in shown.value.columns)
 
 
 def selected(app: AppTest, key: str, *rows: int) -> AppTest:
-    """The page after somebody has selected these rows of a table."""
+    """Return the page after these rows of a table were selected."""
     app.session_state[key] = {"selection": {"rows": list(rows), "columns": [], "cells": []}}
     return app.run()
 
 
 def recorded(memory: Memory, run_id: str, kind: str) -> None:
-    """Until the ledger has an event of this kind: events are written some at a time."""
+    """Wait until the ledger has an event of this kind: events are written in batches."""
     until = time.monotonic() + 120
     while kind not in {event.kind for event in memory.runs.events(run_id)}:
         assert time.monotonic() < until, f"{kind} never came"

@@ -1,4 +1,4 @@
-"""The Review page in a real browser, worked by keys alone; and what the engine then knows."""
+"""Helpers for the Review page in a real browser by keyboard, and for the engine's record of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUBJECTS = (
 
 
 def fill(folder: Path, items: int) -> None:
-    """So many chunks of some subjects, each another."""
+    """Ingest this many distinct chunks on several subjects."""
     sentences = [SUBJECTS[n % len(SUBJECTS)].format(n=n) for n in range(items)]
     with Memory(data_dir=folder, **SMALL) as memory:
         memory.ingest_text("\n\n".join(sentences), name="notes.txt").raise_for_error()
@@ -38,14 +38,14 @@ def every_item(folder: Path) -> dict[int, ReviewItem]:
 
 
 def verdicts(folder: Path) -> list[tuple[str, str]]:
-    """(verb, actor) of every decision on record, the first first."""
+    """Return (verb, actor) of every recorded decision, oldest first."""
     with opened(folder) as memory:
         actions = memory.audit.actions(limit=500)
     return [(one.verb, one.actor) for one in reversed(actions) if one.verb in ("approve", "reject", "skip", "refile", "undo")]
 
 
 class Desk:
-    """One reviewer's page."""
+    """Review desk of one reviewer."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -61,11 +61,11 @@ class Desk:
         return int(self.key.partition("-")[0])
 
     def ready(self) -> None:
-        """The item that is shown can be decided."""
+        """Wait until the item shown can be decided."""
         expect(self.box).to_have_attribute("data-ready", "true", timeout=PATIENCE_MS)
 
     def press(self, key: str) -> None:
-        """As a person would: not the same key twice in a moment."""
+        """Press a key as a person would: not the same one twice within a moment."""
         rest = self._pressed[key] + BOUNCE_S - time.monotonic()
         if rest > 0:
             self.page.wait_for_timeout(rest * 1_000)
@@ -73,7 +73,7 @@ class Desk:
         self.page.keyboard.press(key)
 
     def decide(self, key: str) -> int:
-        """Press it for the item that is shown, and see the next one; the chunk that was decided."""
+        """Press the key for the item shown and wait for the next; return the chunk decided."""
         self.ready()
         before, chunk = self.key, self.chunk
         self.press(key)

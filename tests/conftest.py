@@ -1,6 +1,6 @@
-"""The frame of every test: a clean environment, an empty folder, and no network but loopback.
+"""Setup of every test: a clean environment, an empty folder, and no network but loopback.
 
-What was left out, which criteria are proved and how long it took is told by the plug-ins beside this file.
+The plug-ins beside this file report what was left out, which criteria are proved and how long it took.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ pytest_plugins = ["left_out", "criteria", "prepared", "servers", "tiers", "times
 
 
 def clean_environment() -> None:
-    """No setting of the person who runs the tests, and no library that calls home."""
+    """Remove the settings of the person who runs the tests, and stop libraries from calling home."""
     for name in list(os.environ):
         if (name.startswith(SECRETS_AND_SETTINGS) and not name.startswith(KEPT)) or name in NAMED_SETTINGS:
             del os.environ[name]
@@ -45,7 +45,7 @@ settings.load_profile("untimed")
 
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test starts in an empty folder, so that no .env is read and no .memoir is written where the code is."""
+    """Start in an empty folder, so that no .env is read and no .memoir is written beside the code."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -67,14 +67,14 @@ def _events_carry_their_fields() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The public data sets; see STYLE for how a test that needs one is written."""
+    """Return the folder of the public data sets; see STYLE for how a test that needs one is written."""
     if not machine.DATA.is_dir():
         pytest.skip(machine.missing("data", f"{machine.DATA.name} is not beside the repository"))
     return machine.DATA
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests last: Playwright keeps an event loop running on this thread for as long as its browser is open."""
+    """Run browser tests last: Playwright keeps an event loop running on this thread while its browser is open."""
     items.sort(key=lambda item: "browser" in item.path.parts)
 
 

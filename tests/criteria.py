@@ -1,4 +1,4 @@
-"""Which criteria of the specification are proved: the list, the markers, the report.
+"""Proof of the specification's criteria: the list, the markers, the report.
 
 Invariant: a marker names only criteria of tests/criteria.toml; a criterion is proved when a test that bears it passed, and
 every other one did, too, or can be run on no machine. A document marked complete there owes every criterion in a full run;
@@ -32,7 +32,7 @@ def documents() -> dict[str, dict]:
 
 
 def titles() -> dict[str, str]:
-    """Every criterion as it is cited, `MEMOIR 2A.9`, with its title."""
+    """Return every criterion as it is cited, `MEMOIR 2A.9`, with its title."""
     return {f"{name} {key}": title for name, document in documents().items() for key, title in document["criteria"].items()}
 
 
@@ -42,7 +42,7 @@ def _listed() -> frozenset[str]:
 
 
 def state(criterion: str) -> str:
-    """proved, broken (a test that bears it failed or was not run), left out (one could not be run here), or open."""
+    """Return proved, broken (a test bearing it failed or did not run), left out (one could not run here), or open."""
     found = {outcomes.get(test, "failed") for test in bearers.get(criterion, ())} - {left_out.NEVER_HERE}
     if "failed" in found:
         return "broken"
@@ -80,7 +80,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """A complete document with an open or broken criterion fails the run; a part of the suite cannot tell."""
+    """Fail a whole run if a complete document has an open or broken criterion; a partial run cannot tell."""
     if is_worker(session.config):
         session.config.workeroutput["bearers"] = {criterion: sorted(tests) for criterion, tests in bearers.items()}
         return
@@ -93,7 +93,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """What a worker collected; one that crashed has nothing to say, and the one in its place says the same."""
+    """Take a worker's markers; a crashed one has none, and its replacement reports the same."""
     for criterion, tests in getattr(node, "workeroutput", {}).get("bearers", {}).items():
         bearers[criterion].update(tests)
 
@@ -117,17 +117,17 @@ def named(item: pytest.Item) -> Iterator[str]:
 
 
 def is_worker(config: pytest.Config) -> bool:
-    """Whether this process is one of pytest-xdist's workers, which runs tests and judges nothing."""
+    """Check whether this is a worker of pytest-xdist, which runs tests and judges nothing."""
     return hasattr(config, "workerinput")
 
 
 def is_whole(config: pytest.Config) -> bool:
-    """Whether this run had every test: the whole tree, and not its quick tier."""
+    """Check whether this run had every test: the whole tree, and not its quick tier."""
     return is_of_the_whole_tree(config) and not config.getoption("--quick")
 
 
 def is_of_the_whole_tree(config: pytest.Config) -> bool:
-    """Whether no part was named and nothing deselected, and it was not only a collection."""
+    """Check that no part was named, nothing deselected, and it was not only a collection."""
     options = config.option
     parts = [(config.invocation_params.dir / argument).resolve() for argument in config.args]
     everything = parts == [config.rootpath / "tests"]
@@ -136,7 +136,7 @@ def is_of_the_whole_tree(config: pytest.Config) -> bool:
 
 
 def owed() -> list[str]:
-    """Criteria of complete documents that are broken or open."""
+    """List criteria of complete documents that are broken or open."""
     complete = [name for name, document in documents().items() if document["complete"]]
     return [criterion for criterion in titles() if criterion.split(" ")[0] in complete and state(criterion) in ("broken", "open")]
 

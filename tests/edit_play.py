@@ -1,4 +1,4 @@
-"""A player that turns any numbers into ingestions, edits, re-filings, helpers and undos of a store, and what must hold meanwhile.
+"""Player that turns numbers into ingestions, edits, re-filings, helpers and undos of a store, and checks its rules.
 
     play = Play(store)
     play.step("merge", 4, 7)      # whatever 4 and 7 come to among what is there now; nothing where it is refused
@@ -56,7 +56,7 @@ class Play:
         self.cache = TreeCache(self.store.db, depth=DEPTH)
 
     def step(self, verb: str, one: int, other: int) -> bool:
-        """Whether anything was done."""
+        """Perform a step; return whether anything was done."""
         known: dict[str, Callable[[int, int], str | None]] = {
             "ingest": self._ingest,
             "replace": self._replace,
@@ -76,12 +76,12 @@ class Play:
         return action_id is not None
 
     def try_step(self, verb: str, one: int, other: int) -> None:
-        """Where others may have been faster."""
+        """Perform a step that a concurrent writer may make impossible."""
         with suppress(errors.MemoirError):
             self.step(verb, one, other)
 
     def undo_all(self, numbers: Sequence[int]) -> None:
-        """Each time one of those that can be undone; the numbers choose, then the oldest."""
+        """Undo one possible action at a time, chosen by the numbers, then the oldest."""
         turns = iter(numbers)
         while self.done:
             can = [one for one in self.done if self.store.preview_undo(one).possible]
@@ -89,7 +89,7 @@ class Play:
             self._take_back(can[next(turns, 0) % len(can)])
 
     def problems(self) -> list[str]:
-        """What breaks MEMOIR 3, the record, or the counts."""
+        """List violations of MEMOIR 3, of the record, and of the counts."""
         rows = self.store.db.read(categories.snapshot).categories
         broken = [*broken_rules(rows, self._leaves(), self.store.limit)]
         return [one for one in (*broken, self.store.problem(), differs(self.store, self.cache)) if one]
@@ -97,7 +97,7 @@ class Play:
     # --- what can be done ---------------------------------------------------------------------------------------------
 
     def _ingest(self, one: int, other: int) -> str | None:
-        """Two chunks: below what is there where it has these names, else below new categories."""
+        """Ingest two chunks: below existing categories of these names, else below new ones."""
         return self._file(one, other, None)
 
     def _replace(self, one: int, other: int) -> str | None:
@@ -165,12 +165,12 @@ class Play:
         return None
 
     def _redo(self, one: int, _: int) -> str | None:
-        """Undo an undo that stands: what it had undone stands again."""
+        """Undo an undo in force, which restores what it had undone."""
         can = [undoing for undoing in self.undoings if self.store.preview_undo(undoing).possible]
         return self._bring_back(can[one % len(can)]) if can else None
 
     def _probe(self, one: int, _: int) -> str | None:
-        """Undo one, and that at once again: all is as it was."""
+        """Undo an action and undo that at once: the state must be equal."""
         can = [action for action in self.done if self.store.preview_undo(action).possible]
         if not can:
             return None
@@ -251,7 +251,7 @@ class Play:
 
 
 def broken_rules(rows: Sequence[CategoryRow], leaves: dict[int, int], limit: int) -> list[str]:
-    """Unique names per parent, levels, open parents, leaves only, limits (MEMOIR 2.8, 3.3–3.7)."""
+    """List violations: unique names per parent, levels, open parents, leaves only, limits (MEMOIR 2.8, 3.3–3.7)."""
     by_id = {row.id: row for row in rows}
     names = Counter((row.parent_id, row.name.casefold()) for row in rows)
     broken = [f"{name} stands {count} times below {parent}" for (parent, name), count in names.items() if count > 1]

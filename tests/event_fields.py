@@ -1,4 +1,4 @@
-"""Every event that a test writes carries the fields that its kind declares, no more and no fewer."""
+"""Check that every event written by a test carries exactly the fields its kind declares."""
 
 from __future__ import annotations
 

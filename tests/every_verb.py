@@ -1,4 +1,4 @@
-"""Every verb there is, by its name: those of the memory, and `view.verb` of its views; a new one is found unnamed."""
+"""Names of all public verbs: the memory's, and `view.verb` of its views; new verbs are included automatically."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memoir_engine.core.run import Actor
 
 
 def public_verbs() -> list[str]:
-    """`verb` of the memory, `view.verb` of its views; nothing is opened for it."""
+    """List `verb` of the memory and `view.verb` of its views, without opening anything."""
     memory = object.__new__(Memory)
     memory._bind(None, Actor())  # type: ignore[arg-type]  # nothing is asked of it
     views = [name for name, value in {**vars(Face), **vars(Memory)}.items() if isinstance(value, cached_property)]

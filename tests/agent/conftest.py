@@ -1,4 +1,4 @@
-"""An agent that remembers, and one that speaks over the wire."""
+"""Agents with a memory: with the offline model, and over HTTP."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ fake_openai = pytest.fixture(serving)
 
 @pytest.fixture
 def opened() -> Iterator[Callable[..., AgentClient]]:
-    """Opens agents, and closes them after the test."""
+    """Open agents; close them after the test."""
     clients: list[AgentClient] = []
 
     def open_one(*given: Any, **named: Any) -> AgentClient:
@@ -32,7 +32,7 @@ def opened() -> Iterator[Callable[..., AgentClient]]:
 def wired(
     opened: Callable[..., AgentClient], fake_openai: FakeOpenAI, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Callable[..., AgentClient]:
-    """The same over a server of OpenAI's kind."""
+    """Open agents whose model is a server of OpenAI's kind."""
     monkeypatch.setenv("OPENAI_BASE_URL", fake_openai.url)
 
     def open_one(**named: Any) -> AgentClient:

@@ -32,7 +32,7 @@ def ask_tree(question: str) -> str:
 
 
 def of_no_json(lock: threading.Event) -> str:
-    """Takes what no model can write."""
+    """Take an argument that no model can write."""
     return str(lock)
 
 

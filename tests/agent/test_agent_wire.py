@@ -1,4 +1,4 @@
-"""The agent over the wire: tools, their limit, streaming, and what stands in the ledger."""
+"""The agent over HTTP: tools, their limit, streaming, and the ledger."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_stopped_after_a_break_what_is_kept_was_said_once(wired: Wired, fake_ope
 
 @pytest.fixture
 def unwritten(monkeypatch: pytest.MonkeyPatch) -> Callable[[AgentClient], None]:
-    """Breaks the ledger of an agent's memory, and of no other."""
+    """Break the ledger of one agent's memory, and of no other."""
 
     def broken(agent: AgentClient) -> None:
         db, record = agent.memory._async._engine.db, Recorder.record

@@ -1,4 +1,4 @@
-"""Pages of docs/ that are drawn from the code are current, and what the README says runs. Source: STYLE 18."""
+"""Generated pages of docs/ are current, and the README's code runs. Source: STYLE 18."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_page_drawn_from_the_code_is_current(name: str):
 
 
 def test_the_python_of_the_readme_runs_as_it_stands(capsys: pytest.CaptureFixture[str]):
-    """In an empty folder, with the offline model, the way a reader would try it."""
+    """Run it in an empty folder with the offline model, as a reader would."""
     code = "\n".join(re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL))
     exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
     printed = capsys.readouterr().out

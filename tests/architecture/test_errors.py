@@ -22,7 +22,7 @@ def tree(root: type[MemoirError] = MemoirError) -> list[type[MemoirError]]:
 
 
 def drawn() -> dict[str, tuple[str, str]]:
-    """Class -> code and base class, as docs/errors.md has them."""
+    """Return class -> code and base class, as docs/errors.md has them."""
     page = (REPOSITORY / "docs" / "errors.md").read_text(encoding="utf-8")
     return {name: (code, base) for code, name, base in re.findall(r"^\| (E\d{3}) \| `(\w+)` \| `(\w+)` \|", page, re.MULTILINE)}
 
@@ -73,6 +73,6 @@ def test_an_unsupported_backend_is_named_by_the_text_of_the_specification():
 
 
 def facts_of(kind: type[MemoirError]) -> dict[str, object]:
-    """A fact for every field of the two forms; numbers where the form asks for digits."""
+    """Return a value for every field of the two forms; numbers if the form asks for digits."""
     fields = re.findall(r"\{(\w+)(?:![rs])?(?::([^}]*))?\}", kind.message_form + kind.remedy_form)
     return {name: 1.0 if spec else "something" for name, spec in sorted(fields)}

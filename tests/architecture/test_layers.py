@@ -1,4 +1,4 @@
-"""Arrows point down only, and every third-party library has one home. Source: DESIGN §3."""
+"""Imports point down only, and every third-party library has one home. Source: DESIGN §3."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def product_imports() -> list[Import]:
 
 
 def breaks(source: Place, target: Place) -> bool:
-    """Upwards, or sideways between features or adapters; the offline model sees core and the pure rooms alone."""
+    """Check for an import upwards, or sideways between features or adapters; the offline model sees core and pure rooms only."""
     if source.part == OFFLINE:
         return target.part not in PURE | {"core", OFFLINE}
     if target.layer > source.layer:
@@ -76,7 +76,7 @@ def test_no_module_imports_from_a_layer_above_or_a_sibling_service_or_adapter():
 
 
 def graph(depth: int | None = None) -> dict[str, set[str]]:
-    """Our modules, or our packages and top modules at a depth, each with those it imports."""
+    """Map each of our modules, or packages and top modules at a depth, to those it imports."""
     below: dict[str, set[str]] = {}
     for found in product_imports():
         source, target = (".".join(name.split(".")[:depth]) for name in (found.source, found.target))
@@ -90,7 +90,7 @@ def test_the_import_graph_has_no_circle():
 
 
 def test_the_house_has_at_most_eleven_floors():
-    """Of packages and top modules: each stands above all that it imports. The app and the tests are no part of it."""
+    """Count packages and top modules, each above all that it imports; the app and the tests are excluded."""
     below = {name: targets for name, targets in graph(2).items() if name.split(".")[0] in (PACKAGE, OFFLINE)}
     floors: dict[str, int] = {}
     for name in TopologicalSorter(below).static_order():

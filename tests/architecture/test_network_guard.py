@@ -1,4 +1,4 @@
-"""The frame's own promises: tests reach loopback only, see no settings of a person, and start in an empty folder."""
+"""Test environment: tests reach loopback only, see no settings of a person, and start in an empty folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import network
 
 @pytest.fixture
 def noted():
-    """The attempts of this test, forgiven when it ends: they are what it is about."""
+    """Return the attempts of this test, forgiven at its end since they are its subject."""
     yield network.attempts
     network.attempts.clear()
 

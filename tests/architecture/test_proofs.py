@@ -1,4 +1,4 @@
-"""The frame tells the truth about what was tested: skips in CI, criteria and their proofs."""
+"""Reports of what was tested: skips in CI, criteria and their proofs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other people's code may rely on is there, is all there is, and costs little to import. Source: API.md, STYLE 14."""
+"""Public names: complete, exclusive, and cheap to import. Source: API.md, STYLE 14."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ HEAVY = (
 
 
 def test_the_package_offers_exactly_what_it_lists():
-    """Names become attributes when they are first used. Submodules, too, when they are imported; they are not on offer."""
+    """Names become attributes on first use; imported submodules are attributes too, but not on offer."""
     assert [name for name in memoir_engine.__all__ if getattr(memoir_engine, name, None) is None] == []
     public = {name: value for name, value in vars(memoir_engine).items() if not name.startswith("_")}
     assert {name for name, value in public.items() if not isinstance(value, ModuleType)} == set(memoir_engine.__all__)
@@ -74,7 +74,7 @@ def test_every_promised_name_is_there():
 
 
 def test_every_type_that_comes_out_of_a_public_name_is_public_too(tmp_path: Path):
-    """Whoever embeds the engine writes down what its verbs give, and catches what they raise."""
+    """Callers annotate results and catch errors, so their types are public."""
     told = {name: getattr(memoir_engine, name) for name in memoir_engine.__all__}
     with memoir_engine.Memory(model="offline", data_dir=tmp_path) as memory:
         spaces = [type(getattr(memory, view)) for view in VIEWS]
@@ -89,7 +89,7 @@ def test_every_type_that_comes_out_of_a_public_name_is_public_too(tmp_path: Path
 
 
 def _given(owner: type) -> Iterator[tuple[str, str]]:
-    """The public fields of a result, and what public verbs and properties return, as they are written."""
+    """Yield the annotations of a result's public fields and of the return values of public verbs and properties."""
     if dataclasses.is_dataclass(owner):
         yield from ((field.name, str(field.type)) for field in dataclasses.fields(owner) if not field.name.startswith("_"))
     ours = [kind for kind in inspect.getmro(owner) if kind.__module__.startswith("memoir_engine")]
@@ -100,7 +100,7 @@ def _given(owner: type) -> Iterator[tuple[str, str]]:
 
 
 def _classes(written: str, module: str) -> set[str]:
-    """Those of its names that are classes of ours; short names for unions and literals need not be imported by anybody."""
+    """Return our classes among its names; short names for unions and literals need not be imported by anybody."""
     names = set(re.findall(r"\b[A-Z]\w+", re.sub(r"Literal\[[^]]*\]", "", written)))
     here = vars(sys.modules[module])
     return {name for name in names if _is_ours(here[name] if name in here else _anywhere(name))}
@@ -111,14 +111,14 @@ def _is_ours(found: object) -> bool:
 
 
 def _anywhere(name: str) -> object:
-    """Where the module that writes it imports it for types alone."""
+    """Look the name up where its module imports it for types alone."""
     ours = [module for known, module in sys.modules.items() if known.startswith("memoir_engine.")]
     return next((vars(module)[name] for module in ours if name in vars(module)), None)
 
 
 @pytest.mark.parametrize(("name", "promised"), SIGNATURES)
 def test_every_promised_parameter_is_there_in_its_order_with_its_default(name: str, promised: str):
-    """More may be there beside them, and what need not be given by name may have a default."""
+    """Allow additional parameters, and defaults for positional ones."""
     holder: dict[str, Any] = {}
     exec(f"def promise({promised}): ...", holder)
     member = functools.reduce(getattr, name.split("."), memoir_engine)

@@ -1,4 +1,4 @@
-"""What a stranger should never meet: catch-all modules, endless files, this or that machine's paths. Source: DESIGN §3, STYLE."""
+"""Tidiness: no catch-all modules, endless files or machine-specific paths. Source: DESIGN §3, STYLE."""
 
 from __future__ import annotations
 

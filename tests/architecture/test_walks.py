@@ -1,4 +1,4 @@
-"""A verb passes few files and few frames. Source: DESIGN §3; the figures are those the house was built to."""
+"""A verb passes few files and few frames. Source: DESIGN §3, for the limits too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TO_FEATURE = 6
 
 @cache
 def walked() -> dict[str, dict[str, int]]:
-    """What each verb passes; in a process of its own, since a profile changes every thread."""
+    """Return the counts of each verb, from a process of its own, since a profile changes every thread."""
     command = [sys.executable, str(REPOSITORY / "tests" / "walked.py")]
     environment = {**os.environ, "MEMOIR_MODEL": "offline"}
     printed = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=300, check=True)

@@ -1,4 +1,4 @@
-"""The frame counts across workers: criteria, what was left out, and what a tier leaves to the other."""
+"""Reports add up across workers: criteria, skips, and what a tier leaves to the other."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_on_a_server(at): pass
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
-    """A suite of two files, so that each of two workers has one."""
+    """Write a suite of two files, so that each of two workers has one."""
     tests = tmp_path / "tests"
     tests.mkdir()
     markers = [f"{name}: as in pyproject.toml" for name in ("req(*criteria)", "full(why)", "mariadb", "postgresql")]
@@ -57,7 +57,7 @@ def run(suite: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_whole_is_counted_over_all_workers(suite: Path):
-    """Criteria, of which those not proved are owed, and what was left out, in one line per reason."""
+    """Check criteria, those owed for lack of proof, and skips, one line per reason."""
     ended = run(suite, "tests")
     assert "MEMOIR: 1 of 149 proved" in ended.stdout
     assert "CHUNK: 2 of 75 proved" in ended.stdout

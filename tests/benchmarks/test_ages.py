@@ -1,4 +1,4 @@
-"""A figure says at which commit it was taken, and is marked where the code it measures has changed since."""
+"""A figure names the commit it was taken at, and is marked if the code it measures has changed since."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def change(root: Path) -> Change:
-    """Commits a change of the file at an hour of one day, and gives the commit."""
+    """Commit a change of the file at an hour of one day; return the commit."""
     if shutil.which("git") is None:
         pytest.skip(machine.missing("git", "install git"))
 

@@ -1,4 +1,4 @@
-"""Every benchmark runs in its small size, so that none rots; the table is drawn from the results. Times are not looked at."""
+"""Every benchmark runs in its small size, so that none rots; the table is drawn from the results. Times are not checked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IN_A_BROWSER = {"startup", "pages", "reviewing"}
 
 @pytest.fixture(autouse=True)
 def _as_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """At the root of the repository; what a benchmark sets in the environment is put back."""
+    """Run at the root of the repository and restore the environment afterwards."""
     monkeypatch.chdir(machine.REPOSITORY)
     with mock.patch.dict(os.environ):
         yield
@@ -32,7 +32,7 @@ def _as_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", runner.names())
 def test_a_benchmark_runs_in_its_small_size_without_the_data(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """And asks for no other data than it says it reads: whatever it asks for is not there."""
+    """Data it does not declare in `READS` is not there either."""
     asked: set[str] = set()
     monkeypatch.setattr(data, "FOLDER", tmp_path / "nothing is here")
     found = data.find
@@ -56,7 +56,7 @@ def test_a_benchmark_that_reads_data_runs_in_its_small_size_with_it(name: str, t
 
 
 def small(name: str, folder: Path) -> dict[str, Any]:
-    """What the benchmark measured, as it is written down."""
+    """Return the benchmark's recorded measurements."""
     if name in IN_A_BROWSER and machine.chromium() is None:
         pytest.skip(machine.missing("Chromium", "install chromium, or run: playwright install chromium"))
     written = runner.run(name, "small", folder)
@@ -75,7 +75,7 @@ def test_the_largest_run_when_they_are_named_alone():
 
 
 def test_the_table_in_the_docs_is_drawn_from_the_results():
-    """But for the ages, which were told when it was written and go on since."""
+    """Ages are ignored: they were computed when the page was written."""
     page = frame.TABLE.read_text(encoding="utf-8")
     assert table.undated(page) == table.undated(table.markdown(frame.RESULTS)), "run: python -m benchmarks --table"
 

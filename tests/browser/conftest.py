@@ -1,6 +1,6 @@
-"""The running app and a real Chromium: one server and one memory per test, a fresh browser context each.
+"""The running app and a real Chromium: one server and memory per test, a fresh browser context each.
 
-Invariant: waits are on what the page shows, or on a gate, never on time. Nothing but the app itself may be asked for.
+Invariant: waits are on what the page shows, or on a gate, never on time. Requests elsewhere than to the app fail.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def held() -> Iterator[tuple[fake.FakeOpenAI, threading.Event]]:
-    """A model server that answers as the offline model would, once its gate is open."""
+    """Serve a model that answers as the offline model once its gate is open."""
     gate = threading.Event()
     with fake.FakeOpenAI() as server:
         server.otherwise(lambda seen: fake.Held(gate, fake.offline(seen)))
@@ -67,21 +67,21 @@ def held() -> Iterator[tuple[fake.FakeOpenAI, threading.Event]]:
 
 @dataclass
 class Apps:
-    """The app on a memory of the test's own, as often as it is started."""
+    """Starts the app, any number of times, on the test's own memory."""
 
     folder: Path
     secrets: Callable[[str], str] | None = None  # from the app's address to what its secrets.toml says
     running: list[warm.Process] = field(default_factory=list)
 
     def __call__(self, **settings: str) -> str:
-        """Start it with these settings; its address."""
+        """Start it with these settings; return its address."""
         own = {"MEMOIR_DATA_DIR": str(self.folder / "memory"), "MEMOIR_MODEL": "offline", "MEMOIR_REVIEWER": "Rita"}
         process, url = _start(own | settings, self.folder, self.secrets)
         self.running.append(process)
         return url
 
     def kill(self) -> None:
-        """As a lost machine ends it: without a word."""
+        """Kill it without warning, as a lost machine does."""
         while self.running:
             process = self.running.pop()
             process.kill()
@@ -95,7 +95,7 @@ class Apps:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Apps]:
-    """served(**settings) starts the app on a memory of the test's own; its address."""
+    """Yield a function that starts the app with settings on the test's own memory and returns its address."""
     apps = Apps(tmp_path)
     yield apps
     apps.stop()
@@ -103,7 +103,7 @@ def served(tmp_path: Path) -> Iterator[Apps]:
 
 @pytest.fixture
 def visit(chromium: Browser) -> Iterator[Callable[[str], Page]]:
-    """visit(address) opens it in a browser of its own; errors of scripts and requests elsewhere fail the test."""
+    """Yield a function that opens an address in its own browser; script errors and requests elsewhere fail the test."""
     opened: list[Page] = []
     problems: list[str] = []
 
@@ -125,7 +125,7 @@ def visit(chromium: Browser) -> Iterator[Callable[[str], Page]]:
 
 
 def ready(page: Page) -> None:
-    """Until the script has run and nothing on the page is old."""
+    """Wait until the script has run and nothing on the page is stale."""
     page.wait_for_function(READY)
 
 

@@ -1,4 +1,4 @@
-"""The audit in a real browser: found, taken back, checked, signed; and a report that works without any network."""
+"""The audit in a real browser: filtering, undo, verification, signatures; and a report that works offline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memoir_engine import Memory
 
 
 def prepared(folder: Path) -> str:
-    """A source, withdrawn by Mia; the id of that action."""
+    """Withdraw a source as Mia; return the action's id."""
     with Memory(data_dir=folder / "memory", model="offline") as memory:
         memory.ingest_text(BAKERY, name="bakery <img src=x>.md").raise_for_error()
         return memory.acting_as("Mia", roles=("auditor",)).sources.withdraw(1, reason="out of date").action_id

@@ -1,4 +1,4 @@
-"""Deep and narrow trees, all four strategies, a forced SUMMARIZE, and a killed process gone on with, in a real browser."""
+"""Deep and narrow trees, all four strategies, a forced SUMMARIZE, and a killed process resumed, in a real browser."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LONG = "".join(
 
 @pytest.fixture
 def filled(tmp_path: Path) -> None:
-    """Sources of several subjects, there before the app starts."""
+    """Fill the memory with sources on several subjects before the app starts."""
     with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
         memory.ingest_text(LONG, name="bakery.txt").raise_for_error()
         memory.ingest_text(FESTIVAL, name="festival.txt").raise_for_error()

@@ -1,4 +1,4 @@
-"""What a new user does, in a real browser: load the samples, upload, walk the tree, ask, open the evidence."""
+"""A new user's first hour in a real browser: load the samples, upload, walk the tree, ask, open the evidence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Held = tuple[fake.FakeOpenAI, threading.Event]
 
 @pytest.fixture
 def filled(tmp_path: Path) -> None:
-    """Two sources of two subjects, there before the app starts."""
+    """Fill the memory with two sources on two subjects before the app starts."""
     with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
         memory.ingest_text(BAKERY, name="bakery.txt").raise_for_error()
         memory.ingest_text(FESTIVAL, name="festival.txt").raise_for_error()

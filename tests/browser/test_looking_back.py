@@ -12,7 +12,7 @@ from memoir_engine import Memory
 
 
 def changed(folder: Path) -> tuple[int, str]:
-    """A memory in which a category was renamed and a source withdrawn; the seq before that, and the old name."""
+    """Rename a category and withdraw a source; return the seq before that, and the old name."""
     with Memory(data_dir=folder / "memory", model="offline") as memory:
         memory.ingest_text(BAKERY, name="bakery.md").raise_for_error()
         memory.ingest_text(FESTIVAL, name="accounts.md").raise_for_error()

@@ -1,4 +1,4 @@
-"""Going into a source and back, in a real browser: the source from its top, the list where it was left."""
+"""Opening a source and going back in a real browser: the source at its top, the list where it was left."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCROLLED = "() => document.querySelector('[data-testid=stMain]').scrollTop"
 
 @pytest.fixture
 def many(tmp_path: Path) -> None:
-    """Twenty-six sources: a page of the table and a few more."""
+    """Add twenty-six sources: a page of the table and a few more."""
     with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
         for number in range(1, 27):
             text = f"Bed {number} of the garden is watered from barrel {number}. " * 12

@@ -1,4 +1,4 @@
-"""Contextual helpers in a real browser: previewed, edited, confirmed, cancelled, a date mistyped, changed afterwards."""
+"""Contextual helpers in a real browser: preview, edit, confirm, cancel, a mistyped date, a later change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memoir_engine import Memory
 
 @pytest.fixture
 def asking(served: Served, visit: Visit) -> Page:
-    """The Sources page of an app that asks a person what each source is."""
+    """Open the Sources page of an app that asks people to describe each source."""
     return visit(served(MEMOIR_AUTO_SOURCE_IDENTIFICATION="false") + "/sources")
 
 

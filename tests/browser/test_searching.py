@@ -1,4 +1,4 @@
-"""A search in a real browser: the ranking moves under the hand, a find opens at its place, and words alone say why."""
+"""A search in a real browser: live re-ranking, a result opened in its source, and the notice of a word-only search."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WEIGHED = """(range, alpha) => {
 
 @pytest.fixture
 def ranked(tmp_path: Path) -> dict[float, list[str | None]]:
-    """Six texts, and the order that the engine gives them by weight."""
+    """Add six texts; return the engine's ranking by weight."""
     with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
         for number, text in enumerate(SUBJECTS, start=1):
             memory.add_knowledge(f"text-{number}", text)

@@ -1,4 +1,4 @@
-"""Signing in with a provider, in a real browser: nothing before it, one's name on every action, nothing after signing out."""
+"""Signing in with a provider, in a real browser: nothing before, one's name on every action, nothing after signing out."""
 
 from __future__ import annotations
 

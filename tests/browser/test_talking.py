@@ -1,4 +1,4 @@
-"""Talking in a conversation in a real browser: words come, say what they stand on, can be stopped, and leave facts behind."""
+"""Chat in a real browser: words stream, cite their sources, can be stopped, and leave facts behind."""
 
 from __future__ import annotations
 

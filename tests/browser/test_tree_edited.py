@@ -1,4 +1,4 @@
-"""The tree edited in a real browser, by keys: the effect, the deed, the way back; a split that the model proposes."""
+"""Tree edits in a real browser by keyboard: preview, edit, undo; a split proposed by the model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEXTS = (
 
 @pytest.fixture
 def leaf(tmp_path: Path) -> Category:
-    """The one leaf of a memory, with chunks about two things."""
+    """Return the one leaf of a memory, with chunks on two subjects."""
     with Memory(data_dir=tmp_path / "memory", model="offline", chunk_min_tokens=5, chunk_max_tokens=30) as memory:
         for number, text in enumerate(TEXTS):
             memory.ingest_text(text, name=f"{number}.txt").raise_for_error()
@@ -68,12 +68,12 @@ def test_a_category_is_renamed_and_split_as_proposed_and_both_are_taken_back_by_
 
 
 def press(page: Page, name: str) -> None:
-    """By the keyboard: the focus on it, then the key."""
+    """Focus the button and press the key."""
     _key(page, page.get_by_role("button", name=name, exact=True).or_(page.get_by_role("radio", name=name, exact=True)).first)
 
 
 def do(page: Page, verb: str, leaf: Category) -> None:
-    """The button that does it, once its effect is shown."""
+    """Wait for the preview and press its button."""
     _key(page, page.locator(f"[class*=st-key-edit-{verb}-{leaf.id}][class*=-do] button"))
 
 

@@ -1,4 +1,4 @@
-"""Pages in windows of several widths, in a real browser: nothing stands alone in a row, no half of a page is empty."""
+"""Pages at several window widths in a real browser: nothing is alone in a row, no half of a page is empty."""
 
 from __future__ import annotations
 

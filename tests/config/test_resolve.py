@@ -1,4 +1,4 @@
-"""Arguments before .env before the environment, the origin of each kept, keys never shown."""
+"""Arguments win over .env and .env over the environment, with the origin of each kept and keys never shown."""
 
 from __future__ import annotations
 

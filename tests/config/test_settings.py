@@ -1,4 +1,4 @@
-"""Settings that cannot work are refused when they are made, with the way out."""
+"""Impossible settings are refused on construction, with a remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for any conversation, any limits, any strategy."""
+"""Properties of any conversation, any limits, any strategy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ limits = st.tuples(st.integers(5, 120), st.floats(0, 0.99), st.floats(0, 0.99), 
 
 
 def talk(given_messages) -> list[dict[str, object]]:
-    """The minutes are of the time since the first message, so that some times run backwards."""
+    """Build messages; minutes count from the first message, so that some times run backwards."""
     return [
         {"role": role, "content": " ".join(words)} | ({} if minutes is None else {"at": START + timedelta(minutes=minutes)})
         for role, words, minutes in given_messages

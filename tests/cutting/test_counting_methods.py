@@ -1,4 +1,4 @@
-"""Counting tokens: four methods, which one was used and how far off it may be, and a report beside actual counts."""
+"""Counting tokens: four methods, the record of method and error bound, and a report beside actual counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cut records, and strategies of one's own."""
+"""Record of a cut, and plugged-in strategies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from talks import START, counted, said, timed
 
 @pytest.fixture
 def plugged():
-    """Registers strategies for one test."""
+    """Register strategies for one test."""
     names: list[str] = []
 
     def plug(name, chunker):

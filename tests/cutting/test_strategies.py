@@ -1,4 +1,4 @@
-"""The three strategies: where they cut, and what they keep to."""
+"""The three strategies: their cuts and their guarantees."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_semantic_cuts_where_the_words_change():
 
 @pytest.mark.req("CHUNK 5.3")
 def test_semantic_compares_what_an_embedder_gives_where_there_is_one():
-    """The words are all the same; the meanings, given by the embedder, change at the fifth message."""
+    """All words are the same; the embedder's meanings change at the fifth message."""
     seen: list[str] = []
 
     def embed(texts):

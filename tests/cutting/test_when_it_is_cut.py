@@ -1,4 +1,4 @@
-"""When a conversation is cut, by which limits, and what is refused."""
+"""Whether a conversation is cut, by which limits, and which arguments are refused."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a memory answers, as JSON: all that is kept, then questions asked anew of the offline model.
+"""Everything a memory answers, as JSON: its contents, then new questions to the offline model.
 
-Invariant: only what stays the same from one opening to the next: neither ids of new runs, nor how long they took.
+Invariant: only what stays the same from one opening to the next: neither ids of new runs nor durations.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OF_A_RUN = {"id", "run_id", "call_id", "decisions", "responses"} | TIMES  # of a
 
 
 def answers(memory: Memory) -> dict[str, Any]:
-    """By what is asked; each value is plain JSON."""
+    """Return plain JSON values by what was asked."""
     kept = {
         "audit": _audit(memory),
         "tree": _tree(memory),
@@ -59,7 +59,7 @@ def _audit(memory: Memory) -> Any:
 
 
 def _event(event: AuditEvent) -> Any:
-    """Without payload and hash: `verify` holds them to the chain."""
+    """Return an event without payload and hash: `verify` checks these against the chain."""
     return {name: value for name, value in plain(event).items() if name not in ("payload", "hash")}
 
 
@@ -161,7 +161,7 @@ def _checkpoints(memory: Memory) -> Any:
 
 
 def _reports(memory: Memory) -> Any:
-    """A digest of each part of each report; when it was written, and the digest over that, differ each time."""
+    """Return a digest of each part of each report, without its date and overall digest, which differ each time."""
     filed = [source.id for source in memory.sources.list() if source.status == "filed"]
     made = [
         *(memory.reports.source(source_id) for source_id in filed),
@@ -191,7 +191,7 @@ def _asked(memory: Memory) -> Any:
 
 
 def _found(result: SearchResult) -> Any:
-    """Passages are numbered anew where an index is built anew."""
+    """Drop passage ids, which change when an index is rebuilt."""
     return {name: value for name, value in plain(result).items() if name not in ("passage_id", "chunk_id")}
 
 
@@ -200,7 +200,7 @@ def _answer(result: QueryResult) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """As JSON has it: values by their fields, times in ISO, keys as words."""
+    """Convert to JSON: values by their fields, times in ISO, keys as strings."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, dict):

@@ -28,7 +28,7 @@ def version(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module", params=["opened", "imported"])
 def memory(request: pytest.FixtureRequest, version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    """The memory as it lies there, and what its export becomes."""
+    """Open the earlier memory as stored, and the one its export becomes."""
     place = tmp_path_factory.mktemp("earlier") / "memory"
     if request.param == "opened":
         with zipfile.ZipFile(FOLDER / version / "memory.zip") as packed:
@@ -42,7 +42,7 @@ def memory(request: pytest.FixtureRequest, version: str, tmp_path_factory: pytes
 
 @pytest.fixture(scope="module")
 def now(memory: Memory) -> dict[str, Any]:
-    """As JSON gives it back, which knows no tuples."""
+    """Pass answers through JSON, which knows no tuples."""
     return json.loads(json.dumps(answers(memory)))
 
 
@@ -71,7 +71,7 @@ def test_its_chain_ended_where_it_did_and_verifies_with_all_that_came_since(now:
 
 
 def test_it_goes_on(memory: Memory):
-    """Filed, asked, remembered and taken back in a memory that another version began."""
+    """File, ask, remember and undo in a memory that another version began."""
     filed = memory.ingest_text("The hull of the boat is painted blue in spring.", name="boat")
     assert memory.query("When is the hull of the boat painted?").raise_for_error().answer == (
         "The hull of the boat is painted blue in spring. [1]"
@@ -83,7 +83,7 @@ def test_it_goes_on(memory: Memory):
 
 
 def differences(now: Any, then: Any, path: str) -> Iterator[str]:
-    """Where the two part, each place by its path."""
+    """Yield the path of each difference."""
     if isinstance(now, dict) and isinstance(then, dict):
         for name in sorted({*now, *then}):
             yield from differences(now.get(name, "absent"), then.get(name, "absent"), f"{path}.{name}")

@@ -76,7 +76,7 @@ DOUBTED = (
 
 
 def write(folder: Path) -> None:
-    """All three files into `folder`."""
+    """Write all three files into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
         place = Path(made) / "memory"
@@ -101,7 +101,7 @@ def write(folder: Path) -> None:
 
 
 def _documents(memory: Memory) -> None:
-    """Two versions of one, one withdrawn, one erased, one filed as knowledge, one that failed; helpers of either origin."""
+    """Add two versions of one source, one withdrawn, erased, knowledge-only and failed; helpers of either origin."""
     letter = memory.ingest_file(LETTER.encode(), name="letter.md", metadata={"from": "Ö. Müller", "n": [1, 2.5, None]})
     memory.ingest_text(CHOIR, name="choir", contextual_helper="Rules of a choir, written by its conductor.").raise_for_error()
     garden = memory.ingest_text(GARDEN, name="garden").raise_for_error()
@@ -122,13 +122,13 @@ def _documents(memory: Memory) -> None:
 
 
 def _names(memory: Memory, source_id: int) -> dict[int, str]:
-    """Names for the categories that the erased words had given theirs."""
+    """Return names for the categories whose names quoted the erased words."""
     preview = memory.sources.preview_erase(source_id)
     return {quoting.category_id: f"Erased {quoting.category_id}" for quoting in preview.names}
 
 
 def _edits(memory: Memory) -> None:
-    """A category made, renamed, moved, merged, split and retired, chunks refiled, and some of it taken back."""
+    """Make, rename, move, merge, split and retire categories, refile chunks, and undo some of it."""
     ada = memory.acting_as("Ada", roles=("viewer", "auditor"))
     roots = memory.tree.roots()
     ada.review.create(None, "Archive", reason="for what is old")
@@ -151,7 +151,7 @@ def _edits(memory: Memory) -> None:
 
 
 def _questions(memory: Memory) -> None:
-    """Every strategy, a budget that drops paths, one that summarises, one of another moment, one that fails, one what-if."""
+    """Ask with every strategy, dropping paths, summarising, of another moment, failing, and as a what-if."""
     past = memory.tree.moments()[-2].seq
     wide = memory.query("When is the rent of the workshop due?", safety_net=2).raise_for_error()
     memory.query("What do the tomatoes of the garden need?", strategy="zoom_in").raise_for_error()
@@ -187,7 +187,7 @@ def _reviews(memory: Memory) -> None:
 
 
 def _conversations(memory: Memory) -> None:
-    """Kept, trimmed, cleared, and brought in; one for a user."""
+    """Keep, trim, clear and import conversations; one for a user."""
     memory.add_conversation("desk", "user", "Where is the key of the boat?", {"by": "phone"}, ts="2026-02-01T10:00:00+00:00")
     memory.add_conversation("desk", "assistant", "The key of the boat hangs in the shed.", ts="2026-02-01T10:01:00+00:00")
     memory.sessions.create("tools", metadata={"topic": "weather"}, max_messages=4)
@@ -203,7 +203,7 @@ def _conversations(memory: Memory) -> None:
 
 
 def _facts(memory: Memory) -> None:
-    """Added, outdated by later words, merged, forgotten, restored, relations between them; of two users and of nobody."""
+    """Add, outdate, merge, forget and restore facts, with relations; of two users and of nobody."""
     memory.remember(_said(TALK), user_id="mia")
     memory.remember(_said(LATER), user_id="mia")
     memory.remember(_said(OTHER), user_id="tom")
@@ -255,7 +255,7 @@ def _id(result: Any) -> int:
 
 
 def _pack(place: Path, file: Path) -> None:
-    """The database in one file without its journal, and all that lies beside it."""
+    """Zip the database as one file without its journal, and everything beside it."""
     database = next(place.glob("*.db"))
     with sqlite3.connect(database) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
