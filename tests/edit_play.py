@@ -22,7 +22,7 @@ from memoir_engine.core.results.review import Verdict
 from memoir_engine.core.run import new_id
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
-from memoir_engine.store.db.types import FAR, ROOT, Tx
+from memoir_engine.store.db.statements import FAR, ROOT, Tx
 from memoir_engine.store.review import reviews
 from memoir_engine.store.sources import helpers, sources
 from memoir_engine.store.sources.plan import NewHelper, PlanStale

@@ -28,7 +28,7 @@ from memoir_engine.query.record import compared, result_of
 from memoir_engine.review.split import AsyncReview, Proposals
 from memoir_engine.runtime.access import runs_of
 from memoir_engine.runtime.engine import View, cut_off
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.tree.chunks import with_previews
 

@@ -25,7 +25,7 @@ from memoir_engine.runtime.access import any_of
 from memoir_engine.runtime.engine import View
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import stamp
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import ActivityFilter
 from memoir_engine.store.events.kind import Names

@@ -24,7 +24,7 @@ from memoir_engine.runtime.engine import View
 from memoir_engine.store.conversations import retention, sessions
 from memoir_engine.store.conversations.messages import as_message, find, history, of_session, view, with_previews
 from memoir_engine.store.conversations.messages import sessions as list_sessions
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.text.messages import Message, fill_times
 
 MOST_LISTED = 100_000

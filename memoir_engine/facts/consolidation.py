@@ -28,7 +28,7 @@ from memoir_engine.prompts.consolidate import FactComparison, Statement, Verdict
 from memoir_engine.runtime.indexes import LIMIT, Nearness
 from memoir_engine.runtime.model import Ask
 from memoir_engine.store.chain import actions
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import facts
 from memoir_engine.store.facts.rows import (
     FactPlan,

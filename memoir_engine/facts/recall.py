@@ -23,7 +23,7 @@ from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import run_verb
 from memoir_engine.store.chain import actions
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import facts
 from memoir_engine.text.attributes import subject_key
 

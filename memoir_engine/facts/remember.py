@@ -27,8 +27,8 @@ from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.conversations.messages import as_message, find, of_session, subject_of
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import owner_key
-from memoir_engine.store.db.types import Tx
 from memoir_engine.store.facts import commit, facts
 from memoir_engine.store.facts.commit import PriorConversation, Remembered, SeenMessages, conversation_key
 from memoir_engine.store.facts.rows import ConversationRead, FactPlan

@@ -23,7 +23,7 @@ from memoir_engine.ingest.schedule import Gate
 from memoir_engine.prompts.evidence import QUOTE_CHARS
 from memoir_engine.runtime.model import Ask
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ingestion import commit
 from memoir_engine.store.review.reviews import reviewed_examples
 from memoir_engine.store.sources.plan import (

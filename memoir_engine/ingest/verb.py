@@ -34,7 +34,7 @@ from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import NoOptions, verb
 from memoir_engine.samples import documents
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger.runs import RunInput
 from memoir_engine.store.sources import sources
 from memoir_engine.store.sources.plan import AlreadyStored, NewHelper, NewSource, StoredSource, check_source

@@ -27,7 +27,7 @@ from memoir_engine.core.results import (
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.access import needs_admin, needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine, View
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.erase import execution
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.search import passages

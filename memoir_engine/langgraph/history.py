@@ -25,7 +25,7 @@ from memoir_engine.core import validation
 from memoir_engine.langgraph.values import Known
 from memoir_engine.store.checkpoints import checkpoints
 from memoir_engine.store.checkpoints.checkpoints import CheckpointRow
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 
 Place = tuple[str, str]  # thread and namespace
 ADVICE = 'Give config={"configurable": {"thread_id": "…"}}.'

@@ -39,8 +39,8 @@ from memoir_engine.langgraph.history import Place, Recent, config_of, old
 from memoir_engine.langgraph.values import Known, Seen, digest, numbers, plan
 from memoir_engine.store.checkpoints import checkpoints, deletion
 from memoir_engine.store.checkpoints.checkpoints import CheckpointRow, NewCheckpoint, ParentGone, Write
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import owner_key
-from memoir_engine.store.db.types import Tx
 
 PAGE = 50  # checkpoints read at once when they are listed
 STRATEGIES = ("keep_latest", "delete")

@@ -45,7 +45,7 @@ from memoir_engine.query.budget import Compression, Condensed
 from memoir_engine.runtime.access import runs_of
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.chain import state
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.tree import categories, chunks
 

@@ -15,7 +15,7 @@ from memoir_engine.core.results import Category, CategoryVersion, Chunk, ChunkPa
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.engine import Engine, View
 from memoir_engine.store.chain import actions
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import activity
 from memoir_engine.store.ledger import decisions
 from memoir_engine.store.tree import categories, chunks, history

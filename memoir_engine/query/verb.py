@@ -29,7 +29,7 @@ from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.chain import actions, state
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
 from memoir_engine.store.tree.cache import TreeSnapshot

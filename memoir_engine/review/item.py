@@ -23,7 +23,7 @@ from memoir_engine.core.results import (
 from memoir_engine.review.order import QueueItem, reasons
 from memoir_engine.review.queue_cache import WaitingList
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.ledger import decisions
 from memoir_engine.store.review import reviews
 from memoir_engine.store.review.reviews import ReviewDecision

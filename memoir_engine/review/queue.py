@@ -33,7 +33,7 @@ from memoir_engine.review.queue_cache import WaitingList
 from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import View
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import reviews
 from memoir_engine.store.facts.reviews import FactDecision
 from memoir_engine.store.review import reviews as filing_reviews

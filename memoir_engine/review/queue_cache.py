@@ -16,7 +16,7 @@ from operator import attrgetter
 from memoir_engine.review.order import QueueItem, RiskChoice, RiskSignal, SampleRule, ranked_items, risk_signals
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.review import reviews
 from memoir_engine.store.review.reviews import ChunkDecision, ReviewedFiling
 

@@ -23,7 +23,7 @@ from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import OnEvent, Verb
 from memoir_engine.runtime.verbs import perform, verb
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.tree import categories, chunks
 from memoir_engine.text.profiles import Profiles

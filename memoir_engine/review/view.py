@@ -19,7 +19,7 @@ from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import View
 from memoir_engine.store import undo
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import sentences
 from memoir_engine.store.facts import reviews
 from memoir_engine.store.review import sign_offs

@@ -33,7 +33,7 @@ from memoir_engine.runtime.passages import Collections, ConversationPassages
 from memoir_engine.runtime.refresher import Keeper, Vectoring
 from memoir_engine.runtime.runner import HEARTBEAT_S, Runner
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.ledger.runs import is_held
 from memoir_engine.store.tree.cache import TreeCache

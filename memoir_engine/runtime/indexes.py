@@ -32,8 +32,8 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.engines import address, in_memory
 from memoir_engine.store.db.ids import identity
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import WORKSPACE
-from memoir_engine.store.db.types import Tx
 from memoir_engine.store.facts import vectors as facts_vectors
 from memoir_engine.store.facts.vectors import FactVectorChanges
 from memoir_engine.store.search.vector_sql import DatabaseVectors, VectorTable

@@ -23,8 +23,8 @@ from memoir_engine.index.segments import Weighing
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.ids import identity
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import NAMELESS, WORKSPACE
-from memoir_engine.store.db.types import Tx
 from memoir_engine.store.search import conversation_passages, embeddings, passages
 from memoir_engine.store.search.passages import PassageRow
 from memoir_engine.text.terms import PASSAGE_TOKENIZER, rank_tokens

@@ -23,7 +23,7 @@ from memoir_engine.store.chain import actions, state, tombstones
 from memoir_engine.store.chain.state import Pulse
 from memoir_engine.store.db import database, ids
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.store.db.statements import Tx, portions
 from memoir_engine.store.search import embeddings, passages
 from memoir_engine.store.tree import chunks
 from memoir_engine.store.tree.cache import TreeCache

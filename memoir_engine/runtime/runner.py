@@ -33,7 +33,7 @@ from memoir_engine.core.run import Actor, Clock, Listener, Run, RunStatus, new_i
 from memoir_engine.runtime.loop import BackgroundLoop
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import calls, runs
 from memoir_engine.store.ledger.calls import Recorder, Unit
 from memoir_engine.store.ledger.runs import RunInput

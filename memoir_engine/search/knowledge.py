@@ -27,8 +27,8 @@ from memoir_engine.runtime.refresher import OFF
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import NoOptions, run_verb, verb
 from memoir_engine.store import ingestion
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import WORKSPACE
-from memoir_engine.store.db.types import Tx
 from memoir_engine.store.search import embeddings, passages
 from memoir_engine.store.sources.plan import NewSource, check_source
 from memoir_engine.text.partial_dates import parse_date_range

@@ -25,7 +25,7 @@ from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import run_verb
 from memoir_engine.store import ingestion
 from memoir_engine.store.conversations import messages
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.sources import sources
 from memoir_engine.text.chunks import cut
 from memoir_engine.text.sentences import summarise as extract_sentences

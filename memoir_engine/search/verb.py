@@ -36,8 +36,8 @@ from memoir_engine.runtime.refresher import OFF
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import run_verb
 from memoir_engine.search.ranking import Fused, SearchQuery, VectorSide, check_ranking, rank
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import WORKSPACE, finder_key
-from memoir_engine.store.db.types import Tx
 from memoir_engine.store.search import embeddings, hits
 from memoir_engine.store.search.hits import CONVERSATION, SearchFilter, kinds, matching_ids
 from memoir_engine.store.search.passages import count

@@ -36,7 +36,7 @@ from memoir_engine.store.chain import actions, state
 from memoir_engine.store.chain.canonical_json import moment_of, stamp
 from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.tables.columns import UTCDateTime
 
 FORMAT, VERSION = "memoir-export", 1

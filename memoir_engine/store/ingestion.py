@@ -27,9 +27,8 @@ from memoir_engine.store.chain import actions, tombstones
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, put_payloads, read_payloads, roll_up, seal
 from memoir_engine.store.db import ids, schema
-from memoir_engine.store.db.statements import Prepared
+from memoir_engine.store.db.statements import FAR, ROOT, Prepared, Tx
 from memoir_engine.store.db.text_rules import check_name, name_key
-from memoir_engine.store.db.types import FAR, ROOT, Tx
 from memoir_engine.store.ledger import decisions, runs
 from memoir_engine.store.ledger.runs import close_with, hold
 from memoir_engine.store.search import embeddings, passages

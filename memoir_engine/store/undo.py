@@ -17,7 +17,7 @@ from memoir_engine.core.run import Clock
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.erase.execution import VERB as ERASE
 from memoir_engine.store.events.registry import KINDS
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, join

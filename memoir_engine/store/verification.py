@@ -23,7 +23,7 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import moment_of
 from memoir_engine.store.db.database import Database, problem_of
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import registry
 from memoir_engine.store.events.projection import Problem, Projection
 

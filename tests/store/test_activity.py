@@ -13,8 +13,8 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db import ids
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import owner_key
-from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events import activity
 from memoir_engine.store.events.activity import ActivityFilter
 from memoir_engine.store.facts import rows

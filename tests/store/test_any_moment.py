@@ -17,7 +17,7 @@ from edit_play import VERBS, Play
 from memoir_engine.core.results import Category, Chunk
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tree import categories as tree_categories
 from memoir_engine.store.tree import chunks, history

@@ -6,7 +6,7 @@ import asyncio
 import threading
 
 from memoir_engine.core.run import Attempt
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger.calls import Recorder
 from small_stores import Store
 

@@ -9,7 +9,7 @@ import pytest
 from memoir_engine.core import errors
 from memoir_engine.core.run import Attempt
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import decisions
 from memoir_engine.store.ledger.calls import Recorder
 from memoir_engine.store.ledger.decisions import NewChoice

@@ -14,7 +14,7 @@ from memoir_engine.core.results import Action
 from memoir_engine.core.run import Attempt
 from memoir_engine.store import tables
 from memoir_engine.store.db.engines import address
-from memoir_engine.store.db.types import FAR
+from memoir_engine.store.db.statements import FAR
 from memoir_engine.store.erase import execution
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice

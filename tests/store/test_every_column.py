@@ -19,8 +19,8 @@ from memoir_engine.store.conversations import sessions
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.engines import address
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import owner_key
-from memoir_engine.store.db.types import Tx
 from memoir_engine.store.erase import execution
 from memoir_engine.store.facts import rows
 from memoir_engine.store.facts.rows import FactState, NewOrigin, PlannedFact, ProposalState

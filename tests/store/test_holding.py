@@ -11,7 +11,7 @@ from memoir_engine.core import errors
 from memoir_engine.core.events import RunStarted, Stamped
 from memoir_engine.core.run import Attempt
 from memoir_engine.store import ingestion
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.ledger.calls import Recorder
 from memoir_engine.store.ledger.decisions import NewChoice

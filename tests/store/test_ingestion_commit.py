@@ -8,7 +8,7 @@ import pytest
 
 from memoir_engine.core import errors
 from memoir_engine.store import ingestion, tables
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import decisions, runs
 from memoir_engine.store.sources import sources
 from memoir_engine.store.sources.plan import AlreadyStored, NewCategory, PlanStale

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from memoir_engine import Memory
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 
 
 def test_the_links_alone_find_a_changed_event_but_not_a_changed_row(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from memoir_engine.core import errors
 from memoir_engine.store import ingestion, tables
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database, Retry
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.tree import chunks
 from servers import Server, new_mariadb, new_postgresql
 from small_plans import SteadyClock, plan_of

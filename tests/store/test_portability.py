@@ -15,7 +15,7 @@ from memoir_engine.core import errors
 from memoir_engine.store import tables
 from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.sources import sources
 from memoir_engine.store.sources.plan import PlanStale
 from memoir_engine.store.tree import categories, chunks

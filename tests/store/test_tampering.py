@@ -16,7 +16,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import put_payloads, seal, stamp
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.engines import address
-from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
 from memoir_engine.store.tables.columns import metadata

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from memoir_engine.core.errors import ReadFailed
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.tree.cache import TreeCache, TreeSnapshot
 from small_stores import Store
 

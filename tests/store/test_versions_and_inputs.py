@@ -9,7 +9,7 @@ from memoir_engine.core import errors
 from memoir_engine.core.results import Action
 from memoir_engine.store.db import schema
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.sources import helpers, sources
 from memoir_engine.store.sources.plan import NewHelper, Receipt

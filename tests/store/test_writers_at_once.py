@@ -13,7 +13,7 @@ from memoir_engine.core.run import Attempt
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import activity
 from memoir_engine.store.events.activity import ActivityFilter
 from memoir_engine.store.ledger import calls, runs

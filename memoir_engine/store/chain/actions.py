@@ -24,9 +24,8 @@ from memoir_engine.core.results import Action, AuditEvent, AuditHead, Cause
 from memoir_engine.core.run import Clock, new_id
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical, moment_of, parse, put_payloads, read_payloads, seal, stamp
-from memoir_engine.store.db.statements import Prepared
+from memoir_engine.store.db.statements import FAR, Prepared, Tx, portions
 from memoir_engine.store.db.text_rules import check_field, check_text
-from memoir_engine.store.db.types import FAR, Tx, portions
 
 
 def standing(tx: Tx, action_ids: Iterable[str]) -> dict[str, str]:

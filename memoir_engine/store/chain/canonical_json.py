@@ -19,8 +19,7 @@ from typing import Any
 from sqlalchemy import Table, insert, select
 
 from memoir_engine.store import tables
-from memoir_engine.store.db.statements import Prepared
-from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.store.db.statements import Prepared, Tx, portions
 
 # what a row's digest covers, in this order: everything but what later events may change (to_seq, status, reviews)
 COVERED: dict[str, tuple[str, ...]] = {

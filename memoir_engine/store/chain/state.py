@@ -14,8 +14,7 @@ from sqlalchemy import Select, bindparam, func, or_, select
 
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical
-from memoir_engine.store.db.statements import Prepared
-from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.store.db.statements import FAR, Prepared, Tx
 from memoir_engine.store.tables.sources import LIVE
 
 

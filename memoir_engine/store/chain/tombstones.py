@@ -18,8 +18,7 @@ from memoir_engine.core.errors import ErasedMeanwhile
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import COVERED, OUTCOME, canonical, moment_of
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.statements import Prepared
-from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.store.db.statements import Prepared, Tx, portions
 
 GONE = ""  # nothing was left
 NO_SALT = ""  # of a row that lost its text: no guess at it can be tried against the digest

@@ -21,8 +21,7 @@ from sqlalchemy import ColumnElement, bindparam, delete, insert, select, update
 
 from memoir_engine.store import tables
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.statements import Prepared
-from memoir_engine.store.db.types import Tx, portions, rows_in
+from memoir_engine.store.db.statements import Prepared, Tx, portions, rows_in
 
 _PLAIN, _DEFLATED = b"\x00", b"\x01"
 _LEVEL = 6

@@ -26,7 +26,7 @@ from memoir_engine.store.chain.tombstones import has_key
 from memoir_engine.store.checkpoints import checkpoints
 from memoir_engine.store.checkpoints.checkpoints import packed, unpacked
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.types import Tx, portions, rows_in
+from memoir_engine.store.db.statements import Tx, portions, rows_in
 from memoir_engine.text.redaction import DistinctWords
 
 _FIXED = {0xCA: 4, 0xCB: 8, 0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8, 0xD0: 1, 0xD1: 2, 0xD2: 4, 0xD3: 8}

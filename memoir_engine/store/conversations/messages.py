@@ -18,9 +18,8 @@ from sqlalchemy import and_, bindparam, func, or_, select
 from memoir_engine.core.results import MessageRecord, SessionView
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import parse
-from memoir_engine.store.db.statements import Prepared
+from memoir_engine.store.db.statements import Prepared, Tx, portions
 from memoir_engine.store.db.text_rules import owner_key
-from memoir_engine.store.db.types import Tx, portions
 from memoir_engine.store.search.conversation_passages import record
 from memoir_engine.text.messages import Message
 

@@ -26,8 +26,8 @@ from memoir_engine.store.chain.canonical_json import canonical, parse
 from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.checkpoints import deletion
 from memoir_engine.store.conversations.messages import find, subject_of
+from memoir_engine.store.db.statements import FAR, Tx, portions, rows_in
 from memoir_engine.store.db.text_rules import owner_key
-from memoir_engine.store.db.types import FAR, Tx, portions, rows_in
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.search import conversation_passages, embeddings, passages
 from memoir_engine.text.messages import base_kind

@@ -25,9 +25,8 @@ from memoir_engine.store.conversations.messages import find, id_key
 from memoir_engine.store.conversations.retention import trim
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import is_retried
-from memoir_engine.store.db.statements import Prepared
+from memoir_engine.store.db.statements import Prepared, Tx
 from memoir_engine.store.db.text_rules import check_field, owner_key
-from memoir_engine.store.db.types import Tx
 from memoir_engine.text.messages import Message, base_kind
 
 VERB = "converse"

@@ -31,7 +31,7 @@ from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.db import engines, schema
 from memoir_engine.store.db.engines import address, in_memory, make_folder, safe
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 
 Failure = Literal["lost", "conflict", "fatal"]
 

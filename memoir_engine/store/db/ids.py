@@ -17,8 +17,7 @@ from sqlalchemy import bindparam, or_, select, update
 from memoir_engine.store import tables
 from memoir_engine.store.db import schema
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.statements import Prepared
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Prepared, Tx
 
 _MINE = tables.counter.c.name == bindparam("which")
 _ADD = Prepared(update(tables.counter).where(_MINE).values(value=tables.counter.c.value + bindparam("count")), [])

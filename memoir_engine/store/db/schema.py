@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from memoir_engine.core.errors import InvalidSetting, SchemaTooNew
 from memoir_engine.store import tables
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 
 UNDER_WAY = "creating"
 COUNTERS = (

@@ -1,4 +1,4 @@
-"""Statements that are compiled once and run on the driver's own cursor.
+"""Statements: the transaction they run in, rows by portions of a list, and those compiled once for the driver's own cursor.
 
 Invariant: a statement means what it means to SQLAlchemy, which compiles it, converts values in and out, and names the errors;
 only its work around each execution is left out, on SQLite five sixths of the time of a short statement. Where somebody listens
@@ -10,17 +10,41 @@ Source: decision 0022.
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from itertools import islice
+from typing import Any, NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import BigInteger, BindParameter, ColumnElement, Delete, Insert, Select, Update, bindparam
-from sqlalchemy.engine import Dialect
+from sqlalchemy.engine import Connection, Dialect
 from sqlalchemy.exc import DBAPIError
 
-from memoir_engine.store.db.types import Tx, portions
-
+T = TypeVar("T")
 Convert = Callable[[Any], Any]
+Tx = Connection  # a connection inside one transaction, as `Database.read` and `Database.write` hand it out
+
+FAR = 2**62  # to_seq of a row that is still open; a number, so that UNIQUE holds for open rows on every database
+ROOT = 0  # parent_key of level 1; a UNIQUE over a NULL parent lets duplicates through on every database
+
+
+def portions(values: Iterable[T], size: int = 500) -> Iterator[list[T]]:
+    """Yield a few at a time: an IN list and a packet have their limits."""
+    rest = iter(values)
+    while portion := list(islice(rest, size)):
+        yield portion
+
+
+def rows_in(tx: Tx, query: Select[Any], column: ColumnElement[Any], values: Iterable[Any]) -> Iterator[Any]:
+    """Yield the rows of a query whose column has one of these values, portion by portion."""
+    for portion in portions(values):
+        yield from tx.execute(query.where(column.in_(portion)))
+
+
+def build(kind: type[T], row: Any, **values: Any) -> T:
+    """Build a dataclass from the columns that are named like its fields, and from further or corrected values."""
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
+    return kind(**{**{name: value for name, value in row._asdict().items() if name in names}, **values})
 
 
 class Prepared:

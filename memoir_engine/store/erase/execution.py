@@ -30,8 +30,8 @@ from memoir_engine.store.chain.tombstones import NO_SALT, has_key, key_of
 from memoir_engine.store.checkpoints import deletion
 from memoir_engine.store.conversations.messages import as_message
 from memoir_engine.store.db import database, ids
+from memoir_engine.store.db.statements import FAR, ROOT, Tx, portions, rows_in
 from memoir_engine.store.db.text_rules import check_name, name_key
-from memoir_engine.store.db.types import FAR, ROOT, Tx, portions, rows_in
 from memoir_engine.store.erase.usages import QUOTING_COLUMNS, SourceUsages, redacted, trace
 from memoir_engine.store.facts import vectors
 from memoir_engine.store.ledger import runs

@@ -21,7 +21,7 @@ from memoir_engine.prompts import select as prompts_select
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical, parse
 from memoir_engine.store.chain.tombstones import key_of
-from memoir_engine.store.db.types import Tx, rows_in
+from memoir_engine.store.db.statements import Tx, rows_in
 from memoir_engine.store.sources import sources
 from memoir_engine.text.redaction import DistinctWords, iter_strings, map_strings
 

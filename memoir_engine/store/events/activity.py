@@ -23,8 +23,8 @@ from memoir_engine.core.results.evidence import Tally
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions as chain_actions
 from memoir_engine.store.chain.canonical_json import moment_of, parse, read_payloads, stamp
+from memoir_engine.store.db.statements import ROOT, Tx, portions
 from memoir_engine.store.db.text_rules import WORKSPACE
-from memoir_engine.store.db.types import ROOT, Tx, portions
 from memoir_engine.store.events.registry import KINDS
 from memoir_engine.store.tree import categories as tree_categories
 

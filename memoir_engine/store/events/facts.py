@@ -19,8 +19,8 @@ from memoir_engine.core.results import AuditEvent
 from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse
+from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.db.text_rules import owner_key
-from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.events.kind import EventKind, each, family, ignore
 from memoir_engine.store.events.projection import (
     Problem,

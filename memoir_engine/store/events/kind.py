@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from memoir_engine.core.results import AuditEvent
 from memoir_engine.core.results.documents import Path
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, RowEvidence
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, join
 

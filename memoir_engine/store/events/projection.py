@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Select, Table, select
 
 from memoir_engine.store.chain.canonical_json import COVERED, roll_up, values_digest
 from memoir_engine.store.chain.tombstones import Tombstones
-from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.store.db.statements import FAR, Tx
 
 Body = dict[str, Any]
 

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import digest, parse
 from memoir_engine.store.chain.tombstones import Tombstones
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import conversations, facts, review, runs, sources, tree
 from memoir_engine.store.events.kind import EventKind
 from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, RowEvidence, stream

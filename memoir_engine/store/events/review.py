@@ -16,7 +16,7 @@ from sqlalchemy import select
 from memoir_engine.core.results import AuditEvent
 from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.events.kind import EventKind, Names, each, family
 from memoir_engine.store.events.projection import (
     Body,

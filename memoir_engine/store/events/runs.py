@@ -18,7 +18,7 @@ from sqlalchemy import select
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import OUTCOME, roll_up
 from memoir_engine.store.chain.tombstones import TombstoneRow, remains
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events.kind import EventKind, family
 from memoir_engine.store.events.projection import Problem, Projection, ReplayedEvent, RowEvidence, RunClosing
 from memoir_engine.store.ledger.runs import ALIVE, RESUMABLE, outcome_digest

@@ -19,7 +19,7 @@ from sqlalchemy import select
 from memoir_engine.core.results import AuditEvent, Source
 from memoir_engine.store import ingestion, tables
 from memoir_engine.store.chain.canonical_json import parse, roll_up
-from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.events.kind import EventKind, Names, each, family
 from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, RowEvidence, RowRange, stream
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, step

@@ -26,9 +26,8 @@ from memoir_engine.store.conversations.messages import as_message
 from memoir_engine.store.conversations.messages import find as find_session
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import is_retried
-from memoir_engine.store.db.statements import Prepared
+from memoir_engine.store.db.statements import FAR, Prepared, Tx, portions
 from memoir_engine.store.db.text_rules import owner_key
-from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts import facts, rows, vectors
 from memoir_engine.store.facts.rows import (
     OUTDATED,

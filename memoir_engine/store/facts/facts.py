@@ -21,8 +21,7 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import moment_of, parse, read_payloads
 from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.conversations.messages import as_message, id_key
-from memoir_engine.store.db.statements import Listed, Prepared
-from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.db.statements import FAR, Listed, Prepared, Tx, portions
 from memoir_engine.store.facts.rows import ACTIVE, REMEMBERED, KnownFact
 from memoir_engine.store.search.conversation_passages import record
 

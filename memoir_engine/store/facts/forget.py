@@ -29,7 +29,7 @@ from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.conversations import retention
 from memoir_engine.store.conversations.messages import as_message
 from memoir_engine.store.db import database, ids
-from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.db.statements import FAR, Tx, portions
 from memoir_engine.store.facts import facts, rows, vectors
 from memoir_engine.store.facts.facts import OwnerFilter
 from memoir_engine.store.facts.reviews import APPROVED

@@ -37,7 +37,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse, read_payloads
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.db.statements import FAR, Tx, portions
 from memoir_engine.store.facts import facts, rows
 from memoir_engine.store.facts.facts import OwnerFilter
 from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, FactState, PlannedFact, ProposalState

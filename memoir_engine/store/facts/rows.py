@@ -22,8 +22,7 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, parse, put_payloads, roll_up, seal, stamp
 from memoir_engine.store.chain.tombstones import NO_SALT
-from memoir_engine.store.db.statements import Prepared
-from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.store.db.statements import FAR, Prepared, Tx
 from memoir_engine.text.messages import Message
 
 

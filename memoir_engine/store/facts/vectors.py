@@ -19,8 +19,7 @@ from memoir_engine.core.ports import Vectors
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.statements import Prepared
-from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.store.db.statements import Prepared, Tx, portions
 from memoir_engine.store.facts.rows import REMEMBERED
 from memoir_engine.store.search import embeddings
 from memoir_engine.store.search.embeddings import VECTOR_DTYPE, Matrix

@@ -21,9 +21,8 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical, parse, put_payloads, read_payloads, seal
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database, is_retried
-from memoir_engine.store.db.statements import Prepared
+from memoir_engine.store.db.statements import Prepared, Tx, build
 from memoir_engine.store.db.text_rules import tame
-from memoir_engine.store.db.types import Tx, build
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.ledger.runs import hold
 

@@ -37,9 +37,8 @@ from memoir_engine.store.chain.canonical_json import (
     values_digest,
 )
 from memoir_engine.store.db.database import is_retried
-from memoir_engine.store.db.statements import Prepared
+from memoir_engine.store.db.statements import Prepared, Tx, build
 from memoir_engine.store.db.text_rules import check_field, tame
-from memoir_engine.store.db.types import Tx, build
 
 PRIVATE = ("reply", "remember", "extract", "recall", "search")  # a search may embed conversations on its way
 SUMMARY = "create_summary"  # of a session it has a subject, of a document none

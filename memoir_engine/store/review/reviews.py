@@ -24,7 +24,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import moment_of, parse, put_payloads
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.types import FAR, Tx, rows_in
+from memoir_engine.store.db.statements import FAR, Tx, rows_in
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.tree.filings import APPROVED, NOW, FilingReview

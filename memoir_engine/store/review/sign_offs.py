@@ -25,7 +25,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, digest, moment_of, parse, put_payloads, read_payloads, salts
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.types import FAR, Tx, rows_in
+from memoir_engine.store.db.statements import FAR, Tx, rows_in
 from memoir_engine.store.tree import categories
 
 Subject = Literal["source", "category"]

@@ -18,9 +18,8 @@ from memoir_engine.core.results import MessageRecord
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import parse
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.statements import Prepared
+from memoir_engine.store.db.statements import FAR, Prepared, Tx
 from memoir_engine.store.db.text_rules import said_key
-from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.search import embeddings, passages
 from memoir_engine.store.search.passages import PassageRow, PassageSpan
 from memoir_engine.text.messages import base_kind

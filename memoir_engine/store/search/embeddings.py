@@ -17,8 +17,8 @@ from sqlalchemy import BigInteger, ColumnElement, Row, Select, bindparam, delete
 from memoir_engine.core.ports import Vectors
 from memoir_engine.store import tables
 from memoir_engine.store.db import ids
+from memoir_engine.store.db.statements import FAR, Tx, portions
 from memoir_engine.store.db.text_rules import WORKSPACE
-from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.search import passages
 from memoir_engine.store.search.passages import PassageRow
 

@@ -14,8 +14,8 @@ from sqlalchemy import false, or_, select
 
 from memoir_engine.core.errors import SourceNotFound
 from memoir_engine.store import tables
+from memoir_engine.store.db.statements import FAR, Tx, rows_in
 from memoir_engine.store.db.text_rules import WORKSPACE
-from memoir_engine.store.db.types import FAR, Tx, rows_in
 from memoir_engine.store.search import conversation_passages, passages
 from memoir_engine.store.sources.sources import MOST_ID
 

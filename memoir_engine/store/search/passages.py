@@ -16,9 +16,8 @@ from sqlalchemy import Integer, and_, bindparam, case, cast, func, insert, or_, 
 
 from memoir_engine.store import tables
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.statements import Prepared
+from memoir_engine.store.db.statements import FAR, Prepared, Tx, portions, rows_in
 from memoir_engine.store.db.text_rules import WORKSPACE
-from memoir_engine.store.db.types import FAR, Tx, portions, rows_in
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.text.passages import split_passages

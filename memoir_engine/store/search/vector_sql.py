@@ -42,7 +42,7 @@ from memoir_engine.core.ports import HEALTHY, Cosines, Health, Near, VectorIndex
 from memoir_engine.store import tables
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.store.db.statements import Tx, portions
 from memoir_engine.store.tables.columns import key
 
 _S = tables.setting.c

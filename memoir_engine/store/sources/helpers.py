@@ -21,8 +21,8 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import seal
 from memoir_engine.store.db import ids
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import check_text
-from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger.runs import close_with, hold
 from memoir_engine.store.sources import sources
 from memoir_engine.store.sources.plan import NewHelper

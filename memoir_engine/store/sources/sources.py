@@ -31,7 +31,7 @@ from memoir_engine.core.errors import SourceErased, SourceNotCurrent, SourceNotF
 from memoir_engine.core.results import Heading, Helper, Source
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical, parse, seal
-from memoir_engine.store.db.types import FAR, Tx, build, portions
+from memoir_engine.store.db.statements import FAR, Tx, build, portions
 from memoir_engine.store.sources.plan import NewSource
 from memoir_engine.store.tables.sources import LIVE
 

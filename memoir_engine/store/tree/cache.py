@@ -22,7 +22,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.state import pulse
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.db.statements import FAR, Tx, portions
 from memoir_engine.store.tree import categories, chunks
 from memoir_engine.store.tree.categories import CategoryRow
 from memoir_engine.text.profiles import Profiles, decode_leaf, encode_leaf

@@ -23,8 +23,8 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import seal
 from memoir_engine.store.db import schema
+from memoir_engine.store.db.statements import FAR, ROOT, Tx, rows_in
 from memoir_engine.store.db.text_rules import name_key
-from memoir_engine.store.db.types import FAR, ROOT, Tx, rows_in
 from memoir_engine.text.names import SEPARATOR, fold
 
 

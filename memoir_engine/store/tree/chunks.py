@@ -21,8 +21,7 @@ from memoir_engine.core.results.documents import Path
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import moment_of, stamp
-from memoir_engine.store.db.statements import Prepared
-from memoir_engine.store.db.types import FAR, Tx, portions, rows_in
+from memoir_engine.store.db.statements import FAR, Prepared, Tx, portions, rows_in
 from memoir_engine.store.tree import categories
 from memoir_engine.text.sentences import READ_CHARS, opening
 

@@ -19,8 +19,8 @@ from memoir_engine.core.errors import CategoryNotFound, InvalidSetting, LimitRea
 from memoir_engine.core.results.documents import Path
 from memoir_engine.store import tables
 from memoir_engine.store.db import schema
+from memoir_engine.store.db.statements import FAR, ROOT, Tx, rows_in
 from memoir_engine.store.db.text_rules import name_key
-from memoir_engine.store.db.types import FAR, ROOT, Tx, rows_in
 from memoir_engine.store.tree import categories, chunks, filings
 from memoir_engine.store.tree.categories import OpenCategory, below, path_in
 

@@ -36,8 +36,8 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import put_payloads
 from memoir_engine.store.db import ids
+from memoir_engine.store.db.statements import FAR, ROOT, Tx, rows_in
 from memoir_engine.store.db.text_rules import check_name
-from memoir_engine.store.db.types import FAR, ROOT, Tx, rows_in
 from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.tree.categories import OpenCategory
 from memoir_engine.store.tree.edit_draft import (

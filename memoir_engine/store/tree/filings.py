@@ -25,7 +25,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import moment_of, put_payloads
 from memoir_engine.store.db import ids, schema
-from memoir_engine.store.db.types import FAR, ROOT, Tx, portions, rows_in
+from memoir_engine.store.db.statements import FAR, ROOT, Tx, portions, rows_in
 from memoir_engine.store.search import passages
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tables.sources import LIVE

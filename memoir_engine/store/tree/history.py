@@ -17,7 +17,7 @@ from memoir_engine.core.results import CategoryChange, CategoryVersion, Filing, 
 from memoir_engine.core.results.documents import Path
 from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import causes
-from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.tree import categories
 from memoir_engine.store.tree.categories import CategoryRow, path_in
 from memoir_engine.text.names import SEPARATOR
