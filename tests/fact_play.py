@@ -1,7 +1,7 @@
-"""Conversations whose sentences are facts, and a model that says what a test tells it of them.
+"""Conversations whose sentences are facts, with a scripted model.
 
-As usual: each sentence of a user is one fact about its first word, said with the confidence .8; no fact has to do with another,
-and every new fact stands beside what is known. `judge` answers a comparison by contents.
+By default each sentence of a user is one fact about its first word, with confidence .8; no facts are related, and every new fact
+stays beside the known ones. `judge` scripts a comparison by contents.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 def said(*texts: str, at: datetime | None = DAY, replies: bool = False) -> list[dict[str, Any]]:
-    """Messages of a user, one per text; with `replies` an assistant says "Fine." after each."""
+    """Build messages of a user, one per text; with `replies` an assistant answers "Fine." to each."""
     found: list[dict[str, Any]] = []
     for text in texts:
         found.append({"role": "user", "content": text, **({"at": at.isoformat()} if at else {})})
@@ -46,7 +46,7 @@ def sentences(asked: Asked) -> dict[str, Any]:
 
 
 def judge(**verdicts: Any) -> Any:
-    """By new content, with underscores for spaces: (relation, known content), and more fields of the verdict."""
+    """Script verdicts by new content, with underscores for spaces: (relation, known content), and further fields."""
 
     def answer(asked: Asked) -> dict[str, Any]:
         meeting = consolidate.read(asked.text)
@@ -67,7 +67,7 @@ def remember(memory: Memory, *texts: str, user: str | None = "mia", at: datetime
 
 
 def standing(memory: Memory, user: str = "mia", **how: Any) -> dict[str, str]:
-    """Content → status."""
+    """Return each fact's status by content."""
     return {one.content: one.status for one in memory.facts.list(user, **how)}
 
 

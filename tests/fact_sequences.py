@@ -1,4 +1,4 @@
-"""A player that turns any numbers into what happens to facts, and what must hold meanwhile.
+"""Player that turns numbers into actions on facts, and checks their rules meanwhile.
 
     play = Play(memory, script)
     play.step("say", 4, 7)        # whatever 4 and 7 come to among what is there now; nothing where it is refused
@@ -60,11 +60,11 @@ class Play:
             self._take_back(can[next(turns, 0) % len(can)])
 
     def state(self) -> State:
-        """All that people see of facts, of every user."""
+        """Return all that people see of facts, of every user."""
         return tuple(self._of(user) for user in USERS) + (self._queue(),)
 
     def problems(self) -> list[str]:
-        """What breaks the record, or what is said of facts."""
+        """List violations of the record and of the rules of facts."""
         check = self.memory.audit.verify()
         broken = [] if check.ok else [str(check.problem)]
         for user in USERS:
@@ -132,7 +132,7 @@ class Play:
         return self._bring_back(can[one % len(can)]) if can else None
 
     def _probe(self, one: int, _: int) -> str | None:
-        """Undo one, and that at once again: all is as it was."""
+        """Undo an action and undo that at once: the state must be equal."""
         can = self._undoable(self.done)
         if not can:
             return None
@@ -152,7 +152,7 @@ class Play:
         return undoing
 
     def _bring_back(self, undoing: str) -> str:
-        """The action that undoes an undo stands for the first one from now on."""
+        """Undo an undo; its action stands for the first one from now on."""
         brought = self.memory.review.undo(undoing).action_id
         del self.undoings[undoing]
         return brought

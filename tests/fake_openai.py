@@ -47,7 +47,7 @@ GATE_TIMEOUT_S = 150  # a gate that nobody opens ends the request, so that a bro
 
 @dataclass(frozen=True)
 class Seen:
-    """A request as it came."""
+    """Request as it arrived."""
 
     path: str
     body: dict[str, Any]
@@ -59,7 +59,7 @@ class Seen:
 
     @property
     def mode(self) -> str:
-        """How JSON was asked for: native, tool or prompted."""
+        """Return how JSON was requested: native, tool or prompted."""
         asked = self.body.get("response_format") or self.body.get("text", {}).get("format") or {}
         if asked.get("type") == "json_schema":
             return "native"
@@ -67,7 +67,7 @@ class Seen:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON schema asked for, wherever the mode puts it."""
+        """Return the JSON schema requested, wherever the mode puts it."""
         if self.mode == "native":
             asked = self.body.get("response_format", {}).get("json_schema") or self.body["text"]["format"]
             return dict(asked["schema"])
@@ -79,7 +79,7 @@ class Seen:
 
     @property
     def turns(self) -> list[tuple[str, str]]:
-        """(role, text) of every message, instructions of the responses API first."""
+        """Return (role, text) of every message, instructions of the responses API first."""
         listed = self.body.get("messages", self.body.get("input", []))
         turns = [("system", self.body["instructions"])] if self.body.get("instructions") else []
         return turns + [(m.get("role", m.get("type", "")), text_of(m.get("content", ""))) for m in listed]
@@ -95,7 +95,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Status:
-    """An error answer in OpenAI's form."""
+    """Error answer in OpenAI's form."""
 
     status: int
     message: str = "scripted failure"
@@ -105,26 +105,26 @@ class Status:
 
 @dataclass(frozen=True)
 class Drop:
-    """The connection is closed without an answer."""
+    """Closes the connection without an answer."""
 
 
 @dataclass(frozen=True)
 class Half:
-    """The answer's head and half of its body, then silence until `gate` opens: a half-dead connection."""
+    """Sends the head and half of the body, then nothing until `gate` opens: a half-dead connection."""
 
     gate: threading.Event
 
 
 @dataclass(frozen=True)
 class Html:
-    """A proxy's page instead of JSON."""
+    """Sends a proxy's page instead of JSON."""
 
     page: str = "<html><body>Sign in first</body></html>"
 
 
 @dataclass(frozen=True)
 class Broken:
-    """A body that is called JSON and is not."""
+    """Sends an invalid body as JSON."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ Script = Callable[[Seen], Answer]
 
 
 def offline(seen: Seen) -> Answer:
-    """What the offline model answers to this request."""
+    """Answer the request as the offline model would."""
     from memoir_offline.model import answer
 
     return answer(seen.instructions, seen.user_text, seen.schema)
@@ -178,7 +178,7 @@ class FakeOpenAI:
         self._script = script
 
     def wait_for(self, count: int) -> None:
-        """Until so many requests have come."""
+        """Wait until this many requests have come."""
         with self.arrived:
             assert self.arrived.wait_for(lambda: len(self.seen) >= count, GATE_TIMEOUT_S)
 
@@ -215,7 +215,7 @@ class FakeOpenAI:
 
 
 def serving() -> Iterator[FakeOpenAI]:
-    """For a fixture: `fake_openai = pytest.fixture(serving)`."""
+    """Serve as a fixture: `fake_openai = pytest.fixture(serving)`."""
     with FakeOpenAI() as server:
         yield server
 
@@ -226,7 +226,7 @@ class _Server(ThreadingHTTPServer):
     fake: FakeOpenAI
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up (time-outs, cancelled requests) is part of the tests."""
+        """Ignore clients that hang up (time-outs, cancelled requests), which is part of the tests."""
 
 
 class _Conversation(BaseHTTPRequestHandler):

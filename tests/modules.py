@@ -28,7 +28,7 @@ ROOMS = ({"core", "samples"}, PURE | ADAPTERS, {"runtime"}, FEATURES, {"api", "l
 
 @dataclass(frozen=True)
 class Place:
-    """Where a module stands: its layer, and the part of the layer it belongs to."""
+    """Location of a module: its layer, and the part of the layer it belongs to."""
 
     layer: int
     part: str
@@ -36,7 +36,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Import:
-    """One import statement. `target` is the dotted name, with the imported name where that is a module of ours."""
+    """Import statement. `target` is the dotted name, with the imported name if that is a module of ours."""
 
     source: str
     target: str
@@ -48,14 +48,14 @@ class Import:
 
 @cache
 def tracked() -> tuple[str, ...]:
-    """Every file of the repository that is not ignored, new ones included."""
+    """List every file of the repository that is not ignored, new ones included."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     printed = subprocess.run(listed, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
     return tuple(sorted(name for name in printed.splitlines() if (REPOSITORY / name).is_file()))
 
 
 def python_files(*folders: str) -> list[Path]:
-    """Our Python files below the folders, and app.py with them where all are asked for."""
+    """List our Python files below the folders; app.py too if all are requested."""
     wanted = folders or CODE
     files = [REPOSITORY / name for name in tracked() if name.endswith(".py") and name.split("/")[0] in wanted]
     launcher = REPOSITORY / "app.py"
@@ -63,13 +63,13 @@ def python_files(*folders: str) -> list[Path]:
 
 
 def dotted(path: Path) -> str:
-    """memoir_engine/store/chain/actions.py -> memoir_engine.store.chain.actions"""
+    """Convert a path: memoir_engine/store/chain/actions.py -> memoir_engine.store.chain.actions"""
     parts = path.relative_to(REPOSITORY).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def place(module: str) -> Place | None:
-    """None for what is not the product's: tests, benchmarks, other people's packages."""
+    """Locate a module; None outside the product: tests, benchmarks, other packages."""
     root, *rest = module.split(".")
     if root in ("app", "ui", "pages"):
         return Place(5, "app")
@@ -108,7 +108,7 @@ def _absolute(node: ast.ImportFrom, path: Path) -> str:
 
 
 def _target(base: str, name: str) -> str:
-    """`from memoir_engine import errors` imports a module; `from memoir_engine import Memory` a name of the package."""
+    """Resolve `from memoir_engine import errors` to a module, `from memoir_engine import Memory` to a name of the package."""
     beneath = REPOSITORY.joinpath(*base.split("."), name)
     is_module = beneath.with_suffix(".py").exists() or (beneath / "__init__.py").exists()
     return f"{base}.{name}" if is_module else base

@@ -19,7 +19,7 @@ attempts: list[str] = []
 
 
 class NetworkReached(OSError):
-    """A test tried to leave the machine."""
+    """Attempt of a test to leave the machine."""
 
 
 def guard() -> None:
@@ -27,7 +27,7 @@ def guard() -> None:
 
 
 def is_local(host: Any) -> bool:
-    """None and the empty string mean this machine; so do loopback and wildcard addresses and our own name."""
+    """Accept loopback, wildcard addresses and our own name; None and "" mean this machine."""
     if host is None:
         return True
     name = host.decode() if isinstance(host, bytes) else str(host)

@@ -1,4 +1,4 @@
-"""A provider to sign in with, on loopback: OpenID Connect's discovery, its questions and its signed answers, for one person.
+"""OpenID Connect provider on loopback, which signs in one person.
 
 Invariant: whoever is sent here is `person`; nobody is asked for a password. Only the code it gave out buys a token, once.
 """
@@ -20,7 +20,7 @@ CLIENT, SECRET = "memoir", "a client's secret for tests"
 
 
 class Provider:
-    """`with Provider(email=…) as provider:`; `person` may be changed between two sign-ins."""
+    """Use as `with Provider(email=…) as provider:`; `person` may change between two sign-ins."""
 
     def __init__(self, **person: Any) -> None:
         self.person = {"sub": "42"} | person
@@ -38,7 +38,7 @@ class Provider:
         self._server.server_close()
 
     def secrets(self, app: str) -> str:
-        """What stands in secrets.toml of the app at this address."""
+        """Return the secrets.toml for the app at this address."""
         return "\n".join(
             [
                 "[auth]",
@@ -101,6 +101,6 @@ class Provider:
                 self.wfile.write(data)
 
             def log_message(self, *_: object) -> None:
-                """Nothing on the screen of the tests."""
+                """Print nothing during tests."""
 
         return Handler

@@ -1,4 +1,4 @@
-"""The JSON bodies with which OpenAI's server answers: chat completions, responses, embeddings.
+"""JSON bodies of OpenAI's answers: chat completions, responses, embeddings.
 
 Invariant: a body depends on nothing but the request and the scripted reply.
 """
@@ -16,7 +16,7 @@ ANSWER = "final_result"  # the tool that stands for a structured answer
 
 @dataclass(frozen=True)
 class Text:
-    """A reply. usage: (prompt, completion) tokens, None reports none."""
+    """Text reply. usage: (prompt, completion) tokens, None reports none."""
 
     content: str
     finish: str = "stop"
@@ -25,7 +25,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Torn:
-    """The words of a stream that breaks off after them: neither an end nor a count of tokens comes."""
+    """Stream that breaks off after these words, without an end or a token count."""
 
     content: str
 
@@ -37,7 +37,7 @@ class Refuse:
 
 @dataclass(frozen=True)
 class Called:
-    """A reply that calls tools: (name, arguments)."""
+    """Reply that calls tools: (name, arguments)."""
 
     calls: tuple[tuple[str, dict[str, Any]], ...]
     content: str | None = None
@@ -72,7 +72,7 @@ def chat(asked: dict[str, Any], reply: Text | Refuse | Called) -> dict[str, Any]
 
 
 def streamed(body: dict[str, Any]) -> str:
-    """A chat completion as server-sent events: word by word."""
+    """Encode a chat completion as server-sent events, word by word."""
     message, finish = body["choices"][0]["message"], body["choices"][0]["finish_reason"]
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
     deltas += [{"content": word} for word in re.findall(r"\S+\s*", message["content"] or "")]
@@ -85,7 +85,7 @@ def streamed(body: dict[str, Any]) -> str:
 
 
 def torn(asked: dict[str, Any], reply: Torn) -> str:
-    """What comes of it before it breaks off."""
+    """Return what is sent before it breaks off."""
     head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1700000000, "model": asked["model"]}
     deltas = [{"role": "assistant", "content": word} for word in re.findall(r"\S+\s*", reply.content)]
     return _events([head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas])
@@ -140,7 +140,7 @@ def _usage(reply: Text | Refuse, sent: str, received: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Vectors:
-    """An answer to embeddings; rows None: by the texts. order: the numbers the rows are sent under."""
+    """Answer to embeddings; rows None: derived from the texts. order: the indexes under which rows are sent."""
 
     rows: list[list[float]] | None = None
     order: tuple[int, ...] | None = None
@@ -156,7 +156,7 @@ def vectors_body(body: dict[str, Any], answer: Vectors) -> dict[str, Any]:
 
 
 def embeddings(body: dict[str, Any]) -> dict[str, Any]:
-    """Vectors that depend on nothing but the text; equal texts are equal."""
+    """Derive vectors from the texts alone; equal texts get equal vectors."""
     texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
     dims = body.get("dimensions", 8)
     data = [{"object": "embedding", "index": n, "embedding": _vector(text, dims)} for n, text in enumerate(texts)]

@@ -1,4 +1,4 @@
-"""A process that is killed between the commit of its run and the run's end: what is stored has its result."""
+"""A process killed between the commit of its run and the run's end: stored work keeps its result."""
 
 from __future__ import annotations
 

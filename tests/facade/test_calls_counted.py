@@ -1,4 +1,4 @@
-"""A call is one request to a model, counted the same wherever it is told. Source: DESIGN §4."""
+"""A call is one request to a model, counted alike everywhere. Source: DESIGN §4."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_cancelled_ingestion_counts_what_was_on_its_way(memory: Memory, script
 
 
 def test_what_a_killed_run_asked_is_counted_by_its_rows(memory: Memory, script: Script):
-    """Nothing was left to write its result: the rows say it."""
+    """Nobody was left to write its result, so its rows are counted."""
     memory.ingest_text(TRADES).raise_for_error()
     script.on("classify", *["no JSON"] * 3)
     run = memory.ingest_text(TRADES + " More of it.").run_id

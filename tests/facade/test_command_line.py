@@ -1,4 +1,4 @@
-"""The command line: what a person types, and what comes back."""
+"""The command line: its arguments and its output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an ingestion will cost, what it may cost, and what it did cost."""
+"""Cost of an ingestion: the estimate, the cap, and the actual cost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SENT, RECEIVED = 0.001, 0.01  # USD per token
 
 @pytest.fixture
 def priced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model costs money: a price list with one price."""
+    """Price the model: a price list with one price."""
 
     def cost(_choice: object, sent: int, received: int) -> float:
         return SENT * sent + RECEIVED * received
@@ -27,7 +27,7 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def price(monkeypatch: pytest.MonkeyPatch, cost: Callable[..., float | None]) -> None:
-    """What calls are expected to cost."""
+    """Set the expected price of calls."""
     for where in ("runtime.model", "ingest.verb"):
         monkeypatch.setattr(f"memoir_engine.{where}.cost", cost)
 
@@ -171,7 +171,7 @@ def test_a_fall_back_without_a_price_refuses_before_anything_is_asked(
 
 
 def test_what_was_paid_for_before_costs_nothing_and_is_known(opened: Opened, script: Script, monkeypatch: pytest.MonkeyPatch):
-    """The price list forgets the model: the answers of the run are all paid for, only its commit failed."""
+    """The price list forgets the model; all answers of the run are paid for, only its commit failed."""
     memory = opened(max_cost=1.0)
     with pytest.MonkeyPatch.context() as disk:
         disk.setattr("memoir_engine.ingest.pipeline.commit", full)
@@ -192,7 +192,7 @@ def test_the_offline_model_costs_nothing_and_is_known(tmp_path: Path):
 
 
 def test_failed_attempts_count_towards_the_cap(opened: Opened, script: Script, priced: None):
-    """Three replies that do not fit are paid for like any other; the run that goes on has that much less."""
+    """Three invalid replies are paid for like any other; the resumed run has that much less."""
     script.on("classify", *["no JSON"] * 3)
     memory = opened(max_concurrency=1)
     run = memory.ingest_text(TRADES).run_id

@@ -1,4 +1,4 @@
-"""An ingestion that waits for a person to say what its source is: asked, shown, confirmed or called off."""
+"""An ingestion that waits for a person to describe its source: form, preview, confirmation, cancellation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def draft(memory: Memory) -> str:
 
 
 def rows(memory: Memory) -> dict[str, int]:
-    """How many rows of each table there are."""
+    """Count the rows of each table."""
     from sqlalchemy import func, select
 
     from memoir_engine.store import tables

@@ -1,4 +1,4 @@
-"""Erasing through the facade: after it no table, no file of the memory and no index holds a word of the text."""
+"""Erasure through the facade: afterwards no table, file or index of the memory contains a word of the text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def files_with(folder: Path, *words: str) -> list[str]:
-    """Files below the folder whose bytes hold one of the words, in whatever case."""
+    """List files below the folder whose bytes contain one of the words, in any case."""
     found = []
     for path in sorted(folder.rglob("*")):
         held = path.read_bytes().lower() if path.is_file() else b""
@@ -39,7 +39,7 @@ def files_with(folder: Path, *words: str) -> list[str]:
 
 
 def lived(memory: Memory) -> int:
-    """A source that was asked about, summarised, corrected, given helpers; its id. Others were filed after it."""
+    """Ask about, summarise, correct and describe a source, file others after it; return its id."""
     first = memory.ingest_text(LETTER, name="zephyrquartz.txt", metadata={"for": "Brontolith"}).raise_for_error()
     memory.ingest_text(RULES, name="choir.txt").raise_for_error()
     assert first.source_id is not None

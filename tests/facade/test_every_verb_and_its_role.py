@@ -1,6 +1,6 @@
-"""Every verb there is, walked: what does not stand in the lists of reading, asking and adding refuses a viewer.
+"""Every verb that is not listed as reading, asking or adding refuses a viewer.
 
-A verb that is new and changes something is found here without being named: it must refuse, or be listed with a reason.
+A new verb that changes something is found here automatically: it must refuse, or be listed with a reason.
 Source: DESIGN §6 "Who and whose".
 """
 
@@ -83,7 +83,7 @@ SAMPLES = {"int": 1, "str": "x", "Iterable[int]": (1,), "int | None": 1}
 
 
 def arguments(verb: Any) -> dict[str, Any]:
-    """One of the right type for each parameter that has to be given; the role is looked at before any of them."""
+    """Return a value of the right type for each required parameter; the role is checked before any of them."""
     needed = [one for one in inspect.signature(verb).parameters.values() if one.default is inspect.Parameter.empty]
     return {one.name: SAMPLES.get(str(one.annotation), ()) for one in needed if one.kind is not inspect.Parameter.VAR_KEYWORD} | (
         {"given": 1} if any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in needed) else {}

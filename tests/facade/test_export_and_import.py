@@ -1,4 +1,4 @@
-"""A memory into a file and back: equal by head and state, on any database; anything else is refused whole."""
+"""Export and import: equal by head and state, on any database; any other file is refused whole."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GONE = "The zephyrquartz is kept by the landlord, who wants the obliquamber back
 
 @pytest.fixture(scope="module")
 def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    """Ingested, asked, corrected, undone, withdrawn, erased, failed."""
+    """A memory with ingestions, questions, corrections, undos, withdrawals, erasures and failures."""
     with Memory(data_dir=tmp_path_factory.mktemp("lived"), hierarchy_depth=2, **SMALL) as memory:
         letter = memory.ingest_text(LETTER, name="letter", metadata={"from": "Ö. Müller", "n": [1, 2.5, None]}).raise_for_error()
         memory.ingest_file(RULES.encode(), name="rules.md").raise_for_error()
@@ -49,7 +49,7 @@ def file(lived: Memory, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def told(memory: Memory) -> Any:
-    """All that a reader of a memory can see of its documents and its record."""
+    """Return everything a reader can see of its documents and record."""
     return (
         memory.audit.head(),
         memory.audit.events(limit=500),
@@ -157,7 +157,7 @@ def test_an_export_that_cannot_be_written_leaves_what_was_there(lived: Memory, t
 
 
 def sealed(file: Path) -> dict[str, Any]:
-    """Rows, bytes and digest of each member, as its manifest has them."""
+    """Return rows, bytes and digest of each member, as the manifest has them."""
     with zipfile.ZipFile(file) as archive:
         return dict(json.loads(archive.read("manifest.json"))["members"])
 
@@ -170,7 +170,7 @@ def manifest(held: dict[str, bytes], /, **changes: Any) -> None:
 
 
 def resealed(members: dict[str, bytes], name: str, data: bytes) -> None:
-    """Changed by somebody who knows how the manifest is made."""
+    """Change a member and its manifest entry, as somebody would who knows the format."""
     said = json.loads(members["manifest.json"])["members"]
     said[name] = {"rows": data.count(b"\n") - 1, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     members[name] = data

@@ -1,4 +1,4 @@
-"""Odd arguments are refused at the border, by their name, before anything is written down or asked."""
+"""Invalid arguments are refused by name, before anything is written or asked."""
 
 from __future__ import annotations
 

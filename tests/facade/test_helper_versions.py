@@ -1,4 +1,4 @@
-"""The helper of a stored source: set by a person, drawn again, compared, taken back."""
+"""The helper of a stored source: edited by a person, regenerated, compared, undone."""
 
 from __future__ import annotations
 

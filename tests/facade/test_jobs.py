@@ -121,7 +121,7 @@ def test_what_is_not_our_own_fails_the_run_and_is_raised(memory: Memory, monkeyp
 
 @pytest.fixture
 def shelved(opened: Opened, script: Script) -> Memory:
-    """One level with one category, so that nine documents are filed in a moment."""
+    """A memory with one level and one category, so that nine documents are filed quickly."""
     script.always("classify", lambda asked: placed(dict.fromkeys(asked.ids, "Paper")))
     script.always("helper", {"author": "unknown", "date": "unknown", "topic": "unknown", "summary": "A paper."})
     return opened(hierarchy_depth=1, batch_size=50, chunk_min_tokens=300, chunk_max_tokens=500)
@@ -181,7 +181,7 @@ def test_an_error_from_within_is_not_told_as_the_caller_s(memory: Memory, monkey
 
 @pytest.fixture
 def elsewhere(memory: Memory) -> str:
-    """A run that another process has begun."""
+    """Begin a run in another process."""
     engine = memory._async._engine
     now = engine.clock.now()
     asked = {"question": "Where?"}

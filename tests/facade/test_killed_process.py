@@ -1,4 +1,4 @@
-"""A process killed in the middle: the run is found interrupted, nothing is half stored, what was paid is used again."""
+"""A process killed midway: its run is found interrupted, nothing is half stored, paid answers are reused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run tells goes to Python's log as well, and none of a text does."""
+"""Progress of a run also goes to Python's log, without any source text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No text of a source stands in the progress of a run, in what it came to, in its errors or in the notes of its decisions."""
+"""No source text is in the progress, results or errors of a run, or in the notes of its decisions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TITLED = f"# A heading that nobody else has\n\n{TRADES}".encode()
 
 
 def rows(memory: Memory) -> str:
-    """Everything a ledger row says outside its payloads."""
+    """Return everything in a ledger row outside its payloads."""
     run, event, call, note = tables.run.c, tables.run_event.c, tables.model_call.c, tables.decision.c
     wanted: list[Any] = [select(run.result, run.error, run.remedy), select(event.body), select(call.error), select(note.note)]
     return str([memory._async._engine.db.read(lambda tx, one=one: tx.execute(one).all()) for one in wanted])

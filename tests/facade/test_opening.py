@@ -1,4 +1,4 @@
-"""A memory is opened where it cannot be: said in words, before anything is opened."""
+"""Impossible openings are refused with a clear message, before anything is opened."""
 
 from __future__ import annotations
 

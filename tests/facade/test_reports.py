@@ -1,4 +1,4 @@
-"""Reports of a memory in use: what, from where, which options, who, and the head of the chain at that moment."""
+"""Reports of a memory in use: results, sources, options, actors, and the chain's head at that moment."""
 
 from __future__ import annotations
 

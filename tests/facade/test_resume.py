@@ -1,4 +1,4 @@
-"""An ingestion that did not get to its end goes on as the same run, and asks the model only for what is missing."""
+"""An unfinished ingestion resumes as the same run, and asks the model only for what is missing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def kept(memory: Memory, run_id: str) -> runs.RunInput | None:
 
 
 def failed(memory: Memory, script: Script) -> str:
-    """A run that failed after three paid answers."""
+    """Start a run that fails after three paid answers."""
     script.on("classify", place, place, *["no JSON"] * 3)
     result = memory.ingest_text(TRADES, name="trades.txt", metadata={"shelf": 3})
     assert result.status == "error"
@@ -95,7 +95,7 @@ def test_after_a_killed_process_a_new_memory_goes_on(opened: Opened, script: Scr
 
 
 def pass_some_time(memory: Memory, run_id: str) -> None:
-    """As if its process had been dead for long."""
+    """Age the run's heartbeat as if its process had been dead for long."""
     db, long_ago = memory._async._engine.db, datetime(2026, 1, 1, tzinfo=UTC)
     db.write(lambda tx: runs.heartbeat(tx, [run_id], long_ago))
     db.write(lambda tx: runs.renew(tx, run_id, now=long_ago))

@@ -1,4 +1,4 @@
-"""The review as a page uses it: a queue by risk, evidence, and steps that are each done once."""
+"""The review as a page uses it: a queue by risk, evidence, and steps each performed once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The item of a chunk as it stands, and an undo whose id its caller made."""
+"""The current review item of a chunk, and an undo with an id made by its caller."""
 
 from __future__ import annotations
 

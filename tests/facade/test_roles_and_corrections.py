@@ -1,4 +1,4 @@
-"""Who may do what; a correction and its way back, equal by the hash of the state."""
+"""Permissions by role; a correction and its undo, equal by the hash of the state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run of one user is not there for another, whichever way it is asked for."""
+"""A run of one user is invisible to another, by every verb."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BY_ID: dict[str, Asking] = {
 
 
 def left_behind(memory: Memory, status: RunStatus) -> str:
-    """A run of ana whose process has died, or that waits."""
+    """Leave a run of ana's whose process has died, or that waits."""
     engine = memory._async._engine
     at = engine.clock.now() - timedelta(minutes=1)
     row = runs.NewRun(new_id(at), "reply", "ana", "ana", at, {"text": SECRET}, status=status, owner="dead:1")

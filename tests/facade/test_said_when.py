@@ -1,4 +1,4 @@
-"""When something was said: what is told about a time that is none."""
+"""Error messages for invalid message times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A split as the model proposes it: asked for, looked at, confirmed group by group."""
+"""A split proposed by the model: requested, reviewed, confirmed group by group."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BEES = (
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    """One leaf with three chunks about wine and three about bees."""
+    """A memory with one leaf that has three chunks about wine and three about bees."""
     with Memory(data_dir=tmp_path / "own", model="offline", chunk_min_tokens=5, chunk_max_tokens=30) as memory:
         for number, text in enumerate((*WINE, *BEES)):
             memory.ingest_text(text, name=f"{number}.txt").raise_for_error()

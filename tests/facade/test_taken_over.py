@@ -1,4 +1,4 @@
-"""A process that stalls, is taken for dead, and wakes after its run was resumed by another."""
+"""A process that stalls, is declared dead, and wakes after its run was resumed by another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
 
 
 def stalls(memory: Memory, script: Script) -> tuple[str, Gate]:
-    """Its helper is paid for; its first classification does not come back, and nobody hears of it any more."""
+    """Start a run whose helper is paid for and whose first classification hangs, without a heartbeat."""
     gate = script.hold("classify")
     run = memory.start("ingest_text", text=TRADES)
     script.wait_for("classify")
@@ -27,7 +27,7 @@ def stalls(memory: Memory, script: Script) -> tuple[str, Gate]:
 
 
 async def still(memory: Memory) -> None:
-    """It shows no life: no heartbeat of its runs any more."""
+    """Stop the heartbeat of its runs."""
     pulse = memory._async._engine.runner._pulse
     assert pulse is not None
     pulse.cancel()

@@ -1,4 +1,4 @@
-"""Corrections teach: what people placed is shown to later classification of texts like it, and the ledger says so."""
+"""Corrections teach: chunks placed by people are examples for later similar texts, and the ledger records them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LIKE = "Art/Oil/Dutch paragraph 9 tells once more at some length of Dutch and of
 
 
 def taught(memory: Memory, name: str, text: str = LIKE) -> list[tuple[int, ...]]:
-    """What each level's decision about the only chunk of a new text was shown."""
+    """Return the examples that each level's decision about a new one-chunk text was shown."""
     result = memory.ingest_text(f"{text} ({name})", name=name).raise_for_error()
     assert result.source_id is not None
     return [decision.taught for decision in memory.tree.decisions(memory.sources.chunks(result.source_id)[0].id)]

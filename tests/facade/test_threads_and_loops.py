@@ -1,4 +1,4 @@
-"""Any thread, any event loop, any number of callers at once; and the places where waiting would never end."""
+"""Any thread, any event loop, any number of concurrent callers; and calls that would deadlock."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_the_async_face_closes_with_its_block(script: Script, tmp_path: Path):
 
 
 def test_the_caller_s_loop_goes_on_while_the_memory_closes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Closing waits here for what only the caller's own loop can give."""
+    """Closing waits here for something that only the caller's own loop can provide."""
     turned, close = threading.Event(), AsyncMemory.close
 
     def closing(memory: AsyncMemory) -> None:
@@ -167,7 +167,7 @@ def test_after_a_fork_the_old_memory_is_refused_and_a_new_one_works(memory: Memo
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="not applicable: this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_a_forked_process_closes_what_it_inherited_without_touching_it(memory: Memory, script: Script):
-    """With a run under way, and every lock of the parent's taken at the moment of the fork."""
+    """Fork with a run in progress and every lock of the parent's held."""
     script.hold("helper")
     run = memory.start("ingest_text", text=TRADES)
     script.wait_for("helper")

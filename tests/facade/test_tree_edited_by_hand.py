@@ -1,4 +1,4 @@
-"""The tree edited through the facade: who may, what is shown before, what questions read afterwards, and the way back."""
+"""Tree edits through the facade: permissions, preview, effect on questions, and undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two processes on one data folder: the second says what it lacks, and whatever kills either, nothing is lost."""
+"""Two processes on one data folder: the second says what it lacks, and killing either loses nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ for line in sys.stdin:
 
 
 class Other:
-    """Another process that has the memory open."""
+    """Second process that has the memory open."""
 
     def __init__(self, where: Path, first: int = 0) -> None:
         command = ["-c", PROGRAM, str(where), str(first)]
@@ -58,7 +58,7 @@ class Other:
         return json.loads(self.read())
 
     def kill(self) -> list[str]:
-        """What it had said and nobody had read yet."""
+        """Kill it; return the output nobody had read yet."""
         self._process.send_signal(signal.SIGKILL)
         rest, _ = self._process.communicate(timeout=120)
         return rest.split()

@@ -1,4 +1,4 @@
-"""What no database could store is refused right after reading, before a model is paid for."""
+"""Text that no database can store is refused right after reading, before a model is paid for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where vectors are looked for, as one who uses a memory sees it: by setting, after damage, after an erasure."""
+"""Vector stores as a memory's user sees them: chosen by setting, after damage, after an erasure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def where(tmp_path) -> Path:
 
 
 def put_away(memory: Memory) -> None:
-    """Everything is in the files of its indexes."""
+    """Wait until everything is in the index files."""
     engine = memory._async._engine
     memory.search("anything")
     engine.passages.vectors("", engine.embedder.id, engine.embedder.dim)[0].settle()

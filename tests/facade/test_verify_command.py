@@ -1,4 +1,4 @@
-"""`memoir verify`: what it is told, what it finds, and how it ends."""
+"""`memoir verify`: arguments, findings and exit codes."""
 
 from __future__ import annotations
 

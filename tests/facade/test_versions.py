@@ -1,4 +1,4 @@
-"""A newer version of a source: what it replaces leaves the questions, stays readable, and comes back with an undo."""
+"""A newer version of a source: the replaced one leaves the questions, stays readable, and returns with an undo."""
 
 from __future__ import annotations
 

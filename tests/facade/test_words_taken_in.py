@@ -1,4 +1,4 @@
-"""The index of filed chunks is fed in portions, by one of those who wait for it."""
+"""The index of filed chunks is filled in portions, by one of the waiting threads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Law/Tax/Vat", "Music/Wi
 
 @pytest.fixture
 def read(memory: Memory, script: Script, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many chunks were read at a time, once five are filed and the index is empty."""
+    """Return the sizes of the portions read, with five chunks filed and an empty index."""
     for number in range(5):
         memory.ingest_text(f"{TRADES} And {number} more.", name=str(number)).raise_for_error()
     engine = memory._async._engine

@@ -1,4 +1,4 @@
-"""A memory whose model draws a fact from every sentence, and compares as the test tells it to."""
+"""A memory whose model extracts a fact from every sentence and compares as scripted."""
 
 from __future__ import annotations
 

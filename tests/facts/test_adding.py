@@ -1,4 +1,4 @@
-"""Adding a fact costs the same, however much is there."""
+"""Adding a fact costs the same, however many there are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVERY_ROW = {"audit_head", "counter", "lease"}  # tables of a few rows, whatever
 
 @contextmanager
 def heard(memory: Memory) -> Iterator[list[tuple[str, Any]]]:
-    """The statements of the units, with what they are given."""
+    """Record the units' SQL statements with their parameters."""
     said: list[tuple[str, Any]] = []
     db = memory._async._engine.db
 
@@ -36,7 +36,7 @@ def heard(memory: Memory) -> Iterator[list[tuple[str, Any]]]:
 
 
 def steps(memory: Memory, said: list[tuple[str, Any]]) -> list[str]:
-    """How SQLite goes about them, one step after the other."""
+    """Return the steps of SQLite's query plans."""
     looked = [one for one in said if one[0].startswith(("SELECT", "UPDATE", "DELETE"))]
     with memory._async._engine.db._reader.connect() as connection:
         plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}", given).all() for asked, given in looked]

@@ -1,4 +1,4 @@
-"""Whatever is said, decided and taken back, in any order, and in whatever order the previews let it be undone.
+"""Any sequence of statements, decisions and undos keeps the rules, whatever order of undo the previews allow.
 
 A longer search, with other numbers each time: MEMOIR_TEST_SEQUENCES=200 pytest tests/facts/test_any_sequence.py
 """

@@ -1,4 +1,4 @@
-"""At the borders of facts: who pays for a search, pages of relations, meanings from the embedder, and what is no text."""
+"""Edge cases of facts: who pays for a search, pages of relations, the embedder's meanings, and invalid texts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SEMANTIC = {"conversation": {"strategy": "semantic", "max_tokens": 80, "min_toke
 
 @pytest.mark.req("CHUNK 5.3")
 def test_where_the_subject_shifts_is_told_by_the_memorys_embedder(opened: Opened, server: FakeOpenAI, script: Script):
-    """The words are all the same; what the embedder makes of them changes at the fifth message."""
+    """All words are the same; the embedder's vectors change at the fifth message."""
     server.say_vectors(Vectors([[1.0] + [0.0] * 7] * 4 + [[0.0] * 7 + [1.0]] * 6))
     found = opened(**REMOTE, **SEMANTIC).remember(TALK, user_id="mia")
     assert [cut.first for cut in found.cuts] == [0, 4]

@@ -1,4 +1,4 @@
-"""New facts meet the known ones of the same user; what changes is a status, and can be taken back."""
+"""New facts are compared with the user's known ones; only statuses change, and the change can be undone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def state_of(memory: Memory) -> str:
 
 
 def updated(memory: Memory, script: Script):
-    """Berlin, then Munich."""
+    """Remember Berlin, then Munich."""
     first = remember(memory, "Mia lives in Berlin")
     script.always("consolidate", judge(Mia_lives_in_Munich=("update", "Mia lives in Berlin")))
     return first, remember(memory, "Mia lives in Munich", at=LATER)

@@ -1,4 +1,4 @@
-"""Words of an erased source leave the facts that say them, and what stands of the facts is as it was."""
+"""Erasing a source removes its words from the facts that quote them, and leaves the rest unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECRET = f"The zanzibarian protocol is called Marmaladeous. It was signed by {NA
 
 @pytest.fixture
 def told(memory: Memory) -> int:
-    """A source, and what mia says of its people; the number of the source."""
+    """Add a source and mia's statements about its people; return the source's number."""
     memory.add_knowledge("secret", SECRET)
     mine = memory.acting_as("mia", user="mia")
     mine.remember([{"role": "user", "content": f"mia works with {NAME}.", "name": "Quixandra"}])

@@ -1,4 +1,4 @@
-"""Facts are drawn cut by cut, and what fails costs no other."""
+"""Facts are extracted cut by cut; a failed cut costs no other."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def extracted(memory: Memory, messages: list[dict[str, Any]] = LONG, **more: Any
 
 @pytest.fixture
 def cutting(opened: Opened) -> Memory:
-    """Two messages to a cut."""
+    """A memory that cuts every two messages."""
     return opened(**CUT)
 
 
@@ -177,7 +177,7 @@ def test_what_it_took_is_in_the_result_the_events_and_the_log(cutting, caplog):
 
 @pytest.mark.req("CHUNK 11.4")
 def test_tokens_are_told_in_whole_for_each_cut_and_for_the_overlaps(opened, script, caplog):
-    """Six messages of ten tokens: cuts of three, of which the second and the third begin with one of the cut before."""
+    """Six messages of ten tokens: cuts of three, the second and third of which begin with one of the cut before."""
     memory = opened(**(CUT | {"conversation": {"max_tokens": 30, "overlap_tokens": 10, "min_tokens": 0}}))
     with caplog.at_level(logging.INFO, logger="memoir_engine"):
         found = extracted(memory, counted(*[10] * 6))
@@ -193,7 +193,7 @@ def test_tokens_are_told_in_whole_for_each_cut_and_for_the_overlaps(opened, scri
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SetClock:
-    """Stands still until a step of the extraction moves it."""
+    """A clock that stands still until a step of the extraction moves it."""
     told = SetClock(DAY)
     monkeypatch.setattr(SystemClock, "now", lambda _: told.now())
     monkeypatch.setattr(SystemClock, "tick_ms", lambda _: told.tick_ms())
@@ -201,7 +201,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SetClock:
 
 
 def takes(clock: SetClock, seconds: int, answer: Any) -> Any:
-    """The answer of a model that needs so long for it."""
+    """Return a model's answer after moving the clock by `seconds`."""
 
     def answered(asked: Asked) -> Any:
         clock.moved += timedelta(seconds=seconds)
@@ -235,7 +235,7 @@ def test_each_step_is_measured_apart(clock, cutting, script, monkeypatch, caplog
 
 @pytest.mark.req("CHUNK 11.2")
 def test_merging_is_measured_with_the_deduplication(clock, cutting, script, monkeypatch):
-    """Nothing is asked about a single fact, so that the 5 s are those of the merging alone."""
+    """A single fact is compared with nothing, so that the 5 s are those of merging alone."""
     script.on("facts", FIRST, {"facts": []})
     merge = extraction.merge
 

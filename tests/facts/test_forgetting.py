@@ -1,4 +1,4 @@
-"""A fact that a person wants forgotten is gone from every place, for good; what stays says that it was."""
+"""A forgotten fact is gone from every place for good; what remains records that it existed."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_row_changed_by_hand_is_found(memory, script, table, change):
 
 @pytest.fixture
 def merged(memory: Memory, script):
-    """What Mia does, and two of its parts."""
+    """Remember an activity of Mia's in two parts, which are merged."""
     first = remember(memory, "Mia gardens in Krummhausen").added[0]
     fuller = {"merged": "Mia gardens in Krummhausen and paints"}
     script.always("consolidate", judge(Mia_paints=("complementary", first.content, fuller)))

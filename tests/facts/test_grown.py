@@ -1,4 +1,4 @@
-"""A conversation that has grown since it was remembered: what is in the session stays once, and only what is new is read."""
+"""A conversation grown since it was remembered: stored messages stay once, and only new ones are read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def contents(memory: Memory) -> list[str]:
 
 
 def read(script: Script) -> list[list[str]]:
-    """What each reading for facts was shown."""
+    """Return the messages shown to each extraction."""
     return [[turn.text for turn in facts.read(one.text).turns] for one in script.asked("facts")]
 
 

@@ -1,4 +1,4 @@
-"""No read of facts ever crosses users, whoever asks and however; and whoever writes for somebody else is refused."""
+"""Facts never cross users, whoever asks and however; writing for somebody else is refused."""
 
 from __future__ import annotations
 

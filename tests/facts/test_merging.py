@@ -1,4 +1,4 @@
-"""Facts of several cuts that say the same, and what becomes of the relations between them."""
+"""Equal facts of several cuts are merged, with the relations between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same words again: at once from two sides, in another session, after an undo; and proposals that others overtook."""
+"""Repeated statements: concurrently, in another session, after an undo; and overtaken proposals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose facts what is said becomes, through the memory itself, without a model."""
+"""Ownership of facts by speaker, through the memory itself, without a model."""
 
 from __future__ import annotations
 

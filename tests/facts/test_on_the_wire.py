@@ -53,7 +53,7 @@ def server() -> Iterator[FakeOpenAI]:
 
 
 def answered(seen: Seen) -> dict[str, Any]:
-    """Each task by the line that names it; the words behind a quote are found across the conversation by the model."""
+    """Answer each task by the line that names it; a quote's words are found across the conversation by the model."""
     if seen.instructions.startswith("task: facts/"):
         talk = facts.read(seen.user_text)
         assert [turn.role for turn in talk.turns] == ["user", "assistant"] * 4 + ["user"]

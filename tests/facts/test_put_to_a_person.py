@@ -1,4 +1,4 @@
-"""What the model is not sure of, or what words and times speak against, is put to a person."""
+"""Changes the model is unsure of, or that words and times contradict, become proposals to a person."""
 
 from __future__ import annotations
 

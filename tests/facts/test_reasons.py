@@ -1,4 +1,4 @@
-"""Why somebody did something to a person's facts or conversations is told to that person and to admins, and to nobody else."""
+"""Reasons for actions on a person's facts or conversations are visible to that person and to admins only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WHY = "She told me of her divorce"
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    """Ana's fact was brought back, and a conversation of hers cleared, each with a reason; and a source was withdrawn."""
+    """A memory in which Ana's fact was restored, a conversation of hers cleared and a source withdrawn, each with a reason."""
     with Memory(data_dir=tmp_path / "m", model="offline") as opened:
         for text in ("I live in Lyon.", "I moved to Berlin last month."):
             opened.remember([{"role": "user", "content": text}], user_id="ana")

@@ -1,4 +1,4 @@
-"""What is recalled: the best hits whatever became of them, and beside each that is outdated what took its place."""
+"""Recall: the best hits of any status, and beside each outdated one its successor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OTHERS = (
 
 @pytest.fixture(scope="module")
 def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    """Who lived in Berlin and lives in Paris, and of whom a dozen other things are known."""
+    """A memory of a person who moved from Berlin to Paris, with a dozen other facts."""
     path: Path = tmp_path_factory.mktemp("recall") / "m.db"
     with Memory(model="offline", db_path=path) as memory:
         memory.remember(said("I live in Berlin near the river.", at=DAY), user_id="mia")

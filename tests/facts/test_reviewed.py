@@ -1,4 +1,4 @@
-"""Facts in the review: what waits, in which order, decided once, taken back, and seen by nobody whose it is not."""
+"""Facts in the review: queue, order, single decisions, undo, and privacy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was believed, what was true, and what is recalled."""
+"""Time of facts: when believed, when true, and what is recalled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LATER = DAY + timedelta(days=30)
 
 
 def moved(memory: Memory, script) -> None:
-    """Berlin since January, Munich since March the fifth, said in April."""
+    """Remember Berlin since January and Munich since 5 March, both said in April."""
     script.on("facts", {"facts": [drawn("Mia lives in Berlin", 1, valid_from="2026-01")]})
     remember(memory, "Mia lives in Berlin")
     script.on("facts", {"facts": [drawn("Mia lives in Munich", 1, valid_from="2026-03-05")]})

@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture
 def pdf() -> Callable[..., bytes]:
-    """A PDF with a page per text and, if given, a password, outline entries (title, page) and properties."""
+    """Build a PDF with a page per text and optionally a password, outline entries (title, page) and properties."""
 
     def make(*pages: str, password: str | None = None, outline: tuple[tuple[str, int], ...] = (), **properties: str) -> bytes:
         from pypdf import PdfWriter

@@ -1,4 +1,4 @@
-"""E-mail as it should not be: broken, sealed, empty, nested without end."""
+"""Malformed e-mail: broken, encrypted, empty, endlessly nested."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""All that a reader of a DOCX sees of its text, wherever the format keeps it."""
+"""All text of a DOCX that its reader sees, wherever the format keeps it."""
 
 import io
 import re
@@ -25,7 +25,7 @@ def _saved(document) -> bytes:
 
 
 def _with(inline: str) -> bytes:
-    """A paragraph with this behind its first words."""
+    """Build a paragraph with this after its first words."""
     document = library.Document()
     paragraph = document.add_paragraph("Body.")
     for each in parse_xml(f"<w:p {_W} {_MC}>{inline}</w:p>"):

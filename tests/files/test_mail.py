@@ -1,4 +1,4 @@
-"""E-mail: messages as mail programs write them, and as they should not."""
+"""E-mail as mail programs write it, correctly and incorrectly."""
 
 from email.message import EmailMessage
 from email.policy import SMTP

@@ -1,4 +1,4 @@
-"""Files of before UTF-8: each is read as the text it was, or refused, and the guess is told."""
+"""Files older than UTF-8: decoded correctly or refused, with the guess reported."""
 
 from __future__ import annotations
 

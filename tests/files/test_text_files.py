@@ -1,4 +1,4 @@
-"""Plain text, Markdown and pasted text: encodings, fields, headings, and what is refused."""
+"""Plain text, Markdown and pasted text: encodings, fields, headings, and refusals."""
 
 import pytest
 from hypothesis import given, settings

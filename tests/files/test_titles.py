@@ -1,4 +1,4 @@
-"""Whose a text is and what it is called: headers, front matter, titles and headings of plain text and Markdown."""
+"""Author and title of a text: headers, front matter, titles and headings of plain text and Markdown."""
 
 import pytest
 

@@ -11,7 +11,7 @@ from memoir_engine.index import chroma_index
 
 @pytest.fixture
 def opened(tmp_path):
-    """Opens an index over the folder of this test; all are closed at the end."""
+    """Open indexes over the folder of this test; close all at the end."""
     made: list[VectorIndex] = []
 
     def open_(folder: Path = tmp_path, **options) -> chroma_index.DenseIndex:

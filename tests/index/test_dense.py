@@ -1,4 +1,4 @@
-"""The dense index over real Chroma folders answers as exact cosine does, whatever has come and gone."""
+"""The dense index over real Chroma folders answers as exact cosine does, after any additions and removals."""
 
 from __future__ import annotations
 

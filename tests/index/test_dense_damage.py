@@ -1,4 +1,4 @@
-"""Whatever is done to Chroma's files, closed or open, costs speed: never a vector, never a wrong answer."""
+"""Damage to Chroma's files, closed or open, costs speed only: no vector is lost and no answer wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memoir_engine.core.ports import VectorIndexUnavailable
 
 
 def garbled(path: Path) -> None:
-    """Same size, other bytes: what no library notices."""
+    """Overwrite the file with other bytes of the same size, which no library notices."""
     content = bytearray(path.read_bytes())
     middle = len(content) // 2
     content[middle : middle + 400] = random.Random(1).randbytes(len(content[middle : middle + 400]))
@@ -31,7 +31,7 @@ FILES = ("dense.json", "chroma.sqlite3", "data_level0.bin", "header.bin", "lengt
 
 @pytest.fixture
 def synced(monkeypatch):
-    """Chroma's graph is on disk after so few vectors, with every kind of file that it ever writes."""
+    """Make Chroma write its graph after few vectors, with every kind of file it ever writes."""
     return {"sync_threshold": 50, "batch_size": 20}
 
 

@@ -1,4 +1,4 @@
-"""Vectors on a real Chroma server: shared by several, said plainly when it does not answer."""
+"""Vectors on a real Chroma server: shared by several clients, with clear errors when it does not answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OF = Of("a store", "0", "words", ROWS.shape[1], {})
 
 
 class Server:
-    """`chroma run` on a folder of its own."""
+    """Chroma server (`chroma run`) on its own folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

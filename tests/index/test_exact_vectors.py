@@ -1,4 +1,4 @@
-"""Exact cosine in memory: beside numbers that can be checked by hand, beside brute force, and under many threads."""
+"""Exact cosine in memory: against hand-checked numbers, brute force, and many threads."""
 
 from __future__ import annotations
 

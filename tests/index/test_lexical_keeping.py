@@ -1,4 +1,4 @@
-"""What the lexical index holds, keeps on disk, and does when that is damaged."""
+"""The lexical index: contents, files, and recovery from damage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of the lexical index beside those of plain bm25s over the same documents."""
+"""Scores of the lexical index compared with plain bm25s over the same documents."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def filled(texts: dict[int, str]) -> LexicalIndex:
 
 
 def plain_scores(texts: dict[int, str], query: str, mean_length: float) -> dict[int, float]:
-    """One bm25s index over everything, its mean length set to `mean_length` by an exact change of parameters."""
+    """Score with one bm25s index over everything, adjusted exactly to `mean_length` through its parameters."""
     keys = sorted(texts)
     rows = [texts[key].split() for key in keys]
     if not any(rows):

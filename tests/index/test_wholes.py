@@ -1,4 +1,4 @@
-"""Documents that were cut from one text lean on what the whole of it answers."""
+"""Scores of documents cut from one text include the score of the whole text."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def scores(index: LexicalIndex, query: str) -> dict[int, float]:
 
 
 def bm25(rows: dict[int, Counter[str]], query: str, mean: float, b: float, k1: float) -> dict[int, float]:
-    """By the formula, one row after the other."""
+    """Compute BM25 by its formula, row by row."""
     found = {}
     for key, row in rows.items():
         spread = k1 * (1 - b + b * row.total() / mean)

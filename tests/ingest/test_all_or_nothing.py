@@ -1,4 +1,4 @@
-"""Whatever fails or is called off: all of an ingestion is stored, or nothing but its run and its paid calls."""
+"""A failed or cancelled ingestion stores nothing but its run and its paid calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILED = {"Music/Strings/Violin": [0], "Art/Oil/Dutch": [1], "Music/Wind/Flute": 
 
 @contextmanager
 def failing_write(memory: Memory, number: int, *, within: str = "") -> Iterator[list[str]]:
-    """The `number`-th write (from 1) from the one that mentions `within` on fails, as if the disk were full."""
+    """Fail the `number`-th write (from 1), counted from the one that mentions `within`, as if the disk were full."""
     engine = memory._async._engine.db._writer
     wrote: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Chunks asked about together: sizes, order, ids, and what happens to a wrong answer."""
+"""Batches of chunks: sizes, order, ids, and wrong answers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ FIVE = paper("Art", "Music", "Trade", "Music", "Art")
 
 
 def wrong_at(wrong: dict[int, str], asked: Asked) -> dict[str, object]:
-    """As usual, but these ids get this name; None in its place leaves them out."""
+    """Answer as usual, but with this name for these ids; None leaves them out."""
     items = place(asked)["chunks"]
     return {"chunks": [item | {"category": wrong.get(item["id"], item["category"])} for item in items]}
 
 
 @pytest.fixture
 def flat(opened: Opened) -> Memory:
-    """One level, so that one batch is one call."""
+    """A memory with one level, so that one batch is one call."""
     return opened(hierarchy_depth=1)
 
 

@@ -110,7 +110,7 @@ def test_with_automatic_identification_off_and_none_given_nothing_is_asked_or_st
 
 @pytest.mark.req("MEMOIR 7.6")
 def test_a_cut_emoji_in_a_models_reply_costs_no_ingestion(memory: Memory, script: Script):
-    """JSON can escape what no database holds, and a paid reply would be taken again at every try."""
+    """JSON can escape text that no database stores; a paid reply would fail again at every try."""
     script.always("helper", FIELDS | {"author": "Ada \ud83dMiller\x00"})
     result = memory.ingest_text(TRADES).raise_for_error()
     assert result.helper == COMPOSED

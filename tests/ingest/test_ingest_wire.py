@@ -1,4 +1,4 @@
-"""An ingestion over HTTP: the exact prompt and reply formats of MEMOIR 2A, and what a server may do wrong."""
+"""An ingestion over HTTP: the exact prompt and reply formats of MEMOIR 2A, and a server's mistakes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def wired(fake_openai: fake.FakeOpenAI, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def reply(**categories: str) -> dict[str, object]:
-    """c1="Music", c2="Art" …"""
+    """Build a reply from names: c1="Music", c2="Art" …"""
     return {"chunks": [{"id": int(key[1:]), "category": name} for key, name in categories.items()]}
 
 

@@ -1,4 +1,4 @@
-"""What an ingestion leaves behind: decisions with what lost, calls, events, warnings."""
+"""Records of an ingestion: decisions with their alternatives, calls, events, warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same bytes once; two ingestions at once one after the other, in one process or two memories."""
+"""The same bytes are filed once; concurrent ingestions run in turn, in one process or two memories."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_cancelling_while_another_memory_plans_leaves_no_lease_behind(opened: Op
 
 
 def test_when_another_process_stored_the_same_bytes_meanwhile_its_source_is_the_answer(opened: Opened, script: Script):
-    """The lease of a process that showed no life was taken over; it was alive after all."""
+    """The lease of a seemingly dead process was taken over, but it was alive."""
     slow, fast = opened(), opened()
     gate = script.hold("helper")
     run = slow.start("ingest_text", text=FIRST, name="slow")

@@ -18,7 +18,7 @@ def chosen(position: int, level: int, parent: int, category: int, offer: Offer, 
 
 
 def plan(first: str, second: str) -> IngestPlan:
-    """Two chunks, two new leaves below Music; `first` and `second` say which leaf was made first."""
+    """Plan two chunks in two new leaves below Music; `first` and `second` say which leaf was made first."""
     tree = DraftTree(STORED, depth=2, limit=lambda level: 9)
     ids = {name: tree.add(7, name).id for name in (first, second)}
     below = Offer(2, 7, ((ids["Strings"], "Strings"),))

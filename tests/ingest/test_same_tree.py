@@ -17,7 +17,7 @@ MANY = paper(*(LEAVES[(i * i + i // 3) % 6] for i in range(40)))
 
 
 def grown(memory: Memory) -> list[Any]:
-    """Everything the ingestion decided, ids and all, but for calls, which are numbered as they came."""
+    """Return everything the ingestion decided, with ids, but without calls, which are numbered by arrival."""
     chunks = memory.sources.chunks(1)
     decided = [[(d.level, d.parent_path, d.options, d.chosen, d.attempts) for d in memory.tree.decisions(c.id)] for c in chunks]
     return [[(c.id, c.path) for c in memory.tree.all()], [(c.start, c.end, c.category_id) for c in chunks], decided]
@@ -28,7 +28,7 @@ def prompts(script: Script) -> list[str]:
 
 
 async def unevenly(asked: Asked) -> dict[str, Any]:
-    """After so many turns of the loop as the text says, so that answers overtake each other."""
+    """Answer after as many turns of the loop as the text says, so that answers overtake each other."""
     for _ in range(hashlib.sha256(asked.text.encode()).digest()[0]):
         await asyncio.sleep(0)
     return place(asked)
@@ -58,7 +58,7 @@ def test_the_same_input_grows_the_same_tree_twice(opened: Opened):
 
 @pytest.mark.parametrize("first", ["upper level", "lower level"])
 def test_what_a_batch_sees_does_not_depend_on_which_level_answers_first(opened: Opened, script: Script, first: str):
-    """Both orders are held to one list of prompts: of a run in which nothing overtakes."""
+    """Compare both orders with the prompts of a run in which nothing overtakes."""
     text = paper(*("Music/Strings/Violin",) * 8)
     quiet = opened("quiet.db", batch_size=2, max_concurrency=1)
     quiet.ingest_text(text).raise_for_error()

@@ -1,4 +1,4 @@
-"""New names of one wave that mean the same become one."""
+"""Synonymous new names of one wave become one."""
 
 from __future__ import annotations
 

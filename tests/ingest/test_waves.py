@@ -1,4 +1,4 @@
-"""Streams, waves and batches: which chunks are asked about together is decided by position alone."""
+"""Streams, waves and batches: position alone decides which chunks are asked about together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEEDS = st.lists(st.integers(0, 9), max_size=8)
 
 
 async def batches(feeds: list[int], size: int) -> list[list[int]]:
-    """All batches of a stream that is fed so many positions at a time."""
+    """Return all batches of a stream that is fed this many positions at a time."""
     stream, first = Stream(0, 1), 0
     reader = asyncio.ensure_future(_read(stream, size))
     for count in feeds:

@@ -1,4 +1,4 @@
-"""A memory that needs nobody, and one whose model and embedder are behind a server that speaks OpenAI's HTTP."""
+"""A memory without a model, and one whose model and embedder are behind an OpenAI-compatible server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Opened = Callable[..., Memory]
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Opened]:
-    """Opens memories that answer without a model; `at` names the file."""
+    """Open memories that answer without a model; `at` names the file."""
     memories: list[Memory] = []
 
     def open_memory(at: str = "memory.db", **settings: Any) -> Memory:
@@ -39,7 +39,7 @@ def memory(opened: Opened) -> Memory:
 
 @pytest.fixture
 def on_the_wire(opened: Opened, fake_openai: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> Opened:
-    """The model answers over HTTP as the offline one does, unless the test says otherwise."""
+    """Answer over HTTP as the offline model does, unless the test says otherwise."""
     fake_openai.otherwise(offline)
     monkeypatch.setenv("OPENAI_BASE_URL", fake_openai.url)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)

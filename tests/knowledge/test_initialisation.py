@@ -1,4 +1,4 @@
-"""What `Memory()` prepares without being told anything, and what it hands on. Source: MEMOLLA F-00, E004, §1."""
+"""Defaults of `Memory()`, and what it passes on. Source: MEMOLLA F-00, E004, §1."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LMSTUDIO_BASE_URL", "OLLAMA_BASE_U
 
 @pytest.fixture
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty folder to work in, and nothing set."""
+    """An empty working folder with no settings."""
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)

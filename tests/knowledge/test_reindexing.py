@@ -1,4 +1,4 @@
-"""All that is searched, made anew. Source: API `memory.reindex`; DESIGN §2.3."""
+"""Rebuilding all search indexes. Source: API `memory.reindex`; DESIGN §2.3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be forgotten goes from the states of graphs, too, and they stay readable."""
+"""Forgotten words leave graph states, which stay readable."""
 
 from __future__ import annotations
 

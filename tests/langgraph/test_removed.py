@@ -1,4 +1,4 @@
-"""States of graphs that somebody removes: an action like any other, with what it took in numbers; on each database."""
+"""Deleted graph states: an action like any other, with its counts; on each database."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def put(saver: MemoirCheckpointSaver, thread: str, count: int) -> None:
 
 
 def removed(memory: Memory) -> list[tuple[str, int, int]]:
-    """(by whom, threads, checkpoints), the first action first."""
+    """Return (actor, threads, checkpoints) of each deletion, oldest first."""
     found = [memory.audit.action(one.action_id) for one in memory.audit.actions(kind="checkpoints.removed")]
     bodies = [(one.actor, event.body) for one in found[::-1] for event in one.events if event.kind == "checkpoints.removed"]
     return [(actor, body["threads"], body["checkpoints"]) for actor, body in bodies]

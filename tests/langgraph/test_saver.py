@@ -1,4 +1,4 @@
-"""What the checkpointer promises beyond LangGraph's suite: little is written, nothing is lost, nobody sees another's."""
+"""Guarantees of the checkpointer beyond LangGraph's suite: little is written, nothing is lost, users are isolated."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def values(saver: MemoirCheckpointSaver, at: Any) -> dict[str, Any]:
 
 
 def rows(memory: Memory, table: Any, column: Any = None) -> tuple[int, int]:
-    """How many, and their bytes."""
+    """Return the number of rows and their bytes."""
     size = func.coalesce(func.sum(func.length(table.c.bytes if column is None else column)), 0)
     return memory._async._engine.db.read(lambda tx: tuple(tx.execute(select(func.count(), size).select_from(table)).one()))
 
 
 def talk(saver: MemoirCheckpointSaver, count: int, text: str = "words " * 40) -> tuple[list[Any], list[Any]]:
-    """A conversation of so many messages, a checkpoint after each: (messages, places)."""
+    """Store a conversation of this many messages, a checkpoint after each; return (messages, places)."""
     messages: list[Any] = []
     places = [config()]
     for number in range(count):

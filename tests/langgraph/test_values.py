@@ -1,4 +1,4 @@
-"""What a checkpoint writes anew, and that reading gives what was put, whatever was done to its lists."""
+"""Values a checkpoint rewrites; reading returns what was put, whatever was done to its lists."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kept = dict[int, Any]
 
 
 class Said:
-    """An item that may be changed in place."""
+    """Item that may be changed in place."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -31,7 +31,7 @@ def dumped(value: Any) -> Any:
 
 
 class Line:
-    """Checkpoints one after the other, as a store would number their values."""
+    """Consecutive checkpoints, with values numbered as a store would."""
 
     def __init__(self) -> None:
         self.last: dict[str, int] = {}
@@ -58,7 +58,7 @@ class Line:
         return [self.stored[series(channel)][number] for number in numbers(one)]
 
     def forget_objects(self) -> None:
-        """As after a restart: the same values are other objects."""
+        """Replace objects by equal ones, as a restart does."""
         assert self.known is not None
         copies = {
             channel: Seen.of([Said(dumped(one)) for one in seen.shelf.objects[: seen.length]], seen.shelf.digests[: seen.length])

@@ -1,4 +1,4 @@
-"""What tests of the model adapter share: the fake server, a ledger in memory, a run, and a client that never sleeps."""
+"""Fixtures of the model adapter's tests: the fake server, a ledger in memory, a run, and a client that never sleeps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEY = "sk-very-secret-0123456789"
 
 @dataclass
 class Book:
-    """A ledger in memory. `payable` is what may be re-used; `broken` makes the next record fail."""
+    """Ledger in memory. `payable` holds reusable answers; `broken` makes the next record fail."""
 
     rows: list[Attempt] = field(default_factory=list)
     payable: dict[str, Paid] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Book:
 
 @dataclass
 class Naps:
-    """Stands in for asyncio.sleep: notes how long it was asked to wait, and does not."""
+    """Replacement of asyncio.sleep that records durations without waiting."""
 
     seconds: list[float] = field(default_factory=list)
 
@@ -90,7 +90,7 @@ Opened = Callable[..., ModelClient]
 
 @pytest.fixture
 def opened(fake_openai: fake.FakeOpenAI, naps: Naps) -> Opened:
-    """A client of the fake server; `environ` adds variables, the rest are settings."""
+    """Open a client of the fake server; `environ` adds variables, the rest are settings."""
 
     def open_client(*, environ: dict[str, str] | None = None, **settings: Any) -> ModelClient:
         names = {"OPENAI_BASE_URL": fake_openai.url, "OPENAI_API_KEY": KEY} if environ is None else environ
@@ -102,7 +102,7 @@ def opened(fake_openai: fake.FakeOpenAI, naps: Naps) -> Opened:
 
 @pytest.fixture
 def ask(run: Run) -> Callable[..., Any]:
-    """Ask the prompts one after the other on a loop of their own; the reply of one, the list of more."""
+    """Ask the prompts in turn on a new loop; return the reply of one, or the list of several."""
 
     def ask_all(client: ModelClient, *prompts: Prompt, **options: Any) -> Any:
         async def asked() -> list[Reply]:

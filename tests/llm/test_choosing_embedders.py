@@ -1,4 +1,4 @@
-"""Which embedder the settings mean. Source: MEMOLLA §1, spec README 14."""
+"""Choice of the embedder by settings. Source: MEMOLLA §1, spec README 14."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def named(choice: Choice | None) -> tuple[str, str] | None:
 
 @pytest.fixture
 def plugged() -> Iterator[str]:
-    """A plug-in, taken away again."""
+    """Register a plug-in for one test."""
     EMBEDDERS.register("letters")(lambda _: OfflineEmbedder())
     yield "letters"
     del EMBEDDERS._known["letters"]

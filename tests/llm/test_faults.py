@@ -1,4 +1,4 @@
-"""Servers that fail: what is asked again, what is not, what is written down, and what a person is told."""
+"""Failing servers: retries, records, and messages."""
 
 from __future__ import annotations
 

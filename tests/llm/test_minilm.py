@@ -1,4 +1,4 @@
-"""The local embedder of meaning: its weights are the published ones or none, and sentences that mean the same are near."""
+"""The local embedder: its weights are the published ones or none, and sentences of one meaning are near."""
 
 from __future__ import annotations
 

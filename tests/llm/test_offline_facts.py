@@ -1,4 +1,4 @@
-"""The offline model's part in facts: what it draws, how it compares, relates and recaps, through the prompts themselves."""
+"""The offline model on facts: extraction, comparison, relations and recaps, through the prompts themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the offline model makes of two statements, said days apart: of one user, end to end."""
+"""The offline model on two statements of one user, days apart, end to end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 
 def became(memory: Memory, old: str, new: str) -> tuple[str, str]:
-    """What became of what was said first ("active", "proposed", "outdated" …), and of what was said then."""
+    """Return the status of the first statement's fact ("active", "proposed", "outdated" …) and of the second's."""
     user = f"user-{next(NUMBERS)}"
     for days, text in enumerate((old, new)):
         at = (FIRST + timedelta(days=30 * days)).isoformat()
@@ -37,7 +37,7 @@ def _cites(fact, message: str) -> bool:
 
 
 def _state(facts, asked: set[str]) -> str:
-    """Of the fact that only this message says, if there is one."""
+    """Return the status of the fact that only this message supports, if any."""
     if not facts:
         return "not drawn"
     own = next((one for one in facts if {origin.message_id for origin in one.origins} != {"0", "1"}), facts[0])

@@ -1,4 +1,4 @@
-"""Which model answers: names, prefixes, servers, keys."""
+"""Choice of the model: names, prefixes, servers, keys."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_a_provider_whose_package_is_missing_is_refused_on_opening(monkeypatch, 
     ],
 )
 def test_models_of_the_core_need_no_extra(monkeypatch, model, keys, provider):
-    """With none of the extras installed they open, and the model that is asked is built."""
+    """Without any extra installed they open, and the requested model is built."""
     for package in ("anthropic", "google.genai", "xai_sdk"):
         monkeypatch.setitem(sys.modules, package, None)
     client = ModelClient.open(MemoirConfig(model=model), Secrets(keys))

@@ -16,7 +16,7 @@ LONGTEXT = sorted((DATA / "longtext").glob("*")) if DATA.is_dir() else []
 
 
 def is_whole(text: str, pieces: list[Piece]) -> bool:
-    """Contiguous from 0 to the end, in order, each with its own text."""
+    """Check that pieces are contiguous from 0 to the end, in order, each with its own text."""
     edges = [0, *(piece.end for piece in pieces)]
     return (
         "".join(piece.text for piece in pieces) == text

@@ -130,7 +130,7 @@ def test_where_a_text_splits_both_sides_have_the_tokens_they_have_together(text,
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_token_is_what_its_own_bytes_merge_to(name):
-    """What `splits` rests on. A sample of the vocabulary, each merged by the rule that defines byte pair encoding."""
+    """`splits` relies on it. A sample of the vocabulary is merged by the rule that defines byte pair encoding."""
     ranks = {value: rank for rank, value in enumerate(_vocabulary(name))}
     sample = list(ranks)[::400]
     assert [_merged(ranks, value) for value in sample] == [[value] for value in sample]

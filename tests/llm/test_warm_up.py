@@ -1,4 +1,4 @@
-"""What is loaded when: nothing heavy on opening, everything after the warm-up, and litellm only with its switches set."""
+"""Load order: nothing heavy on opening, everything after the warm-up, and litellm only with its switches set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over the wire, in each output mode and each of OpenAI's two APIs."""
+"""Requests over the wire, in each output mode and each of OpenAI's two APIs."""
 
 from __future__ import annotations
 
