@@ -1,4 +1,4 @@
-"""A dense index and the one who feeds it, beside exact cosine over the same."""
+"""Dense index with the owner that feeds it, compared with exact cosine over the same rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def at(folder: Path | None, *, store="a store", edition="0", embedder="words", d
 
 
 class Owner:
-    """What SQL holds: it feeds an index from its high-water mark on, as a search does before it asks."""
+    """Stand-in for SQL: feeds an index from its high-water mark on, as a search does before it asks."""
 
     def __init__(self) -> None:
         self.changes: list[tuple[dict[int, int], set[int]]] = []
@@ -44,7 +44,7 @@ class Owner:
             assert index.take_in(list(held), ROWS[list(held.values())], gone - held.keys(), len(self.changes), since=before)
 
     def ask(self, index: VectorIndex, k: int = 10, **options) -> list:
-        """Fed, and asked; once more where it was found damaged only then."""
+        """Feed and ask; repeat once if the index was found damaged only then."""
         self.feed(index)
         try:
             return [index.top(asked, k, **options) for asked in ASKED]

@@ -18,7 +18,7 @@ def file_all(folder: Path, memory: Memory) -> None:
 
 
 def standing(memory: Memory) -> dict[str, list[list[object]]]:
-    """By leaf path: (source, position, start, end) of its chunks, in reading order."""
+    """Map each leaf path to (source, position, start, end) of its chunks, in reading order."""
     found: dict[str, list[list[object]]] = {}
     for leaf in (category for category in memory.tree.all() if category.is_leaf):
         page = memory.tree.chunks(leaf.id, limit=100_000).chunks

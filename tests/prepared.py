@@ -1,7 +1,7 @@
-"""New databases that cost little: SQLite files copied from one that was made once, databases of a server emptied after a test.
+"""Cheap new databases: SQLite files copied from a prepared one, server databases emptied after a test.
 
-A file of SQLite that is not there yet is a copy of a prepared one, wherever a test opens it in this process: it holds what the
-product writes into an empty database, made by the product itself. Tests of that making are marked `from_nothing`.
+A new SQLite file, wherever a test opens it in this process, is a copy of a prepared one: it holds what the product itself writes
+into an empty database. Tests of that creation are marked `from_nothing`.
 Invariant: nobody sees half a file; a database whose tables a test has altered is not handed out again.
 """
 
@@ -49,7 +49,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def make_tables(url: str) -> None:
-    """What the product leaves in an empty database that nobody has told its depth."""
+    """Create the product's tables in an empty database, without a depth."""
     from memoir_engine.core.run import SystemClock
     from memoir_engine.store.db.database import Database
 
@@ -71,7 +71,7 @@ def _take_over() -> None:
 
 
 def _copy(path: Path) -> None:
-    """Write the prepared file there, whole at once; whatever hinders it is the product's to meet."""
+    """Write the prepared file atomically; errors are left for the product to meet."""
     with contextlib.suppress(OSError, ValueError):
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,10 +92,10 @@ def _prepared() -> bytes:
 
 
 class Emptied:
-    """Empties databases of one server to what `make_tables` leaves, by deleting rows: new tables take fifty times as long."""
+    """Resets databases of one server to the state after `make_tables` by deleting rows: new tables take fifty times as long."""
 
     def __init__(self, url: str) -> None:
-        """url: of a database on which `make_tables` has run and nothing else."""
+        """url: a database on which only `make_tables` has run."""
         with _connected(url) as connection:
             self._shape = _shape(connection)
             quote = connection.dialect.identifier_preparer.quote
@@ -103,7 +103,7 @@ class Emptied:
             self._first = {table: _rows(connection, f"SELECT * FROM {table}") for table in tables}
 
     def again(self, url: str) -> bool:
-        """Whether the database is as if it were new."""
+        """Reset the database; return whether it is as new."""
         try:
             with _connected(url) as connection:
                 if _shape(connection) != self._shape:

@@ -1,4 +1,4 @@
-"""Whether the profiles a cache keeps up are those that a reading of everything gives."""
+"""Comparison of a cache's incremental profiles with a full recount."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ASKED = "alpha says number 1. beta says number 2."
 
 
 def told(now: TreeSnapshot) -> dict[int, tuple[Any, ...]]:
-    """Per parent its children with size, key terms and nearness to some text."""
+    """Return for each parent its children with size, key terms and similarity to a text."""
     text = [terms(ASKED)]
     found: dict[int, tuple[Any, ...]] = {}
     for parent in (0, *(row.id for row in now.rows)):
@@ -25,6 +25,6 @@ def told(now: TreeSnapshot) -> dict[int, tuple[Any, ...]]:
 
 
 def differs(store: Store, cache: TreeCache) -> str | None:
-    """What the cache has otherwise than one that reads everything anew."""
+    """Describe a difference between the cache and a fresh one that reads everything."""
     kept, anew = told(cache.current()), told(TreeCache(store.db, depth=3).current())
     return next((f"below {one}: {kept.get(one)} is not {anew[one]}" for one in anew if kept.get(one) != anew[one]), None)

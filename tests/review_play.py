@@ -1,4 +1,4 @@
-"""The player of `edit_play`, that reviews too: verdicts of two people on whatever stands, and rejected chunks filed again."""
+"""Extension of `edit_play` with reviews: verdicts of two people, and refiling of rejected chunks."""
 
 from __future__ import annotations
 

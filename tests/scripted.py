@@ -1,4 +1,4 @@
-"""A model that says what a test tells it to, and texts whose chunks say where they belong.
+"""Scripted model, and texts whose chunks say where they belong.
 
     script.on("classify", {"chunks": [...]}, "no JSON", ModelHTTPError(...))   # in turn, then as usual again
     script.always("answer", lambda asked: {"answer": "So it is. [1]"})          # may be a coroutine function
@@ -36,7 +36,7 @@ SMALL: dict[str, Any] = {"chunk_min_tokens": 8, "chunk_max_tokens": 30, "model":
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as the model got it."""
+    """Request as the model receives it."""
 
     purpose: str
     instructions: str
@@ -61,14 +61,14 @@ class Asked:
 
     @property
     def names(self) -> list[str] | None:
-        """The categories the schema allows; None where any text may be one."""
+        """Return the categories the schema allows; None if any text may be one."""
         item = self.schema["$defs"][next(name for name in self.schema["$defs"] if name in ("Placement", "Selection"))]
         allowed = item["properties"]["category"]
         return allowed.get("enum", [allowed["const"]] if "const" in allowed else None)
 
 
 class Gate:
-    """Calls wait here until a test opens it; from any thread, on any loop."""
+    """Gate at which calls wait until a test opens it; from any thread, on any loop."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -114,7 +114,7 @@ class Script:
         return [asked for asked in self.requests if asked.purpose == purpose]
 
     def wait_for(self, purpose: str, count: int = 1) -> None:
-        """Until so many requests of the purpose have come."""
+        """Wait until this many requests of the purpose have come."""
         with self.arrived:
             assert self.arrived.wait_for(lambda: len(self.asked(purpose)) >= count, PATIENCE_S)
 
@@ -146,7 +146,7 @@ def _asked(messages: list[ModelMessage], info: AgentInfo) -> Asked:
 
 
 def place(asked: Asked) -> dict[str, Any]:
-    """Each chunk where its first word says."""
+    """File each chunk where its first word says."""
     batch = asked.batch
     return placed({number: path_of(text)[batch.options.level - 1] for number, text in batch.chunks})
 
@@ -156,7 +156,7 @@ def placed(names: dict[int, str]) -> dict[str, Any]:
 
 
 def selected(*names: str, most: int | None = None) -> dict[str, Any]:
-    """These, best first, the best with the rank `most`."""
+    """Select these, best first, the best with the rank `most`."""
     best = most or len(names)
     return {"selections": [{"category": name, "ranked_relevance": best - i} for i, name in enumerate(names)]}
 
@@ -189,7 +189,7 @@ def path_of(text: str) -> list[str]:
 
 
 def paper(*paths: str) -> str:
-    """A text of one chunk per path; equal paths make different chunks."""
+    """Write a text of one chunk per path; equal paths make different chunks."""
     return "\n\n".join(
         f"{path} paragraph {i} tells at some length of {path.split('/')[-1]} and of nothing else at all."
         for i, path in enumerate(paths, 1)
@@ -197,7 +197,7 @@ def paper(*paths: str) -> str:
 
 
 def leaves(memory: Memory) -> dict[str, list[int]]:
-    """What stands where: the positions of the chunks of each leaf, by its path."""
+    """Return the chunk positions of each leaf, by its path."""
     held = {"/".join(leaf.path): memory.tree.chunks(leaf.id, limit=1000).chunks for leaf in memory.tree.all() if leaf.is_leaf}
     return {path: [chunk.position for chunk in chunks] for path, chunks in held.items()}
 
@@ -210,14 +210,14 @@ Opened = Callable[..., Memory]
 
 
 def script(monkeypatch: pytest.MonkeyPatch) -> Script:
-    """For a fixture: `script = pytest.fixture(scripted.script)`."""
+    """Serve as a fixture: `script = pytest.fixture(scripted.script)`."""
     made = Script()
     monkeypatch.setattr("memoir_engine.models.client.build", made.model)
     return made
 
 
 def opened(script: Script, tmp_path: Path) -> Iterator[Opened]:
-    """Opens memories of small chunks, each asking the script; `at` names the file."""
+    """Open memories of small chunks, each asking the script; `at` names the file."""
     memories: list[Memory] = []
 
     def open_memory(at: str = "memory.db", **settings: Any) -> Memory:

@@ -1,4 +1,4 @@
-"""Memories with a few texts in them, to be searched. Vectors are compared one by one where no index of its own is the point."""
+"""Memories with a few texts to search. Vectors are compared exactly unless the test is about an index."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Opened = Callable[..., Memory]
 
 
 def opened(tmp_path: Path) -> Iterator[Opened]:
-    """A memory in the test's folder, as often as it is asked for; all are closed at the end."""
+    """Open memories in the test's folder; close all at the end."""
     memories: list[Memory] = []
 
     def one(**settings: Any) -> Memory:

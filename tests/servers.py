@@ -1,4 +1,4 @@
-"""Database servers for tests, booted from the binaries at hand and thrown away afterwards.
+"""Database servers for tests, booted from installed binaries and thrown away afterwards.
 
 Use: `tests/conftest.py` lists "servers" in its `pytest_plugins`. Fixtures:
   `postgresql_server`, `mariadb_server`  (session)  running servers; `.fresh_url()` gives a new empty database, `.prepared_url()`
@@ -38,7 +38,7 @@ OTHERS = {"mysql": "MEMOIR_TEST_MYSQL_URL", "tidb": "MEMOIR_TEST_TIDB_URL"}
 
 
 class Server:
-    """A server process with a folder of its own. `kill` is SIGKILL: what a crash is to a server."""
+    """Server process with its own folder. `kill` is SIGKILL, a server's crash."""
 
     user_and_host: ClassVar[str]
 
@@ -84,13 +84,13 @@ class Server:
         return self._url(name)
 
     def prepared_url(self) -> str:
-        """A database with the product's tables and nothing in them."""
+        """Return a database with the product's tables and no rows."""
         url = self.fresh_url()
         prepared.make_tables(url)
         return url
 
     def lend(self) -> str:
-        """The same, for a test that gives it back."""
+        """Return one like `prepared_url`, for a test that gives it back."""
         if self._emptied is None:
             self._emptied = prepared.Emptied(self.prepared_url())
         return self._spare.pop() if self._spare else self.prepared_url()
@@ -167,7 +167,7 @@ class Postgresql(Server):
 
 
 class Pgvector(Postgresql):
-    """From the package that carries it, copied first: who is not root may not look into every virtual environment."""
+    """PostgreSQL copied from the package that carries it: the unprivileged user may not read every virtual environment."""
 
     def __init__(self, home: Path, *, durable: bool) -> None:
         self._home = home
@@ -223,7 +223,7 @@ class Mariadb(Server):
 
 
 def new_postgresql(*, durable: bool = True) -> Postgresql:
-    """A server of the test's own, to be killed. Skips where there is none."""
+    """Start a server of the test's own, to be killed. Skips if none is installed."""
     binaries = machine.postgresql_bin()
     if binaries is None:
         pytest.skip(machine.missing("PostgreSQL", "apt-get install postgresql"))
@@ -256,7 +256,7 @@ def pgvector_server() -> Iterator[Pgvector]:
 
 @pytest.fixture
 def pgvector_url(pgvector_server: Pgvector) -> str:
-    """An empty database whose server has pgvector, the extension not yet made."""
+    """Return an empty database whose server has pgvector, without the extension created."""
     return pgvector_server.fresh_url()
 
 
@@ -277,7 +277,7 @@ def mariadb_server() -> Iterator[Mariadb]:
     ],
 )
 def new_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], str]:
-    """Gives the URL of another database at each call, of one kind per parameter."""
+    """Return a function that gives the URL of another database at each call, of one kind per parameter."""
     kind: str = request.param
     if kind == "sqlite":
         return lambda: f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'memory.db'}"
@@ -289,7 +289,7 @@ def new_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 
 @pytest.fixture
 def database_url(request: pytest.FixtureRequest, new_database: Callable[[], str]) -> Iterator[str]:
-    """A database of each kind."""
+    """Lend a database of each kind."""
     server = getattr(new_database, "__self__", None)
     if not isinstance(server, Server):
         yield new_database()
@@ -302,7 +302,7 @@ def database_url(request: pytest.FixtureRequest, new_database: Callable[[], str]
 
 
 def _emptied(url: str) -> str:
-    """A database that somebody lent us: its tables are dropped."""
+    """Drop the tables of an externally provided database."""
     from sqlalchemy import MetaData, create_engine
 
     from memoir_engine.store.db.engines import address
@@ -316,7 +316,7 @@ def _emptied(url: str) -> str:
 
 
 def _unprivileged() -> dict[str, Any]:
-    """Popen's arguments for a user that is not root; none where we are not root ourselves."""
+    """Return Popen's arguments for an unprivileged user; none if we are not root."""
     if os.geteuid() != 0:
         return {}
     names = {entry.pw_name for entry in pwd.getpwall()}
@@ -325,7 +325,7 @@ def _unprivileged() -> dict[str, Any]:
 
 
 def _kill_all(process: subprocess.Popen[bytes]) -> None:
-    """The process and, as it is a postmaster, its children, which would finish what they are at."""
+    """Kill the process and, as it is a postmaster, its children, which would finish their work."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     listed = children.read_text().split() if children.exists() else []
     process.kill()

@@ -1,4 +1,4 @@
-"""What is said in sessions of tests, and what is read of them."""
+"""Messages and readings of sessions in tests."""
 
 from __future__ import annotations
 

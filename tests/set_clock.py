@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 
 class SetClock:
-    """Shows a beginning and how far it was moved since."""
+    """Clock that shows a start and the time it was moved since."""
 
     def __init__(self, beginning: datetime) -> None:
         self._beginning = beginning

@@ -10,7 +10,7 @@ from memoir_engine.store.sources.plan import IngestPlan, NewCategory, NewChunk, 
 
 
 class SteadyClock:
-    """Each look is a millisecond later, from 2026-01-01 on."""
+    """Clock that advances a millisecond per look, from 2026-01-01 on."""
 
     def __init__(self) -> None:
         self._now = datetime(2026, 1, 1, tzinfo=UTC)
@@ -24,7 +24,7 @@ class SteadyClock:
 
 
 def drafts_of(paths: Sequence[tuple[str, ...]], known: dict[tuple[str, ...], int] | None = None) -> dict[tuple[str, ...], int]:
-    """The numbers `plan_of` gives: ids of known categories, drafts of the others."""
+    """Return the numbers `plan_of` assigns: ids of known categories, drafts of the others."""
     numbers: dict[tuple[str, ...], int] = dict(known or {})
     for path in dict.fromkeys(whole[:level] for whole in paths for level in range(1, len(whole) + 1)):
         if path not in numbers:
@@ -40,7 +40,7 @@ def plan_of(
     owner: str | None = None,
     tree_seq: int = 0,
 ) -> IngestPlan:
-    """One chunk per path, in order. `known` gives the ids of categories that exist; all others are drafts."""
+    """Plan one chunk per path, in order. `known` gives the ids of existing categories; all others are drafts."""
     numbers = drafts_of(paths, known)
     made = [NewCategory(number, numbers.get(path[:-1], 0), len(path), path[-1]) for path, number in numbers.items() if number < 0]
     texts = [f"{name} says number {i}. " for i in range(len(paths))]

@@ -1,4 +1,4 @@
-"""A store with short ways to do things with it, for tests."""
+"""A store with shortcuts for tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from small_plans import SteadyClock, drafts_of, plan_of
 
 @dataclass
 class Store:
-    """`known` are the categories of what `ingest` has stored, by path."""
+    """Store with shortcuts; `known` maps paths to the categories that `ingest` stored."""
 
     db: Database
     clock: SteadyClock
@@ -39,7 +39,7 @@ class Store:
         )
 
     def ingest(self, name: str, *paths: tuple[str, ...]) -> Receipt:
-        """One chunk per path; categories that exist are re-used by id."""
+        """Ingest one chunk per path, reusing existing categories by id."""
         plan = plan_of(name, paths, known=self.known)
         receipt = self.commit(plan)
         numbers = drafts_of(paths, self.known)
@@ -51,7 +51,7 @@ class Store:
         return self.db.write(lambda tx: filings.refile(tx, chunk_id, where, actor="Mia", reason=reason, clock=self.clock))
 
     def edit(self, verb: str, *given: Any, **more: Any) -> Action:
-        """An edit of the tree by Mia; `more` goes to the writing of it."""
+        """Edit the tree as Mia; `more` is passed to the writing."""
         known: dict[str, Any] = {"actor": "Mia", "reason": "why", "limits": lambda _: self.limit, "clock": self.clock}
         return self.db.write(lambda tx: edit_plan.perform(tx, edit_draft.make_edit(verb, *given), **(known | more)))
 

@@ -1,4 +1,4 @@
-"""Conversations of our own writing, for whatever reads conversations."""
+"""Conversations written for the tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TAXES = (
 
 
 def said(*texts: str, first: str = "user") -> list[dict[str, object]]:
-    """Messages in turn of a user and an assistant."""
+    """Build alternating messages of a user and an assistant."""
     roles = ("user", "assistant") if first == "user" else ("assistant", "user")
     return [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)]
 
@@ -37,7 +37,7 @@ def said(*texts: str, first: str = "user") -> list[dict[str, object]]:
 def timed(
     messages: list[dict[str, object]], *, minutes: float = 1, pauses: dict[int, float] | None = None
 ) -> list[dict[str, object]]:
-    """With times, so many minutes apart; pauses: hours before the messages of these indexes."""
+    """Add times, this many minutes apart; pauses: hours before the messages of these indexes."""
     at, made = START, []
     for index, message in enumerate(messages):
         at += timedelta(hours=(pauses or {}).get(index, 0.0), minutes=minutes)
@@ -46,5 +46,5 @@ def timed(
 
 
 def counted(*tokens: int, role: str = "user") -> list[dict[str, object]]:
-    """Messages of so many tokens each: words that are one token in o200k."""
+    """Build messages of this many tokens each, of words that are one token in o200k."""
     return [{"role": role, "content": " ".join(["word"] * count)} for count in tokens]

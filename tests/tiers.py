@@ -1,4 +1,4 @@
-"""Two tiers: `pytest` runs everything; `pytest --quick` is what `make test` runs, and leaves out what adds little to the rest.
+"""Two tiers: `pytest` runs everything; `pytest --quick`, used by `make test`, leaves out what adds little.
 
 Left out there are
 - tests marked `full(why)`;
@@ -49,7 +49,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take a worker's counts: every worker collects the same tests, so that the last one's hold."""
+    """Take a worker's counts: every worker collects the same tests, so the last one's hold."""
     left.clear()
     left.update(getattr(node, "workeroutput", {}).get("left", {}))
 

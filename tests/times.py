@@ -1,4 +1,4 @@
-"""How long the run took, and the ten tests that took longest; printed at the end, and written down with `--times FILE`.
+"""Duration of the run and its ten slowest tests, printed at the end and written down with `--times FILE`.
 
 In the file the lines between `<!-- make test -->` and `<!-- end -->` are replaced (or those of `make test-all`, by what was run).
 Only a run of a whole tier is written down.

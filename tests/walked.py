@@ -1,4 +1,4 @@
-"""A program: walks verbs through the engine, warm and at rest, and prints for each what it passed, as JSON.
+"""Program that walks verbs through the engine, warm and at rest, and prints the counts of each as JSON.
 
 files: of the engine. deepest: frames of the engine above one another on one thread. to_feature: from the verb's face to the
 first function of a feature, over the threads.
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def at_rest() -> None:
-    """Return when nothing of the engine has run for a while: what follows in the background is done."""
+    """Return once the engine's background work has been idle for a while."""
     before = -1
     while before != len(seen):
         before = len(seen)

@@ -1,4 +1,4 @@
-"""Processes that need not boot: forked from one that has imported the product and what it stands on.
+"""Processes that need not boot: forked from one that has already imported the product and its libraries.
 
     process = warm.start(["-m", "streamlit", "run", "app.py"], cwd=…, env=…)    # as subprocess.Popen would
     process = warm.start(["-c", PROGRAM, "argument"], stdout=PIPE)
@@ -34,7 +34,7 @@ LOOK_S = 0.01
 
 
 class Process:
-    """As much of subprocess.Popen as tests use."""
+    """Subset of subprocess.Popen that tests use."""
 
     def __init__(self, pid: int, ended: Callable[[int], int | None], streams: Mapping[str, IO[Any] | None]) -> None:
         self.pid = pid
@@ -58,7 +58,7 @@ class Process:
         return self.returncode
 
     def communicate(self, timeout: float | None = None) -> tuple[Any, Any]:
-        """One stream at most is read: enough for tests, and it cannot block on the other."""
+        """Read one stream at most, which suffices for tests and cannot block on the other."""
         assert self.stdout is None or self.stderr is None
         if self.stdin is not None:
             self.stdin.close()
@@ -82,7 +82,7 @@ class Process:
 
 
 class Warm:
-    """The process that forks; its parent is the test process, with which it ends."""
+    """Process that forks on request; it ends with its parent, the test process."""
 
     def __init__(self) -> None:
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -104,7 +104,7 @@ class Warm:
         stderr: Any = None,
         text: bool = False,
     ) -> Process:
-        """command: what follows the interpreter, `-c` and a program or `-m` and a module."""
+        """command: the interpreter's arguments: `-c` and a program, or `-m` and a module."""
         streams, theirs, ours = {}, [], []
         for name, given, number in (("stdin", stdin, 0), ("stdout", stdout, 1), ("stderr", stderr, 2)):
             if given == subprocess.PIPE:
@@ -149,14 +149,14 @@ def of_this_process() -> Warm:
 
 
 def start(command: Sequence[str], **given: Any) -> Process | subprocess.Popen[Any]:
-    """Start it from a warm process where there can be one."""
+    """Start a process from a warm one if possible."""
     if not CAN_FORK:
         return subprocess.Popen([sys.executable, *command], **given)
     return of_this_process().start(command, **given)
 
 
 def run(command: Sequence[str], *, check: bool = False, **given: Any) -> subprocess.CompletedProcess[Any]:
-    """As subprocess.run, with its output not captured."""
+    """Run like subprocess.run, with uncaptured output."""
     code = start(command, **given).wait(600)
     done = subprocess.CompletedProcess(list(command), code)
     if check:
@@ -184,7 +184,7 @@ def _import_all() -> None:
 
 
 def _serve(asked: socket.socket) -> dict[str, Any] | None:
-    """Fork for each request; in the child, what it is to run."""
+    """Fork for each request; return the request in the child."""
     running: dict[int, int | None] = {}
     while True:
         message, descriptors, _, _ = socket.recv_fds(asked, LARGEST, 3)
@@ -214,7 +214,7 @@ def _code(pid: int, running: dict[int, int | None]) -> int | None:
 
 
 def _become(request: dict[str, Any]) -> None:
-    """Run the command as a fresh interpreter would, in this process."""
+    """Run the command in this process as a fresh interpreter would."""
     import runpy
     import types
 

@@ -1,4 +1,4 @@
-"""Whether a conversation is cut, by which limits, and which arguments are refused."""
+"""Cutting or not: when a conversation is cut, by which limits, and which arguments are refused."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def say(memory: Memory, *said: tuple[str, str]) -> None:
 
 
 def short(seen: Seen) -> dict[str, str]:
-    """A summary that says what it was given to summarise."""
+    """Summarise by quoting the given text."""
     given = summarise.read(seen.user_text)
     return {"summary": f"{given.kind} {given.part or 'whole'} of {given.of_parts}"}
 

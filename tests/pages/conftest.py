@@ -1,4 +1,4 @@
-"""Pages run in-process against the real engine with the offline model, each test with a memory of its own."""
+"""Pages run in-process against the real engine with the offline model, each test with its own memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHER = (
 
 @pytest.fixture(autouse=True)
 def closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The app's one memory belongs to one test, and to one who has said who they are."""
+    """Give each test its own app memory, and a named viewer."""
     engine.close()
     monkeypatch.setenv("MEMOIR_REVIEWER", "local")  # who has said so already; tests of that form take it away
     yield
@@ -43,7 +43,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
 
 @pytest.fixture(scope="session")
 def filled_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a memory with two sources of two subjects, closed; copied, never opened again."""
+    """Folder of a closed memory with two sources on two subjects; copied, never reopened."""
     folder = tmp_path_factory.mktemp("filled") / "memory"
     with Memory(data_dir=folder) as memory:
         memory.ingest_text(TEXT, name="bakery.md").raise_for_error()
@@ -53,7 +53,7 @@ def filled_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def filled(filled_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
-    """The app's own memory, with two sources of two subjects."""
+    """The app's own memory, with two sources on two subjects."""
     assert engine.state() == "closed", "a test has either `memory` or `filled`"
     shutil.copytree(filled_folder, tmp_path / "memory")
     monkeypatch.setenv("MEMOIR_DATA_DIR", str(tmp_path / "memory"))
@@ -62,7 +62,7 @@ def filled(filled_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def interrupted(filled: Memory) -> str:
-    """A run whose process was killed a day ago."""
+    """Return a run whose process was killed a day ago."""
     from memoir_engine.store.ledger import runs
 
     began = datetime.now(UTC) - timedelta(days=1)
@@ -83,7 +83,7 @@ def interrupted(filled: Memory) -> str:
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[fake.FakeOpenAI]:
-    """A model server that answers as the offline model would, but not before the test is over."""
+    """Serve a model that answers as the offline model, but not before the test is over."""
     gate = threading.Event()
     with fake.FakeOpenAI() as server:
         server.otherwise(lambda seen: fake.Held(gate, fake.offline(seen)))
@@ -116,7 +116,7 @@ def gated_question(filled: Memory, held: fake.FakeOpenAI) -> tuple[Memory, str]:
 
 @pytest.fixture
 def asking(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
-    """An empty memory that asks a person what each source is."""
+    """An empty memory that asks people to describe each source."""
     engine.close()
     monkeypatch.setenv("MEMOIR_AUTO_SOURCE_IDENTIFICATION", "false")
     return engine.memory()

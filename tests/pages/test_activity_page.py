@@ -1,4 +1,4 @@
-"""The Activity page: who did what, found by filters in the address, taken back from there; the chain; signatures."""
+"""The Activity page: filters in the address, undo, the chain, signatures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ui import viewer
 
 @pytest.fixture
 def moved(filled: Memory) -> str:
-    """A chunk filed elsewhere by Mia; the id of that action."""
+    """Refile a chunk as Mia; return the action's id."""
     leaves = [one for one in filled.tree.all() if one.is_leaf]
     chunk = filled.tree.chunks(leaves[0].id).chunks[0]
     mia = filled.acting_as("Mia", roles=("auditor",))
@@ -19,7 +19,7 @@ def moved(filled: Memory) -> str:
 
 
 def titles(page) -> list[str]:
-    """The verbs of the list."""
+    """Return the verbs of the list."""
     return [one.value.strip("*") for one in page.markdown if one.value in ("**Ingested**", "**Re\\-filed a chunk**")]
 
 

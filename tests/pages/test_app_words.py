@@ -1,4 +1,4 @@
-"""What the app says and how: figures, escapes, headers, requests taken apart. No Streamlit page is run here."""
+"""Formatting of texts: figures, escapes, headers, parsed requests. No Streamlit page is run here."""
 
 from __future__ import annotations
 

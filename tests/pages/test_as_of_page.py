@@ -15,7 +15,7 @@ QUESTION = "How is the sourdough starter fed?"
 
 @pytest.fixture
 def later(filled: Memory) -> tuple[Memory, int]:
-    """A memory from which a source was withdrawn after a seq."""
+    """Withdraw a source; return the memory and the seq before that."""
     then = filled.audit.head().seq
     filled.sources.withdraw(1)
     return filled, then

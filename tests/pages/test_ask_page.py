@@ -1,4 +1,4 @@
-"""The Ask page: the form, the run while it goes, the answer with its evidence."""
+"""The Ask page: the form, the running question, the answer with its evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another option taken from the decision path, and two runs side by side."""
+"""Branches from the decision path, and two runs side by side."""
 
 from __future__ import annotations
 

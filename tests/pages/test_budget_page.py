@@ -1,4 +1,4 @@
-"""A question's budget on the Ask page: pruned or summarised, and how it was asked."""
+"""A question's budget on the Ask page: pruned or summarised, and the settings it was asked with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BUDGET = 1700
 
 @pytest.fixture
 def baked(memory: Memory) -> Memory:
-    """Some 3,000 tokens under one leaf or two."""
+    """File some 3,000 tokens under one leaf or two."""
     memory.ingest_text("".join(LONG.format(n=n) for n in range(140)), name="bakery.md").raise_for_error()
     return memory
 

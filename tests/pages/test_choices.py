@@ -1,4 +1,4 @@
-"""Decisions as columns: ranks over a level, what lost, forced levels folded, evidence."""
+"""Decisions as columns: ranks over a level, rejected options, folded forced levels, evidence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def decided(level: int, parent: int, *options: Option, chosen: tuple[int, ...], 
 
 
 def chain(levels: int) -> list[Decision]:
-    """A tree of one child per category."""
+    """Build a tree of one child per category."""
     return [
         decided(level, level - 1, Option(level, f"c{level}", rank=1), chosen=(level,), by="forced")
         for level in range(1, levels + 1)

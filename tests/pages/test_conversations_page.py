@@ -1,4 +1,4 @@
-"""The Conversations page: the list, one conversation, bringing in, limits, clearing."""
+"""The Conversations page: the list, one conversation, imports, limits, clearing."""
 
 from __future__ import annotations
 

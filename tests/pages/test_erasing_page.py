@@ -1,4 +1,4 @@
-"""Erasing on a source's page, its tombstone, and the export on the Settings page."""
+"""Erasure on a source's page, its tombstone, and the export on the Settings page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts on the page: found, followed through time, decided about, brought back, forgotten, taken along."""
+"""Facts on the page: search, timeline, decisions, restoring, forgetting, export."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def remembered(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
-    """The app's own memory, with what that one holds."""
+    """The app's own memory with the sample conversations."""
     shutil.copytree(kept, tmp_path / "memory")
     monkeypatch.setenv("MEMOIR_DATA_DIR", str(tmp_path / "memory"))
     return engine.memory()

@@ -1,4 +1,4 @@
-"""The contextual helper on a source's page: versions, difference, a person's own, drawn again, taken back."""
+"""The contextual helper on a source's page: versions, differences, editing, regenerating, undo."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_difference_of_two_versions_is_shown_word_by_word_beside_both_texts(
 
 
 def without(block: dict, kind: str) -> str:
-    """The block's text without the words of this kind."""
+    """Return the block's text without the words of this kind."""
     text = block["text"]
     for start, end, marked in reversed(block["marks"]):
         if marked == kind:

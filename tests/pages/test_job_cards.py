@@ -1,4 +1,4 @@
-"""A job's card: going on, what was estimated beside what it took, its batches, and the cap that stopped it."""
+"""A job's card: resuming, estimate and actual cost, batches, and the cap that stopped it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEXT = "The sourdough starter lives in the cold room and is fed twice a week. Br
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> fake.FakeOpenAI:
-    """A model server that answers as the offline model would, for the app's own memory."""
+    """Serve a model that answers as the offline model would, for the app's own memory."""
     with fake.FakeOpenAI() as running:
         running.otherwise(fake.offline)
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)
@@ -28,7 +28,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> fake.FakeOpenAI:
 
 @pytest.fixture
 def failed(memory: Memory, server: fake.FakeOpenAI) -> tuple[Memory, str]:
-    """An ingestion whose model answered once, with the helper, and then refused."""
+    """Start an ingestion whose model answers once, with the helper, and then refuses."""
     helper = {"author": "unknown", "date": "unknown", "topic": "bread", "summary": "About bread."}
     server.say(helper, fake.Status(401, "no more"))
     live = engine.memory()

@@ -1,4 +1,4 @@
-"""Knowledge on the Sources page: a source like any other, searched, and filed where somebody wants it."""
+"""Knowledge on the Sources page: listed like any source, searched, and filed on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Category tree page, looking back."""
+"""The Category tree page at an earlier moment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def leaf(memory: Memory, chunk: Chunk) -> Category:
 
 @pytest.fixture
 def changed(filled: Memory) -> tuple[Memory, int, Chunk]:
-    """A memory with a seq before things were renamed, moved and added; and the chunk that was re-filed."""
+    """Rename, move and add; return the memory, the seq before that, and the refiled chunk."""
     then = filled.audit.head().seq
     chunk, other = filled.sources.chunks(1)[0], filled.sources.chunks(2)[0]
     filled.review.refile(chunk.id, other.category_id or 0, reason="it is about money")

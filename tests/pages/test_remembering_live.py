@@ -1,4 +1,4 @@
-"""A conversation added on the Sources page: its cut and its facts are there while they are drawn, and stay to be opened."""
+"""A conversation added on the Sources page: cuts and facts appear while they are extracted, and stay available."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts in the review queue: what waits for a person stands first, and its two sides are there with the words they stand on."""
+"""Facts in the review queue: undecided ones come first, with both statements and their supporting words."""
 
 from __future__ import annotations
 

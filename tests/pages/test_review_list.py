@@ -1,4 +1,4 @@
-"""The Review page beyond the desk: the list where many are decided at once, and the ways there from other pages."""
+"""The Review page beyond the desk: the list for bulk decisions, and links from other pages."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_without_the_role_the_list_says_why_nothing_can_be_decided(filled: Memor
 
 
 def way(page: Any) -> str:
-    """Where the link to what waits here leads."""
+    """Return the target of the link to items that wait."""
     return next(str(link.proto.query_string) for link in page.get("page_link") if "to review" in link.proto.label)
 
 

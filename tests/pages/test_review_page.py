@@ -1,4 +1,4 @@
-"""The Review page: the queue, its filters in the address, what the browser sends, and many at once."""
+"""The Review page: the queue, its filters in the address, the browser's messages, and bulk decisions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def waiting(memory: Memory) -> tuple[ReviewItem, ...]:
 
 
 def sent(number: int, key: str, verdict: str, **more: Any) -> dict[str, Any]:
-    """A step as the browser writes it; its id is made of its number."""
+    """Build a step as the browser writes it, with an id derived from its number."""
     return {"id": f"{number:026x}", "key": key, "verdict": verdict, **more}
 
 

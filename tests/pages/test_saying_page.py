@@ -1,4 +1,4 @@
-"""A text that waits until a person has said what it is: the form, its preview, the table of several."""
+"""A text waiting for its description: the form, its preview, the table of several."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ COMPOSED = "Author: Ada Miller. Date: 2024-05-17. Topic: Baking. How bread is ba
 
 @pytest.fixture
 def draft(asking: Memory) -> str:
-    """One text that waits."""
+    """Return one text that waits."""
     return asking.ingest_text(BREAD, name="bread.txt").draft or ""
 
 
 @pytest.fixture
 def drafts(asking: Memory) -> list[str]:
-    """Two that wait, the oldest first."""
+    """Return two that wait, the oldest first."""
     texts = (("bread.txt", BREAD), ("garden.txt", GARDEN))
     return [asking.ingest_text(text, name=name).draft or "" for name, text in texts]
 
 
 def filled_in(page: AppTest, draft: str, **fields: str) -> AppTest:
-    """The form after somebody has typed into it."""
+    """Return the page after somebody has typed into the form."""
     for name, value in fields.items():
         kind = page.text_area if name in ("description", "text") else page.text_input
         kind(key=f"draft-{draft}-{name}").set_value(value)

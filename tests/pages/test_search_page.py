@@ -1,4 +1,4 @@
-"""The Search page, and a question beside a search for the same."""
+"""The Search page, and a question compared with a search for the same words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is computed before it is drawn: numbers of citations, marks, tiles, short names. No page is run here."""
+"""Values computed for drawing: citation numbers, marks, tiles, shortened names. No page is run here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Editing the tree from its page: the effect first, then the deed, then the way back."""
+"""Tree edits from the page: preview, edit, undo."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_what_is_ticked_is_split_off(filled: Memory):
 
 @pytest.fixture
 def crowded(filled: Memory) -> Category:
-    """One leaf with what two leaves held."""
+    """Return one leaf with the contents of two."""
     one, other = (node for node in filled.tree.all() if node.is_leaf)
     filled.review.refile_many([chunk.id for chunk in filled.tree.chunks(other.id).chunks], one.id)
     return filled.tree.node(one.id)

@@ -1,4 +1,4 @@
-"""A name that recurs on upload, what it will cost before it starts, and the versions of a source."""
+"""A recurring upload name, the estimate before the start, and the versions of a source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NEWER = "The sourdough starter moved to the warm room. Bread is now baked on Thu
 
 
 def uploaded(*files: tuple[str, str]) -> AppTest:
-    """The page with these files chosen, not yet started."""
+    """Return the page with these files chosen, not yet started."""
     page = opened("sources")
     for name, text in files:
         page.file_uploader(key="upload-0").upload(name, text.encode(), "text/plain")
@@ -22,7 +22,7 @@ def uploaded(*files: tuple[str, str]) -> AppTest:
 
 @pytest.fixture
 def replaced(filled: Memory) -> Memory:
-    """bakery.md of `filled` has a newer version, the third source."""
+    """Upload a newer version of bakery.md, the third source."""
     filled.ingest_text(NEWER, name="bakery.md", replaces=1).raise_for_error()
     return filled
 

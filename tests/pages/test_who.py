@@ -1,4 +1,4 @@
-"""Who is at the screen: signed in, named, or nobody yet; what each may do, and what is kept of it."""
+"""The viewer: signed in, named, or unknown; their permissions, and the record of their actions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def unnamed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def helper_tab(**user: Any) -> AppTest:
-    """The first source's page with the tab of its helper open, as this person sees it."""
+    """Return the first source's page with the tab of its helper open, as this person sees it."""
     page = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=120)
     page.user.clear()
     page.user.update(user)
@@ -42,7 +42,7 @@ def signed_in(*, email: str = "ana@example.org", **claims: Any) -> AppTest:
 
 
 def written(page: AppTest) -> AppTest:
-    """The helper written anew, on the page."""
+    """Regenerate the helper on the page."""
     page.button(key="helper-write").click().run()
     page.text_area(key="own-text-1").set_value("It tells of bread.").run()
     return page.button(key="own-save").click().run()

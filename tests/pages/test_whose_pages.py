@@ -1,4 +1,4 @@
-"""Whose conversations and runs a page shows: one's own, and for an admin those of whom the address names."""
+"""Conversations and runs on a page: the viewer's own, and for an admin those of the user in the address."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def opened(page: str, person: dict[str, Any] | None = None, **parameters: str) -
 
 
 def links(page: AppTest, place: str) -> list[str]:
-    """The addresses to which links of this page go."""
+    """Return the targets of this page's links."""
     return [link.proto.query_string for link in page.get("page_link") if link.proto.page == place]
 
 
 @pytest.fixture
 def zoe_s(memory: Memory) -> str:
-    """The conversation of somebody, from which a fact was drawn."""
+    """Return zoe's conversation, from which a fact was extracted."""
     memory.remember([{"role": "user", "content": SAID}], user_id="zoe")
     return memory.facts.list("zoe")[0].origins[0].conversation_id
 

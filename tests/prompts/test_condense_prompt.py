@@ -1,4 +1,4 @@
-"""The prompt that shortens chunks: the exact blocks of MEMOIR 9.B3.5, and every asked id judged once."""
+"""The prompt that shortens chunks: the exact blocks of MEMOIR 9.B3.5, with each requested id judged once."""
 
 from __future__ import annotations
 

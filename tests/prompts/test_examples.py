@@ -1,4 +1,4 @@
-"""What people placed, as a section of a prompt."""
+"""Human-placed examples as a section of a prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form about a source: dates, required fields, lengths, and the paragraph it becomes."""
+"""The form about a source: dates, required fields, lengths, and the composed paragraph."""
 
 from __future__ import annotations
 

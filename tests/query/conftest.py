@@ -1,4 +1,4 @@
-"""A memory of small chunks whose model says what the test tells it to."""
+"""A memory of small chunks with a scripted model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The final prompt and its answer: pruned to the budget, cited, and told call by call."""
+"""The final prompt and its answer: pruned to the budget, cited, and recorded call by call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def count(memory: Memory, text: str) -> int:
 
 
 def final_tokens(memory: Memory, script: Script) -> int:
-    """Of the last answer prompt, counted by the engine."""
+    """Count the tokens of the last answer prompt as the engine does."""
     asked = script.asked("answer")[-1]
     return count(memory, f"{asked.instructions.split(chr(10), 1)[1]}\n\n{asked.text}")
 

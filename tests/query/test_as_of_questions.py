@@ -1,4 +1,4 @@
-"""What a question would have seen: names, filings, evidence and helpers of a moment, and nothing that came later."""
+"""Questions about a moment see its names, filings, evidence and helpers, and nothing later."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUESTION = "where is the violin in strings?"
 
 @pytest.fixture
 def changed(memory: Memory, script: Script) -> tuple[Memory, int]:
-    """A memory after much has happened since a seq: chunks re-filed, names and helpers changed, sources added and withdrawn."""
+    """Refile, rename, change helpers, add and withdraw sources; return the memory and the seq before that."""
     first = memory.ingest_text(FIRST, name="first", contextual_helper="What was known first.").raise_for_error()
     then = memory.audit.head().seq
     return memory, _change(memory, first.source_id or 0, then)
@@ -37,7 +37,7 @@ def _change(memory: Memory, source_id: int, then: int) -> int:
 
 
 def sent(script: Script) -> list[tuple[str, str]]:
-    """What the model was asked, in order; then it is forgotten."""
+    """Return the model's prompts in order and forget them."""
     found = [(asked.purpose, asked.text) for asked in script.requests]
     script.requests.clear()
     return found

@@ -1,4 +1,4 @@
-"""Fitting chunks into a budget by dropping whole paths: numbers checked by hand, and what holds for any budget."""
+"""Fitting chunks into a budget by dropping whole paths: hand-checked numbers, and properties of any budget."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SIZES = st.lists(st.lists(st.integers(1, 60), min_size=1, max_size=4), min_size=
 
 
 def count(text: str) -> int:
-    """Words: a count that is easy to check."""
+    """Count words, which are easy to check."""
     return len(text.split())
 
 
 def readings(*sizes: list[int], source: int = 1) -> list[PathReading]:
-    """One path per list, one chunk per number: that many words."""
+    """Build one path per list and in it one chunk per number, of that many words."""
     made, number = [], 0
     for leaf, words in enumerate(sizes, 1):
         chunks = []
@@ -164,7 +164,7 @@ def test_one_helper_per_source_of_the_kept_chunks():
 @pytest.mark.req("MEMOIR 9.B3.8", "MEMOIR 9.9")
 @pytest.mark.parametrize(("room", "fits"), [(1, True), (0, True), (-1, False)], ids=["below", "at the budget", "a token more"])
 def test_summaries_fit_up_to_the_budget_and_not_a_token_above_it(room: int, fits: bool):
-    """The frame of two chunks, and two summaries of three words each where the chunks have 400."""
+    """Use the frame of two chunks, and two summaries of three words each where the chunks have 400."""
 
     async def summarise(chunks, _):
         return {chunk.id: "in three words" for chunk in chunks}

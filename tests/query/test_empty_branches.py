@@ -1,4 +1,4 @@
-"""Branches that hold no chunk: withdrawn, re-filed, or emptied while the question walks."""
+"""Branches without chunks: withdrawn, refiled, or emptied during the question."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def stocked(memory: Memory, script: Script) -> Memory:
 
 
 def refile(memory: Memory, *leaves: str) -> None:
-    """What is filed in these leaves goes to Dutch; the leaves still stand."""
+    """Refile the chunks of these leaves to Dutch; the leaves remain."""
     (dutch,) = [category.id for category in memory.tree.all() if category.name == "Dutch"]
     for chunk in memory.sources.chunks(1):
         if chunk.category_path[-1] in leaves:

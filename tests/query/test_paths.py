@@ -1,4 +1,4 @@
-"""Paths: unique, and in one total order."""
+"""Paths are unique and totally ordered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read from the leaves: order, pages, limits, empty leaves, limits to sources, the net."""
+"""Reading of the leaves: order, pages, limits, empty leaves, restriction to sources, the safety net."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TWICE = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Strings/Violin", "
 
 @pytest.fixture
 def two(memory: Memory) -> Memory:
-    """Two sources: five chunks of violins, two of Dutch paintings."""
+    """A memory with two sources: five chunks of violins, two of Dutch paintings."""
     memory.ingest_text(TWICE, name="first").raise_for_error()
     memory.ingest_text(paper(*("Music/Strings/Violin",) * 3), name="second").raise_for_error()
     return memory

@@ -1,4 +1,4 @@
-"""How many categories each strategy follows at a level."""
+"""Number of categories each strategy follows at a level."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_numbers_that_cannot_be_are_refused_by_name(strategy: str, n: int | None
 
 @pytest.fixture
 def registered() -> Iterator[None]:
-    """`halving`, which follows half as many at each deeper level, and `speechless`, which says no number."""
+    """Register `halving`, which follows half as many at each deeper level, and `speechless`, which returns no number."""
     STRATEGIES.register("halving")(lambda level, n=8, n2=0: n // 2 ** (level - 1))
     STRATEGIES.register("speechless")(lambda level, n, n2: "many")  # type: ignore[arg-type,return-value]
     yield

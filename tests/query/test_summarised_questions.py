@@ -1,4 +1,4 @@
-"""SUMMARIZE through the whole product: what is asked, what stands in the final prompt, and what can be read again."""
+"""SUMMARIZE through the whole product: prompts, final prompt, and stored summaries."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ TRADES = "\n\n".join(f"{name} paragraph {i} {SAYING}, {SAYING}, {SAYING}." for i
 
 
 def condensed(asked: Asked) -> dict[str, Any]:
-    """Each chunk cut well below its target: a cut word takes more tokens than a whole one."""
+    """Cut each chunk well below its target: a cut word takes more tokens than a whole one."""
     part = condense.read(asked.text)
     return {"summaries": [{"chunk_id": piece.chunk_id, "summary": piece.text[: piece.target * 4 // 5]} for piece in part.pieces]}
 
 
 def over(asked: Asked) -> dict[str, Any]:
-    """Each chunk as it is."""
+    """Return each chunk unshortened."""
     part = condense.read(asked.text)
     return {"summaries": [{"chunk_id": piece.chunk_id, "summary": piece.text} for piece in part.pieces]}
 
 
 @pytest.fixture
 def filled(opened: Opened, script: Script) -> Memory:
-    """Three chunks of some 70 tokens in three leaves; the budget has room for about a third of them."""
+    """A memory of three chunks of some 70 tokens in three leaves; the budget fits about a third of them."""
     script.always("condense", condensed)
     memory = opened(hierarchy_depth=1, **SETTINGS)
     assert memory.ingest_text(TRADES).raise_for_error().chunks == 3
@@ -137,7 +137,7 @@ def test_summaries_within_their_characters_but_above_the_tokens_are_an_error(fil
 
 
 def shortly(asked: Asked) -> dict[str, Any]:
-    """The same few words for every chunk, whatever its target; their tokens are many."""
+    """Answer the same few words for every chunk, whatever its target; their tokens are many."""
     return {"summaries": [{"chunk_id": piece.chunk_id, "summary": "∰ꙮ𒐫" * 4} for piece in condense.read(asked.text).pieces]}
 
 
@@ -253,7 +253,7 @@ def test_where_nothing_is_said_a_summary_that_is_too_long_is_asked_for_once_more
 def test_where_nothing_is_said_all_summaries_may_pass_their_characters_by_five_percent(
     opened: Opened, script: Script, over_by: int, status: str
 ):
-    """The first chunk takes all that the tolerance leaves; the words are short, so that the tokens fit."""
+    """The first chunk uses up the tolerance; the words are short, so that the tokens fit."""
     script.always("condense", condensed)
     memory = opened(hierarchy_depth=1, **SETTINGS)
     memory.ingest_text(TRADES).raise_for_error()

@@ -1,4 +1,4 @@
-"""SUMMARIZE by its parts: the ratio, the targets, the parts under their cap, and which summaries are asked again."""
+"""SUMMARIZE by its parts: the ratio, the targets, the parts under their cap, and repeated requests."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ SIZES = st.lists(st.integers(1, 60), min_size=1, max_size=12)
 
 
 def count(text: str) -> int:
-    """Words: a count that is easy to check."""
+    """Count words, which are easy to check."""
     return len(text.split())
 
 
 def chunks(*words: int) -> list[Chunk]:
-    """One of that many words each, four letters a word."""
+    """Build chunks of that many words each, four letters a word."""
     texts = [" ".join(["word"] * size) for size in words]
     return [Chunk(n, 1, n, 0, len(text), text, count(text), AT) for n, text in enumerate(texts, 1)]
 
 
 @dataclass
 class Model:
-    """Answers with what it was given, in turn; the last again and again."""
+    """Returns the given answers in turn; the last one again and again."""
 
     replies: list[Any]
     asked: list[condense.Part] = field(default_factory=list)

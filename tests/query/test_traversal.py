@@ -1,4 +1,4 @@
-"""A question walks the tree: one call per level, ranks, forced levels, wrong selections."""
+"""Traversal of the tree by a question: one call per level, ranks, forced levels, wrong selections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another option taken on a finished question: a branch of its own, and the two side by side."""
+"""Branches of a finished question: another option taken as a run of its own, and the two runs compared."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def wide(opened: Opened) -> Memory:
 
 @pytest.fixture
 def asked(wide: Memory, script: Script) -> QueryResult:
-    """A › Akx › Akmy, one category at each level."""
+    """Ask a question that walks A › Akx › Akmy, one category at each level."""
     script.on("select", selected("A", most=1), selected("Akx", most=1), selected("Akmy", most=1))
     return wide.query("where?", strategy="one_shot").raise_for_error()
 

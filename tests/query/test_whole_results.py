@@ -1,4 +1,4 @@
-"""What a question comes back with where nothing is said about how to ask it: the budget of the memory, the whole result."""
+"""Result of a question with default settings: the memory's budget, the complete result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def count(memory: Memory, text: str) -> int:
 
 
 def final_tokens(memory: Memory, script: Script) -> int:
-    """Of the last answer prompt, counted by the engine."""
+    """Count the tokens of the last answer prompt as the engine does."""
     asked = script.asked("answer")[-1]
     return count(memory, f"{asked.instructions.split(chr(10), 1)[1]}\n\n{asked.text}")
 

@@ -80,7 +80,7 @@ def test_paths_follow_the_ranks_from_the_root_down_whichever_call_came_back_firs
     waiting: list[asyncio.Event] = []
 
     async def last_first(asked: Asked) -> dict[str, Any]:
-        """At level 2 each call waits for the one that came after it."""
+        """Hold each call of level 2 until the next one has returned."""
         if asked.choice.level == 2:
             waiting.append(asyncio.Event())
             mine = len(waiting) - 1

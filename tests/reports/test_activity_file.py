@@ -1,4 +1,4 @@
-"""The activity as a file: no cell is a formula, and JSON holds every event."""
+"""Export of the activity: no cell is a formula, and JSON holds every event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report says the same twice, holds no live markup of others, and names what stays the same."""
+"""Reports are deterministic, contain no live markup of others, and name what stays the same."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ TAGS = set(
 
 
 def told(text: str) -> ReportContent:
-    """A report in which every text is this one."""
+    """Build a report in which every text is this one."""
     action = Action("a" * 26, "refile", text, AT, text, None, None, "b" * 26, (), (Change("", text, text, text),), text)
     options = (Option(1, text, 0.75, 1), Option(2, text, 0.5), Option(3, text, None))
     decision = Decision(1, "r", 9, 3, 1, None, (text,), options, (1,), text, True, 2, text)
@@ -93,7 +93,7 @@ def told(text: str) -> ReportContent:
 
 
 class Seen(HTMLParser):
-    """What a browser would make of it: elements with their attributes, and the text between."""
+    """Elements with their attributes, and the text between, as a browser parses them."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

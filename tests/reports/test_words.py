@@ -1,4 +1,4 @@
-"""Everything that can happen has words, and hostile names stay text."""
+"""Every kind of event has words, and hostile names stay text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = Names({1: "report.md"}, {7: ("Law", "Tax")}, {3: (1, 4)})
 
 
 def verbs_in(path: Path) -> set[str]:
-    """What is given as `verb` to an action."""
+    """Return the values given as `verb` to an action."""
     calls = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
     opened = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "OpenAction")
     given = (word.value for call in opened for word in call.keywords if word.arg == "verb")

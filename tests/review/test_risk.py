@@ -1,4 +1,4 @@
-"""What speaks against a filing, by numbers that can be checked by hand."""
+"""Risk of a filing, by numbers that can be checked by hand."""
 
 from __future__ import annotations
 

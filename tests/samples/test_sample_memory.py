@@ -1,4 +1,4 @@
-"""The sample memory as the offline model builds and asks it: what the app's first minute shows."""
+"""The sample memory, built and asked by the offline model: what a new user sees first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memories with a few texts in them, to be searched."""
+"""Memories with a few texts to search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose passages a search finds, and that the files beside the store cost time only. Source: DESIGN §2.3, §6, §8."""
+"""Scope of a search, and index files that can be lost at the cost of time only. Source: DESIGN §2.3, §6, §8."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SAID = st.lists(st.tuples(st.sampled_from(USERS), st.integers(0, 5)), min_size=1
 
 
 def files(folder: Path) -> list[Path]:
-    """Everything beside the database itself."""
+    """List everything beside the database itself."""
     return [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("memory.db")]
 
 
 def told(memory: Memory) -> list[tuple[str, int, int]]:
-    """What was found and where; scores may differ by a mean length that is a little off."""
+    """Return each hit and its place, without scores, which an approximate mean length may shift."""
     return [(one.text, one.start, one.end) for one in memory.search("full moon")]
 
 

@@ -1,4 +1,4 @@
-"""One ranking of two: weights, ties, and what stays true for any scores. Source: MEMOLLA F-03, spec README 16."""
+"""Fusion of two rankings: weights, ties, and properties of any scores. Source: MEMOLLA F-03, spec README 16."""
 
 from __future__ import annotations
 

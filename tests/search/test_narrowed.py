@@ -1,4 +1,4 @@
-"""What a search is narrowed to: days, kinds, sources; and what is no result. Source: MEMOLLA F-03."""
+"""Search filters: days, kinds, sources; and excluded results. Source: MEMOLLA F-03."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_messages_of_two_days_are_found_by_their_own(talked: Memory):
 
 
 def test_a_message_that_comes_later_or_is_dated_back_has_its_own_day(talked: Memory):
-    """In the memory's zone: the evening in London is the next morning in Tokyo."""
+    """Days are in the memory's zone: the evening in London is the next morning in Tokyo."""
     talked.add_conversation("c", "user", "The new giraffe story.", ts=NEW)
     assert dated(talked, "giraffe", until="2023") == []
     talked.add_conversation("c", "assistant", "More of the giraffe.", ts=NEW)

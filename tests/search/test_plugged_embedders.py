@@ -1,4 +1,6 @@
-"""Embedders of others: what they give is checked, and words answer where it cannot be used. Source: MEMOLLA F-02-02, F-03-02."""
+"""Third-party embedders: their vectors are validated, and word search answers if they are unusable. Source: MEMOLLA F-02-02,
+F-03-02.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ NAME = "of-a-test"
 
 
 class Plug:
-    """Whatever `give` makes of the texts is its answer."""
+    """Embedder that returns whatever `give` makes of the texts."""
 
     id, dim, lexical = "of-a-test-1", 3, False
 

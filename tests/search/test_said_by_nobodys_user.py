@@ -1,4 +1,4 @@
-"""What is said by who acts for no user is as private as what a user says. Source: spec README, decided 1; DESIGN §6."""
+"""Messages of an actor without a user are as private as a user's. Source: spec README, decided 1; DESIGN §6."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_who_acts_for_no_user_finds_both(memory: Memory):
 
 
 def test_of_a_store_that_kept_them_with_the_workspace_nothing_is_found_by_others(memory: Memory):
-    """As they were kept once: open, indexed, and the workspace's."""
+    """Build the earlier form of storage: indexed, and belonging to the workspace."""
     memory.search("zebra")
 
     def as_once(tx: Tx) -> None:

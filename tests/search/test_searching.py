@@ -1,4 +1,4 @@
-"""What a search finds, says of it, and refuses. Source: MEMOLLA F-03."""
+"""Results, warnings and refusals of a search. Source: MEMOLLA F-03."""
 
 from __future__ import annotations
 

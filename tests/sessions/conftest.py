@@ -1,4 +1,4 @@
-"""A memory on every backend a conversation may be kept in, and a user of one's own in it."""
+"""A memory on every database that can store conversations, and a user of one's own in it."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def backend(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture
 def mia(backend: Memory) -> Memory:
-    """Somebody of whom nothing is kept yet."""
+    """A user without any messages or facts."""
     number = next(_users)
     return backend.acting_as(f"Mia {number}", user=f"mia{number}@example.org")
 
 
 @pytest.fixture
 def clock(backend: Memory, monkeypatch: pytest.MonkeyPatch) -> SetClock:
-    """Begins behind all that was said so far."""
+    """A clock that begins after all messages so far."""
     told = SetClock(max(datetime.now(UTC), backend.audit.head().at) + timedelta(seconds=1))
     monkeypatch.setattr(backend._async._engine, "clock", told)
     return told

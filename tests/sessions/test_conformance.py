@@ -1,4 +1,4 @@
-"""What a session promises, on every backend alike."""
+"""Guarantees of a session, on every database alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations from elsewhere: each form is known by what it holds, and a dry run says what would come."""
+"""Imported conversations: each format is recognised by its content, and a dry run reports the result."""
 
 from __future__ import annotations
 

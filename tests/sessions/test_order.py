@@ -1,4 +1,4 @@
-"""The order of a conversation: by time, and what has none stays where it was said. On every backend."""
+"""Order of a conversation: by time; untimed messages stay in place. On every database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said is searched like what was written, by whoever's it is."""
+"""Messages are searched like documents, within their owner's reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations to a file and back, on every backend alike."""
+"""Export and import of conversations, on every database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations in what concerns the whole memory: its export and import, its undo, its activity."""
+"""Conversations in the memory's export and import, undo and activity."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def store(database_url: str, clock: SteadyClock) -> Iterator[Store]:
 
 @pytest.fixture
 def sqlite_store(tmp_path: Path, clock: SteadyClock) -> Iterator[Store]:
-    """For what is the same on every database, or SQLite's own."""
+    """A store on SQLite, for what is the same on every database or SQLite's own."""
     url = f"sqlite:///{tmp_path / 'own.db'}"
     db = Database.open(url, clock=clock, depth=3)
     yield Store(db, clock, url)

@@ -30,7 +30,7 @@ VAT = ("Law", "Tax", "Vat")
 
 @pytest.fixture
 def busy(store: Store) -> dict[str, str]:
-    """What was done, oldest first: its action's id by a name."""
+    """Perform actions, oldest first; return their ids by name."""
     alpha, beta = store.ingest("alpha", JAZZ, VAT), store.ingest("beta", VAT)
     first = store.refile(alpha.first_chunk_id, *VAT)
     done = {"alpha": alpha.action_id, "beta": beta.action_id, "refile": first.action_id}
@@ -134,7 +134,7 @@ def test_undone_twice_it_is_the_last_undoing_that_stands(store: Store, busy: dic
 
 
 def noted(store: Store, user: str | None, reason: str) -> str:
-    """A fact of somebody, taken back for a reason: the id of that action."""
+    """Withdraw somebody's fact for a reason; return the action's id."""
     none = dict.fromkeys(("confidence", "valid_from", "from_precision", "valid_to", "to_precision", "said_at"))
 
     def write(tx: Tx) -> str:

@@ -1,4 +1,4 @@
-"""Whatever has happened since: the memory read as of a seq is the memory as it was read at that seq.
+"""The memory read as of a seq equals the memory as it was read at that seq, whatever happened since.
 
 A longer search, with other numbers each time: MEMOIR_TEST_SEQUENCES=500 pytest tests/store/test_any_moment.py
 """
@@ -36,7 +36,7 @@ first = st.lists(st.tuples(st.just("ingest"), numbers, numbers), min_size=1, max
 
 @dataclass(frozen=True)
 class Seen:
-    """All that can be read of one moment."""
+    """Everything readable about one moment."""
 
     categories: tuple[Category, ...]
     leaves: dict[int, tuple[Chunk, ...]]
@@ -66,7 +66,7 @@ def seen(tx: Tx, at_seq: int | None = None) -> Seen:
 
 
 def paged(tx: Tx, leaf: int, at_seq: int | None) -> tuple[Chunk, ...]:
-    """Two at a time."""
+    """Read two at a time."""
     page = chunks.page(tx, leaf, limit=2, at_seq=at_seq)
     found = page.chunks
     while page.after:
@@ -89,7 +89,7 @@ def sits(moment: Seen) -> dict[int, int]:
 
 
 def told(store: Store, since: int, until: int) -> dict[int, tuple[int | None, int | None]]:
-    """Per chunk the leaf before and after, as `changes` has it."""
+    """Return for each chunk its leaf before and after, from `changes`."""
     moved: dict[int, list[int | None]] = {}
     for leaf in store.db.read(lambda tx: history.changes(tx, since, until)).leaves:
         for chunk in (*leaf.added, *leaf.came):

@@ -1,4 +1,4 @@
-"""Whatever is decided, re-filed, edited and taken back, in any order: the record holds, and undone it is as it was.
+"""Any order of decisions, refilings, edits and undos keeps the record consistent, and undone it is as before.
 
 A longer search, with other numbers each time: MEMOIR_TEST_SEQUENCES=500 pytest tests/store/test_any_review.py
 """

@@ -1,4 +1,4 @@
-"""Whatever people and ingestions do to a tree, in any order, and in whatever order the previews let it be undone.
+"""Any order of edits and ingestions keeps the tree's rules, whatever order of undo the previews allow.
 
 A longer search, with other numbers each time: MEMOIR_TEST_SEQUENCES=500 pytest tests/store/test_any_sequence.py
 """

@@ -1,4 +1,4 @@
-"""The tree of any moment: read again later, it is what was read then."""
+"""The tree as of a seq equals the tree as read at that seq."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def seq(store: Store) -> int:
 
 
 def pages(store: Store, leaf: int, at_seq: int | None = None, *, limit: int = 2) -> list[Chunk]:
-    """All pages of a leaf, one after the other."""
+    """Read all pages of a leaf in order."""
     found: list[Chunk] = []
     after: str | None = None
     while True:
@@ -38,7 +38,7 @@ def pages(store: Store, leaf: int, at_seq: int | None = None, *, limit: int = 2)
 
 
 def standing(store: Store, at_seq: int | None = None) -> tuple[tuple[Category, ...], dict[int, list[Chunk]]]:
-    """The whole tree with what is filed in it."""
+    """Return the whole tree with its filed chunks."""
     categories = store.db.read(lambda tx: tree_categories.all_categories(tx, at_seq=at_seq))
     return categories, {one.id: pages(store, one.id, at_seq) for one in categories if one.is_leaf}
 

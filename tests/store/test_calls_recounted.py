@@ -1,4 +1,4 @@
-"""What a run says it asked is what its rows say, also when a unit was left before it said whether it has committed."""
+"""A run's call totals equal its rows, even if a writing unit was abandoned before it reported its commit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def attempt(store: Store, run: str, *, reused_from: int | None = None) -> Attemp
 
 
 async def left_while_writing(store: Store, recorder: Recorder, run: str) -> None:
-    """Whoever waited for the call to be written is cancelled while its unit is at work."""
+    """Cancel the waiter while its unit writes the call."""
     there, go_on = threading.Event(), threading.Event()
 
     def slow(tx: Tx, again: bool) -> None:

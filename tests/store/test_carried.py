@@ -1,4 +1,4 @@
-"""What a run's next transaction carries along: written once, by its owner, and not after an erasure."""
+"""Deferred writes of a run's next transaction: written once, by its owner, and not after an erasure."""
 
 from __future__ import annotations
 

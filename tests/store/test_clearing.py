@@ -1,4 +1,4 @@
-"""What clearing a session takes along, and what it leaves; and what an erasure takes from what people said."""
+"""Effects of clearing a session, and of an erasure on messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is counted below each category after the tree was edited: the same as counting everything again."""
+"""Counts below each category after tree edits equal a full recount."""
 
 from __future__ import annotations
 

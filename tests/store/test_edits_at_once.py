@@ -1,4 +1,4 @@
-"""Eight people edit the tree at once: the rules hold, nothing is lost, nothing is done twice."""
+"""Eight concurrent editors of a tree: the rules hold, nothing is lost or done twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random edits, undos and erasures in any order: the record holds, profiles are a recount, and a file gives all of it back."""
+"""Random edits, undos and erasures: the record holds, profiles equal a recount, and an export restores everything."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEPS = 60
 
 
 def played(store: Store, seed: int) -> Play:
-    """One step in eight erases a source, whatever its state."""
+    """Play steps, one in eight of which erases a source in any state."""
     chance, play = Random(seed), Play(store)
     for _ in range(STEPS):
         if play.texts and chance.random() < 0.125:

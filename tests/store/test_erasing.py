@@ -36,7 +36,7 @@ def erase(store: Store, source_id: int, **more: object) -> Action:
 
 
 def words_left(store: Store, word: str) -> list[str]:
-    """Every column of every table that holds the word."""
+    """List every column of every table that contains the word."""
     found = []
     engine = create_engine(address(store.url), poolclass=NullPool)
     with engine.connect() as connection:
@@ -61,7 +61,7 @@ def asked(store: Store, run_id: str, purpose: str, prompt: str, reply: str, erro
 
 @pytest.fixture
 def told(store: Store) -> Store:
-    """Source 1 says the secret, source 2 does not; a question has read it, another only heard of it."""
+    """Store source 1 with the secret and source 2 without; one question has read it, another only mentions it."""
     store.ingest(SECRET, JAZZ, OPERA, VAT)
     store.ingest("beta", JAZZ, VAT)
     store.refile(1, *VAT)

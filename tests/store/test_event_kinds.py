@@ -1,4 +1,4 @@
-"""Every kind of event that is written anywhere is in the registry, with all its parts."""
+"""Every kind of event written anywhere is in the registry, with all its parts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WITHOUT_ROWS = {"fact.reviewed", "conversation.seen_again", "checkpoints.removed
 
 
 def kinds_in(path: Path) -> set[str]:
-    """Texts that look like the kind of an event, and are no column of a table."""
+    """Return texts that look like event kinds and name no column of a table."""
     return {
         node.value
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))

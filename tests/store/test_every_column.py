@@ -1,4 +1,4 @@
-"""Whatever column of whatever row of evidence somebody changes by hand, verification finds it; what is exempt stands here."""
+"""Verification finds a change to any column of any evidence row; exemptions are listed here."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ROWS = sorted({name.partition(".")[0] for name in COLUMNS})
 
 
 def fill(store: Store) -> None:
-    """A row in every table of evidence: a question, an ingestion, a move, a verdict, signatures, an erasure."""
+    """Write a row in every evidence table: a question, an ingestion, a move, a verdict, signatures, an erasure."""
     clock = store.clock
     run = store.begin(verb="query", tree_seq=0)
     known: Any = (run, "select", "1", "f" * 64, "m", "offline", "native", {}, 1, clock.now(), 1.25, 10, 5, False, 0.01, "p", "r")
@@ -77,7 +77,7 @@ def fill(store: Store) -> None:
 
 
 def converse(store: Store) -> None:
-    """A conversation with a limit of its own that a message went over."""
+    """Write a conversation with a limit of its own that a message exceeds."""
     who: dict[str, Any] = {"actor": "Mia", "clock": store.clock}
     kept: dict[str, Any] = {"max_messages": 2, "timeout_s": 60.0, "metadata": {"a": 1}}
     store.db.write(lambda tx: sessions.open_session(tx, "mia", "s", action_id="a" * 26, **kept, **who))
@@ -86,7 +86,7 @@ def converse(store: Store) -> None:
 
 
 def learn(tx: Tx, store: Store) -> None:
-    """Two facts of one cut, related; one gives way to the other, by a proposal."""
+    """Store two related facts of one cut; a proposal replaces one by the other."""
     number, owner, now = ids.reserve(tx, "fact", 3), owner_key("mia"), store.clock.now()
     origin = NewOrigin(1, "s", 3, "three", "human", "Mia", now, 0, 5, "d" * 64, 1)
     more = ("preference", "Likes tea", "Mia", ("tea",), 0.5, now, "day", now, "day", now, (), (), (origin,))
@@ -114,7 +114,7 @@ def learn(tx: Tx, store: Store) -> None:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Forgeries are rolled back. One database stands for all: what is read back is the same on each."""
+    """A store whose forgeries are rolled back. One database suffices: values read back are the same on each."""
     folder: Path = tmp_path_factory.mktemp("columns")
     clock, url = SteadyClock(), f"sqlite:///{folder / 'own.db'}"
     store = Store(Database.open(url, clock=clock, depth=3), clock, url)
@@ -135,7 +135,7 @@ def forged(store: Store, edit: Any) -> AuditCheck:
 
 
 def other(column: Column[Any], value: Any) -> Any:
-    """Another value of the same form."""
+    """Return another value of the same form."""
     if isinstance(value, datetime) or isinstance(column.type, DateTime):
         return datetime(2001, 1, 1, tzinfo=UTC)
     if isinstance(value, bytes) or isinstance(column.type, LargeBinary):
@@ -148,7 +148,7 @@ def other(column: Column[Any], value: Any) -> Any:
 
 
 def of_rows(store: Store, name: str) -> tuple[Any, Column[Any], Any]:
-    """The first row of the table that has a value there, else the first of all."""
+    """Select the first row with a value there, else the first of all."""
     table, column = metadata.tables[name.partition(".")[0]], name.partition(".")[2]
     rows = store.db.read(lambda tx: tx.execute(select(table).order_by(*table.primary_key.columns)).all())
     assert rows, f"no row in {table.name}"

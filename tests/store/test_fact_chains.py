@@ -1,4 +1,4 @@
-"""What is in force in the stead of facts that are outdated, on each database."""
+"""Successors in force of outdated facts, on each database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HOMES = ("Oslo", "Berlin", "Munich", "Paris")
 
 
 def moving(memory: Memory, script: scripted.Script) -> dict[str, int]:
-    """From home to home; the head of the chain at each."""
+    """Remember one home after the other; return the chain's head at each."""
     heads = {}
     for before, home in zip(("", *HOMES), HOMES, strict=False):
         script.always("consolidate", judge(**{f"Mia_lives_in_{home}": ("update", f"Mia lives in {before}")}))

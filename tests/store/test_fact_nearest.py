@@ -1,4 +1,4 @@
-"""Facts compared by the database: what it is asked, what happens where it cannot, and on a real pgvector the answers."""
+"""Facts compared by the database: its queries, its failures, and the answers of a real pgvector."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DIALECTS = {"postgresql": postgresql.dialect(), "mysql": mysql.dialect()}
 
 
 def over(dialect: str, embedder: str = "words", dim: int = 3) -> VectorTable:
-    """Over no database: what it would ask."""
+    """Build a table without a database, to inspect its queries."""
     return VectorTable(SimpleNamespace(dialect=dialect), embedder, dim, owned=True)
 
 

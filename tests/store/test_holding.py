@@ -1,4 +1,4 @@
-"""A process that was taken for dead and wakes again writes nothing for a run that ended or goes on elsewhere."""
+"""A process declared dead that wakes up writes nothing for a run that ended or was resumed elsewhere."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ LATE: dict[str, Late] = {
 
 
 def taken_over(store: Store) -> str:
-    """Opened, taken for dead, and resumed by another process."""
+    """Open a run, declare it dead, and resume it in another process."""
     store.ingest("before", ("Art", "Music", "Blues"))
     run = store.begin(owner=OLD)
     store.db.write(lambda tx: calls.record(tx, call(store, run), owner=OLD))

@@ -1,4 +1,4 @@
-"""The commit of an ingestion: all of it or nothing, once, and fitted to the tree of now."""
+"""Commit of an ingestion: atomic, once, and adapted to the current tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs, calls and decisions as the ledger keeps them."""
+"""Runs, calls and decisions as stored in the ledger."""
 
 from __future__ import annotations
 

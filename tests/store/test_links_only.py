@@ -1,4 +1,4 @@
-"""Following the links alone: quick, and blind to rows that hang from them."""
+"""Verifying links only: fast, and blind to the rows they cover."""
 
 from __future__ import annotations
 

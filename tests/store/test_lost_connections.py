@@ -1,4 +1,4 @@
-"""A server that dies: the unit is run again as a whole, or a clear error is raised; nothing is half written."""
+"""A dying server: the unit is repeated as a whole, or a clear error is raised; nothing is half written."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class NotShortened(Random):
 
 
 class Crash:
-    """Kills the server at the first call, and starts it again before the unit's next attempt."""
+    """Kills the server at the first call, and restarts it before the unit's next attempt."""
 
     def __init__(self, server: Server) -> None:
         self.server = server

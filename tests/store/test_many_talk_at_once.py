@@ -1,4 +1,4 @@
-"""Sixteen processes talk in one session and in their own: every turn whole, in order, none lost, none twice."""
+"""Sixteen processes append to a shared session and to their own: every turn is whole, ordered and stored once."""
 
 from __future__ import annotations
 

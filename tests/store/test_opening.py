@@ -1,4 +1,4 @@
-"""Opening a database: its schema, its depth, and what is said when it cannot be opened."""
+"""Opening a database: its schema, its depth, and the errors if it cannot be opened."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_head_of_the_code_is_the_head_of_the_scripts(store: Store) -> None:
 
 
 def test_a_new_database_is_what_every_script_in_turn_would_have_left(store: Store) -> None:
-    """The first rows and the stamp as well; tables and indexes of both are compared with the code, above and here."""
+    """Compare first rows and stamp; tables and indexes are compared with the code above and here."""
     engine = create_engine(address(store.url))
     with engine.begin() as connection:
         made = _first_rows(connection)
@@ -224,7 +224,7 @@ def test_a_unit_inside_another_is_refused_in_words_and_the_database_goes_on(sqli
 
 @pytest.mark.req("MEMOIR 3.7", "MEMOIR 3.8")
 def test_children_are_found_by_their_parent_and_chunks_by_their_category_on_every_database(store: Store) -> None:
-    """An index serves a look-up when the column stands first in it."""
+    """An index serves a look-up if the column comes first in it."""
     engine = create_engine(address(store.url))
     with engine.connect() as connection:
         first = {

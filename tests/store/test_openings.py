@@ -1,4 +1,4 @@
-"""Progress shows how a chunk begins: from the run while it lives, from the chunk once it is stored, on every database."""
+"""Beginnings of chunks in progress reports: from the active run, later from the stored chunk; on every database."""
 
 from __future__ import annotations
 

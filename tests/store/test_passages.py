@@ -74,7 +74,7 @@ def test_passages_are_looked_up_by_their_ids_however_many_are_asked_for(sqlite_s
 
 
 def test_what_came_last_is_read_without_a_walk_through_all_that_came_before(sqlite_store: Store):
-    """A bound that all there are keep to leads a database along them."""
+    """A bound that every row satisfies would make a database scan all of them."""
     said: list[tuple[str, Any]] = []
     reader = sqlite_store.db._reader
     event.listen(reader, "before_cursor_execute", lambda c, k, statement, given, *a: said.append((statement, given)))

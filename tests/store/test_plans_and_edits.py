@@ -1,4 +1,4 @@
-"""Ingestions that were planned before the tree was edited: filed where things are now, or planned again."""
+"""Ingestions planned before a tree edit: adapted to the current tree, or planned again."""
 
 from __future__ import annotations
 

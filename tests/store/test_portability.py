@@ -1,4 +1,4 @@
-"""What databases do differently by themselves, and the store makes alike."""
+"""Differences between databases that the store evens out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The frame's databases are those the product makes: a prepared one holds the same, one given back is as if new."""
+"""Databases of the test set-up equal those of the product: prepared ones, and emptied ones given back."""
 
 from __future__ import annotations
 

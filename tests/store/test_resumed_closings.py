@@ -1,4 +1,4 @@
-"""A run that was opened several times is covered by as many closings, each of the first of its calls and decisions."""
+"""A run opened several times has as many closing events, each over its first calls and decisions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def opened(store: Store, run: str, owner: str) -> Recorder:
 
 
 def twice(store: Store) -> tuple[str, str]:
-    """Two runs whose blocks of numbers lie between each other's, each opened twice; the second opening is at work."""
+    """Write two runs with interleaved numbers, each opened twice; the second opening is active."""
     one, other = store.begin(owner="a:1"), store.begin(owner="a:2")
     first, theirs = opened(store, one, "a:1"), opened(store, other, "a:2")
     asks(store, first, one, BLOCK - 1)

@@ -1,4 +1,4 @@
-"""Passages of conversations: whatever is appended, dropped or cleared in between, they are those of what stands."""
+"""Passages of conversations match the stored messages, whatever is appended, dropped or cleared."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def cut(store: Store, session: int = 1) -> None:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """For many conversations, each an example."""
+    """A store for many conversations, one per example."""
     clock, url = SteadyClock(), f"sqlite:///{tmp_path_factory.mktemp('said') / 'own.db'}"
     store = Store(Database.open(url, clock=clock, depth=3), clock, url)
     yield store
@@ -45,7 +45,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 def opened(store: Store) -> tuple[str, int]:
-    """A session without a word: its id and its number."""
+    """Open an empty session; return its id and number."""
     named = new_id(store.clock.now())
     who = {"actor": "local", "clock": store.clock, "action_id": new_id(store.clock.now())}
     store.db.write(lambda tx: sessions.open_session(tx, None, named, **who))
@@ -65,7 +65,7 @@ def told(store: Store, session: int = 1) -> list[conversation_passages.PassageTe
 
 
 def whole(store: Store, session: int = 1) -> list[tuple[str, str]]:
-    """All that stands, cut at once."""
+    """Cut all stored messages at once."""
     rows = store.db.read(lambda tx: tx.execute(select(tables.message).where(tables.message.c.session_number == session)).all())
     turns = [SpokenTurn("user" if row.kind == "human" else "assistant", row.content, row.at) for row in rows if row.content]
     return [(one.text, one.indexed) for one in split_conversation(turns)]

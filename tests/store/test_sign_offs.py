@@ -1,4 +1,4 @@
-"""A signature stands for a state; a later change voids it and is named; undo takes it back."""
+"""A signature applies to a state; a later change voids it and is named; undo restores it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A row of evidence changed behind the store's back is found, whatever the table and the database."""
+"""Evidence changed behind the store's back is found, in any table and database."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ SEALED_ANEW = {
 
 
 def fill(store: Store) -> None:
-    """A row in every table: a question, runs that came to nothing, an ingestion, one chunk moved."""
+    """Write a row in every table: a question, failed runs, an ingestion, one moved chunk."""
     clock = store.clock
     run = store.begin(verb="query")
     attempt = Attempt(
@@ -140,7 +140,7 @@ def fill(store: Store) -> None:
 
 @pytest.fixture(scope="module")
 def filled(new_database: Callable[[], str]) -> Iterator[Store]:
-    """Forgeries are rolled back."""
+    """A store whose forgeries are rolled back."""
     clock, url = SteadyClock(), new_database()
     store = Store(Database.open(url, clock=clock, depth=3), clock, url)
     fill(store)
@@ -153,7 +153,7 @@ Edit = Callable[[Tx], object]
 
 
 def forged(store: Store, *edits: str | Edit, head: AuditHead | str | None = None, **values: Any) -> AuditCheck:
-    """What verification says after SQL past the store, with foreign keys off (SQLite's default)."""
+    """Verify after SQL past the store, with foreign keys off (SQLite's default)."""
     engine = create_engine(address(store.url), poolclass=NullPool)
     with engine.connect() as connection:
         if engine.dialect.name in GUARDS_OFF:
@@ -191,7 +191,7 @@ def test_a_row_that_cannot_be_read_is_a_problem_not_an_exception(sqlite_store: S
 
 
 def rewritten(seq: int, body: str) -> Edit:
-    """Another body for an event, and every link from there on made anew: by somebody who knows how they are made."""
+    """Replace an event's body and recompute all later links, as an insider could."""
 
     def write(tx: Tx) -> None:
         c = tables.audit_event.c
@@ -233,7 +233,7 @@ def test_an_inserted_row_is_found(filled: Store, table: str) -> None:
 
 
 def sealed_copy(table: str, **changes: Any) -> Edit:
-    """Insert the first row again, changed and with a digest of its own: by somebody who knows how it is made."""
+    """Insert the first row again, changed and with a recomputed digest, as an insider could."""
 
     def write(tx: Tx) -> None:
         into = metadata.tables[table]
@@ -250,7 +250,7 @@ def test_an_inserted_row_with_a_digest_of_its_own_is_found(filled: Store, table:
 
 
 def forged_answer(run: str) -> Edit:
-    """Another answer, paid for by a run that is made to look as if it went on."""
+    """Forge another answer, paid for by a run that is made to look unfinished."""
 
     def write(tx: Tx) -> None:
         paper = put_payloads(tx, [{"prompt": "p", "reply": "forged"}])[0]
@@ -295,7 +295,7 @@ def test_two_swapped_events_are_found_at_the_first_of_them(filled: Store) -> Non
 
 
 def cut(filled: Store) -> tuple[str, ...]:
-    """The last action taken out of the history, cleanly."""
+    """Remove the last action from the history, cleanly."""
     last = filled.db.read(actions.head).seq - 1
     before = filled.db.read(lambda tx: actions.events(tx, before=last + 1, limit=1))[0]
     return (

@@ -1,4 +1,4 @@
-"""Reading the tree and its chunks: order, pages, counts, and what an index must take in."""
+"""Reading the tree and its chunks: order, pages, counts, and an index's input."""
 
 from __future__ import annotations
 

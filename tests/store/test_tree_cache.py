@@ -1,4 +1,4 @@
-"""The tree in memory: taken in whole or not at all, whatever happens to the reading."""
+"""The cached tree is loaded whole or not at all, whatever happens to the read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sizes(now: TreeSnapshot) -> dict[str, int]:
 
 @contextmanager
 def ending_badly(store: Store, monkeypatch: pytest.MonkeyPatch, told: str, *, times: int) -> Iterator[None]:
-    """A reading that is at its end fails, so many times: all of it was read, and none of it may be kept."""
+    """Fail a read at its end this many times: everything was read, and nothing may be kept."""
     read, left = store.db.read, [times]
 
     def failing(work: Callable[[Tx], object]) -> object:
@@ -43,7 +43,7 @@ def ending_badly(store: Store, monkeypatch: pytest.MonkeyPatch, told: str, *, ti
 
 @pytest.fixture
 def changed(store: Store) -> TreeCache:
-    """A cache that lacks a chunk that was moved, and one that was filed."""
+    """Return a cache that lacks a moved chunk and a new one."""
     cache = TreeCache(store.db, depth=3)
     receipt = store.ingest("alpha", JAZZ, ROCK)
     assert sizes(cache.current()) == {"Art": 2, "Music": 2, "Jazz": 1, "Rock": 1}

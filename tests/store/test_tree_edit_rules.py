@@ -1,4 +1,4 @@
-"""What an edit of the tree may not do, what its preview says, and how a place is found."""
+"""Forbidden tree edits, previews, and the search for a place."""
 
 from __future__ import annotations
 

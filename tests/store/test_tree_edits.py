@@ -1,4 +1,4 @@
-"""The tree edited by hand: each edit one action, checked against the rules, replayed, and taken back to the very state."""
+"""Manual tree edits: each one action, checked against the rules, replayed, and undone to the exact state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VAT = ("Law", "Tax", "Vat")
 
 
 def shape(store: Store) -> dict[str, int]:
-    """Path → chunks, of every open category."""
+    """Map the path of every open category to its number of chunks."""
     return {"/".join(one.path): one.chunks for one in store.db.read(categories.all_categories)}
 
 
@@ -24,7 +24,7 @@ def leaves(store: Store) -> dict[str, int]:
 
 
 def back_and_forth(store: Store, action_id: str, before: str) -> None:
-    """Undo gives the state before, undoing that the state after, and again."""
+    """Check that undo gives the state before, undoing that the state after, and again."""
     after = store.state()
     undoing = store.undo(action_id)
     assert store.state() == before

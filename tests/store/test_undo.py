@@ -1,4 +1,4 @@
-"""Corrections and undo: the state before and after are equal by hash."""
+"""Corrections and undo restore a state that is equal by hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors compared by the database: what it is asked, and on a real pgvector the answers."""
+"""Vectors compared by the database: its queries, and the answers of a real pgvector."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DIALECTS = {"postgresql": postgresql.dialect(), "mysql": mysql.dialect()}
 
 
 def over(dialect: str, embedder: str = "words", dim: int = 3) -> VectorTable:
-    """Over no database: what it would ask."""
+    """Build a table without a database, to inspect its queries."""
     return VectorTable(SimpleNamespace(dialect=dialect), embedder, dim)
 
 

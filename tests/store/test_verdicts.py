@@ -1,4 +1,4 @@
-"""A reviewer's verdict: on one filing, once, by one person; taken back, replayed, and found when it was tampered with."""
+"""A reviewer's verdict: on one filing, once, by one person; undone, replayed, and verified against tampering."""
 
 from __future__ import annotations
 

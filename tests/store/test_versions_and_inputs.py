@@ -1,4 +1,4 @@
-"""Newer versions of sources, versions of helpers and what runs keep to go on: alike on every database."""
+"""Newer versions of sources, versions of helpers and stored inputs of resumable runs: alike on every database."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_a_run_that_waits_for_a_person_never_expires(store: Store) -> None:
 
 
 def test_a_store_of_the_first_schema_is_brought_up_with_what_it_holds(store: Store) -> None:
-    """As 0001 left its tables: no inputs, no versions, no verdicts."""
+    """Start from the tables of 0001: no inputs, no versions, no verdicts."""
     source = store.ingest("alpha", JAZZ, VAT).source_id
     before = store.state()
     store.db.write(lambda tx: _back_to_the_first(tx, store.db.dialect))
@@ -180,7 +180,7 @@ def test_a_store_of_the_first_schema_is_brought_up_with_what_it_holds(store: Sto
 
 
 def test_a_store_of_the_schema_before_this_one_is_brought_up(store: Store) -> None:
-    """As 0007 left it: paid answers were found by their fingerprint alone."""
+    """Start from 0007: paid answers were found by their fingerprint alone."""
     source = store.ingest("alpha", JAZZ, VAT).source_id
     before = store.state()
     store.db.write(lambda tx: _back_to_0007(tx, store.db.dialect))

@@ -1,4 +1,4 @@
-"""Eight writers at once: every action in the chain, nothing lost, nothing twice, and the state equal again by hash."""
+"""Eight concurrent writers: every action in the chain, nothing lost or doubled, the state equal by hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two statements say the same."""
+"""Equality of two statements in meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chunks by MEMOIR 2 and 7, with tokens that can be counted by hand: words, each with the blank before it, and line breaks."""
+"""Chunks by MEMOIR 2 and 7, with tokens countable by hand: words, each with the blank before it, and line breaks."""
 
 import re
 
@@ -12,7 +12,7 @@ TOKEN = re.compile(r"\n+| ?[^ \n]+| ")
 
 
 class Words:
-    """`together` says that a cut never changes the tokens on its sides, `counted` what was counted anew."""
+    """Counter of words. `together`: a cut never changes the tokens on its sides; `counted`: texts counted anew."""
 
     def __init__(self, together: bool = True) -> None:
         self.together = together
@@ -30,7 +30,7 @@ class Words:
 
 
 def words(count: int, end: str = ".") -> str:
-    """A sentence of that many words."""
+    """Build a sentence of that many words."""
     return " ".join(["word"] * count) + end
 
 

@@ -1,4 +1,4 @@
-"""How a newer statement stands to an older one."""
+"""Relation of a newer statement to an older one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors without a model: unit length, the same everywhere, and near where words are shared."""
+"""Hashed vectors: unit length, the same everywhere, and near for shared words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages in the shapes that LangChain and OpenAI write: nothing is lost, and what is none is refused with its reason."""
+"""Messages in the forms of LangChain and OpenAI: nothing is lost, and invalid ones are refused with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody says of themselves, said about them."""
+"""Conversion of first-person statements to the third person."""
 
 from __future__ import annotations
 

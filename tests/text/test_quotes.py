@@ -1,4 +1,4 @@
-"""Where quoted words stand in a text."""
+"""Positions of quoted words in a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words told once, though they come again."""
+"""Repeated words are told once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores that stay arrays answer as a dict of them would."""
+"""Scores kept as arrays behave like a dict of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a turn is worth remembering."""
+"""Statements of a turn worth remembering."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No text, however odd, is read in more than a time in proportion to its length.
+"""Reading any text takes time proportional to its length.
 
 Each is read in a process of its own, with a limit that a reading in proportion stays below a hundredfold, and one that takes the
 square of the length cannot keep.

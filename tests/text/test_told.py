@@ -1,4 +1,4 @@
-"""What of a turn becomes a statement, of whom, and in which words: plain facts are drawn, what nobody claims is not."""
+"""Extraction of statements from a turn, with subject and wording: plain facts are taken, unclaimed ones are not."""
 
 from __future__ import annotations
 

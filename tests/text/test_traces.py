@@ -1,4 +1,4 @@
-"""What of a text is its own, and how it is taken out of others."""
+"""Words unique to a text, and their removal from others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Since when and until when what a sentence says holds."""
+"""Start and end of the validity a sentence states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dates that a sentence names, from the day it was said."""
+"""Dates a sentence names, relative to the day it was said."""
 
 from __future__ import annotations
 

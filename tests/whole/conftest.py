@@ -1,4 +1,4 @@
-"""A memory of small chunks whose model says what the test tells it to, and a server that speaks OpenAI's HTTP."""
+"""A memory of small chunks with a scripted model, and an OpenAI-compatible server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is given to be ingested: a clear message or a harmless filing; the store is as it was, or holds all of it."""
+"""Any input gives a clear message or a harmless filing; the store is unchanged, or holds all of it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HOSTILE = "\n\n".join(
 
 @pytest.fixture
 def filled(opened: Opened) -> Memory:
-    """A memory that holds something, and takes files up to a megabyte."""
+    """A memory with some content that accepts files up to a megabyte."""
     memory = opened(max_file_mb=LIMIT_MB, chunk_max_tokens=60)
     memory.ingest_text(paper("Music/Strings/Violin"), name="before").raise_for_error()
     return memory

@@ -1,4 +1,4 @@
-"""Trees of 1, 3, 12 and 100 levels, really used: filled, asked, verified, opened again, and refused at another depth."""
+"""Trees of 1, 3, 12 and 100 levels in use: filled, asked, verified, reopened, and refused at another depth."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ DEPTHS = [1, 3, 12, 100]
 
 
 def paths(depth: int) -> tuple[str, str]:
-    """Two leaves that part at the first level."""
+    """Return two leaves that part at the first level."""
     return "/".join(f"A{level}" for level in range(depth)), "/".join(f"B{level}" for level in range(depth))
 
 
 def small_chunks(depth: int) -> dict[str, Any]:
-    """At depth 100 the path alone, by which the test says where a chunk belongs, takes some 300 tokens."""
+    """Set the chunk size; at depth 100 the path by which the test files a chunk alone takes some 300 tokens."""
     return {"hierarchy_depth": depth, "chunk_min_tokens": 8, "chunk_max_tokens": 30 + depth * 8, "max_token_budget": 20_000}
 
 
 def fill(memory: Memory, depth: int) -> None:
-    """One source of one chunk for each path."""
+    """Ingest one source with one chunk per path."""
     for path in paths(depth):
         assert memory.ingest_text(paper(path), name=path[:9]).raise_for_error().chunks == 1
 

@@ -1,4 +1,4 @@
-"""The engine's own flow on each database: file, ask, correct, take back, verify, go on, open again; a fault at each statement."""
+"""The engine's main flow on each database: file, ask, correct, undo, verify, resume, reopen; a fault at each statement."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Opened = Callable[..., Memory]
 
 @pytest.fixture
 def on(database_url: str, script: Script, tmp_path: Path) -> Iterator[Opened]:
-    """Opens the same database again and again, each time with indexes of its own."""
+    """Open the same database repeatedly, each time with new indexes."""
     memories: list[Memory] = []
 
     def open_memory(**settings: Any) -> Memory:

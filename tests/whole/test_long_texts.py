@@ -1,4 +1,4 @@
-"""The 56 long public texts through the whole engine, with the offline model: every span, the same tree, a balanced one."""
+"""The 56 long public texts through the whole engine with the offline model: exact spans, the same tree, a balanced one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def twin(folder: Path, at: Path, *, in_flight: int, seed: str) -> subprocess.Popen[str]:
-    """The same in another process, whose hashes differ."""
+    """File the same in another process with another hash seed."""
     at.mkdir()
     environ = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(machine.REPOSITORY)}
     command = [sys.executable, filed_longtext.__file__, str(folder), str(in_flight)]
@@ -35,7 +35,7 @@ def twin(folder: Path, at: Path, *, in_flight: int, seed: str) -> subprocess.Pop
 
 @pytest.fixture(scope="module")
 def filed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memory, list[dict[str, Any]]]]:
-    """A memory of all of them, and where the chunks stand: here, and in two processes beside it."""
+    """File all texts; return the memory and the chunks' places, here and in two more processes."""
     folder, at = data / "longtext", tmp_path_factory.mktemp("long")
     twins = [
         twin(folder, at / "again", in_flight=8, seed="1"),

@@ -1,4 +1,4 @@
-"""A database server that dies while an ingestion waits for its model: tried again after growing waits, then told."""
+"""A database server that dies while an ingestion waits for its model: retried with growing waits, then reported."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 @pytest.fixture
 def kept(server: Server, script: Script, tmp_path: Path) -> Iterator[Memory]:
-    """A memory on that server; its waits are short, and exactly doubling."""
+    """A memory on that server with short, exactly doubling waits."""
     settings = {"hierarchy_depth": 2, "batch_size": 1, "max_concurrency": 1}
     with Memory(database_url=server.fresh_url(), data_dir=tmp_path / "data", **(SMALL | settings)) as memory:
         memory._async._engine.db._retry = Retry(attempts=4, first_s=0.01, chance=Unshortened())
@@ -47,7 +47,7 @@ def kept(server: Server, script: Script, tmp_path: Path) -> Iterator[Memory]:
 
 
 def killed_while_asked(memory: Memory, script: Script, server: Server) -> str:
-    """The run of an ingestion whose database has gone while its model was thinking."""
+    """Kill the database during an ingestion's model call; return the run."""
     gate = script.hold("classify")
     run_id = memory.start("ingest_text", text=paper(*TWO), name="trades.txt")
     script.wait_for("classify")

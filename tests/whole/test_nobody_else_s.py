@@ -1,6 +1,6 @@
-"""What one person said, asked, was answered and had remembered is found by nobody else, by whatever verb and whatever ids.
+"""One person's messages, questions, answers and facts are invisible to others, by any verb and any ids.
 
-Every verb that is new is walked here without being named.
+New verbs are walked here automatically.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 @pytest.fixture(scope="module")
 def hers(memory: Memory) -> dict[str, list[Any]]:
-    """By the names of parameters, all that is Mia's."""
+    """Return everything of Mia's, by parameter name."""
     mia = memory.acting_as("Mia", user="mia", roles=("admin", "auditor"))
     runs = [one.id for one in memory.runs.list(200) if one.user == "mia"]
     calls = [one.id for run in runs for one in memory.runs.get(run).calls]
@@ -64,7 +64,7 @@ def usual() -> dict[str, Any]:
 
 
 def asked(verb: Any, hers: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    """The arguments: of each parameter whatever is hers, the others as they are usual."""
+    """Yield arguments with Mia's values for each parameter, and usual ones for the others."""
     listed = [one for one in inspect.signature(verb).parameters.values() if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
     needed = {one.name for one in listed if one.default is one.empty}
     known = {one.name: hers[one.name][0] if one.name in hers else usual().get(one.name) for one in listed}
@@ -75,7 +75,7 @@ def asked(verb: Any, hers: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
 
 
 def answer(verb: Any, given: dict[str, Any]) -> str:
-    """All that is told: what was asked is not among it."""
+    """Return all output except the arguments themselves."""
     try:
         found = verb(**given)
         if isinstance(found, QueryResult | IngestResult) and found.error is not None:

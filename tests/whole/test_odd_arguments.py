@@ -1,6 +1,6 @@
-"""Every public verb is given what it cannot take, one parameter at a time: it refuses in its own words, or does it whole.
+"""Every public verb refuses each invalid argument with a clear error, or performs the call completely.
 
-A verb that is new is found here without being named.
+New verbs are found here automatically.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def memory(prepared: Path, tmp_path: Path) -> Iterator[Memory]:
 
 
 def usual(memory: Memory, folder: Path) -> dict[str, Any]:
-    """Of each parameter that has to be given, by its name, something that can be taken."""
+    """Return a valid value for each required parameter, by name."""
     run = memory.runs.list(verb="query")[0].id
     leaf = next((one.id for one in memory.tree.all() if one.is_leaf), 1)
     fact = next((one.id for one in memory.facts.list()), "0" * 32)
@@ -78,7 +78,7 @@ def usual(memory: Memory, folder: Path) -> dict[str, Any]:
 
 
 def calls(verb: Callable[..., Any], known: dict[str, Any]) -> Iterator[tuple[str, list[Any], dict[str, Any]]]:
-    """(what is odd, positional, by name), for each parameter and each odd value."""
+    """Yield (odd value, positional, by name) for each parameter and each odd value."""
     listed = [one for one in inspect.signature(verb).parameters.values() if one.kind is not one.VAR_KEYWORD]
     for odd in listed:
         for label, value in ODD.items():
@@ -98,7 +98,7 @@ def rows(memory: Memory) -> tuple[int, ...]:
 
 
 def told(memory: Memory, verb: Callable[..., Any], first: list[Any], rest: dict[str, Any]) -> str:
-    """What is wrong with how it was refused; empty where it was refused well, or done."""
+    """Return what is wrong with the refusal; empty if it was refused well, or done."""
     before = rows(memory)
     try:
         result = verb(*first, **rest)

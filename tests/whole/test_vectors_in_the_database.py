@@ -1,4 +1,4 @@
-"""A whole memory whose vectors lie in PostgreSQL with pgvector: it answers as one that compares them in its own memory."""
+"""A memory whose vectors are in PostgreSQL with pgvector answers like one that compares them in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def texts_of(memory: Memory, *leave_out: str) -> None:
 
 
 def answers(memory: Memory, alpha: float) -> list[list[tuple[object, ...]]]:
-    """The scores of both sides to four places: the database keeps vectors as 32-bit numbers."""
+    """Return both sides' scores to four places: the database stores 32-bit numbers."""
     found = [memory.search(query, alpha=alpha) for query in QUERIES]
     return [
         [(one.doc_id, one.mode, round(one.raw_bm25 or 0.0, 4), round(one.raw_dense or 0.0, 4)) for one in some] for some in found
@@ -31,7 +31,7 @@ def answers(memory: Memory, alpha: float) -> list[list[tuple[object, ...]]]:
 
 
 def kept_vectors(url: str) -> int:
-    """Rows of every table that has a column of pgvector's own type."""
+    """Count the rows of every table with a column of pgvector's type."""
     typed = "SELECT DISTINCT c.table_name FROM information_schema.columns c WHERE c.udt_name = 'vector'"
     with psycopg.connect(url) as connection:
         names = [name for (name,) in connection.execute(typed).fetchall()]

@@ -1,4 +1,4 @@
-"""The whole product over HTTP: each provider that speaks OpenAI's protocol, each way to ask for JSON, the same memory."""
+"""The whole product over HTTP: every OpenAI-compatible provider and every way to ask for JSON give the same memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PROVIDERS = {
 
 @pytest.fixture
 def on_the_wire(monkeypatch: pytest.MonkeyPatch, fake_openai: FakeOpenAI, tmp_path: Path):
-    """Opens a memory whose model answers over HTTP."""
+    """Open a memory whose model answers over HTTP."""
     fake_openai.otherwise(offline)
 
     def open_memory(provider: str = "OpenAI-compatible", **settings: Any) -> Memory:
@@ -48,7 +48,7 @@ def on_the_wire(monkeypatch: pytest.MonkeyPatch, fake_openai: FakeOpenAI, tmp_pa
 
 @pytest.fixture(scope="module")
 def at_home(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, list[int]], str]:
-    """What the offline model makes of the same, in the process itself."""
+    """Return the offline model's result for the same, in this process."""
     with Memory(db_path=tmp_path_factory.mktemp("home") / "home.db", model="offline", **SMALL) as memory:
         memory.ingest_text(TEXT, name="trades.txt").raise_for_error()
         return leaves(memory), memory.query(QUESTION).raise_for_error().answer
@@ -200,7 +200,7 @@ def test_when_the_fall_back_is_down_too_its_error_is_told(on_the_wire, fake_open
 
 @pytest.mark.req("MEMOIR 7.4")
 def test_calls_in_flight_when_the_model_goes_down_are_all_answered_by_the_fall_back(on_the_wire, fake_openai):
-    """Several fail at once: each is asked again, the change is told once."""
+    """Several fail at once: each is repeated, the change is reported once."""
 
     def down_for_classify(seen: Seen) -> Any:
         return offline(seen) if seen.instructions.startswith("task: helper") else Status(503, "out of order")
