@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 
-import left_out
+import skips
 
 LIST = Path(__file__).with_name("criteria.toml")
 
 bearers: dict[str, set[str]] = defaultdict(set)  # criterion -> tests that bear its marker
 outcomes: dict[str, str] = {}  # test -> one of WORST
-WORST = ("passed", left_out.NEVER_HERE, "skipped", "failed")  # the further behind, the more it counts
+WORST = ("passed", skips.NEVER_HERE, "skipped", "failed")  # the further behind, the more it counts
 
 
 def documents() -> dict[str, dict]:
@@ -43,7 +43,7 @@ def _listed() -> frozenset[str]:
 
 def state(criterion: str) -> str:
     """Return proved, broken (a test bearing it failed or did not run), left out (one could not run here), or open."""
-    found = {outcomes.get(test, "failed") for test in bearers.get(criterion, ())} - {left_out.NEVER_HERE}
+    found = {outcomes.get(test, "failed") for test in bearers.get(criterion, ())} - {skips.NEVER_HERE}
     if "failed" in found:
         return "broken"
     if "skipped" in found:
@@ -73,8 +73,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    never = report.skipped and left_out.reason(report).startswith(left_out.NEVER_HERE)
-    outcome = left_out.NEVER_HERE if never else report.outcome
+    never = report.skipped and skips.reason(report).startswith(skips.NEVER_HERE)
+    outcome = skips.NEVER_HERE if never else report.outcome
     outcomes[report.nodeid] = max(outcomes.get(report.nodeid, "passed"), outcome, key=WORST.index)
 
 

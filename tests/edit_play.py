@@ -29,7 +29,7 @@ from memoir_engine.store.sources.plan import NewHelper, PlanStale
 from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.tree.cache import TreeCache
 from memoir_engine.store.tree.categories import CategoryRow
-from recounted import differs
+from profile_recount import differs
 from small_plans import plan_of
 from small_stores import Store
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from memoir_engine import Memory, RememberResult
 from memoir_engine.prompts import consolidate, facts
-from scripted import Asked, Script
+from scripted_model import Asked, Script
 
 DAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 

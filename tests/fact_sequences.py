@@ -16,7 +16,7 @@ from fact_play import remember
 from memoir_engine import FactView, Memory
 from memoir_engine.core import errors
 from memoir_engine.prompts import consolidate
-from scripted import Asked, Script
+from scripted_model import Asked, Script
 
 USERS = ("mia", "ben")
 TEXTS = (

@@ -20,7 +20,7 @@ from sqlalchemy.exc import OperationalError
 
 from memoir_engine import IngestResult, Memory
 from memoir_engine.store.chain import state
-from scripted import Script, paper
+from scripted_model import Script, paper
 
 TOLD = "database or disk is full"  # no waiting mends it, so nothing is retried
 

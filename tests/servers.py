@@ -30,8 +30,8 @@ from typing import Any, ClassVar
 
 import pytest
 
+import database_templates
 import machine
-import prepared
 
 BOOT_S = 180.0
 OTHERS = {"mysql": "MEMOIR_TEST_MYSQL_URL", "tidb": "MEMOIR_TEST_TIDB_URL"}
@@ -47,7 +47,7 @@ class Server:
         self.port = machine.free_port()
         self._count = 0
         self._spare: list[str] = []
-        self._emptied: prepared.Emptied | None = None
+        self._emptied: database_templates.Emptied | None = None
         self._as = _unprivileged()
         self.root = Path(tempfile.mkdtemp(prefix="memoir-", dir="/tmp"))  # short: sockets allow some 100 characters
         if self._as:
@@ -86,13 +86,13 @@ class Server:
     def prepared_url(self) -> str:
         """Return a database with the product's tables and no rows."""
         url = self.fresh_url()
-        prepared.make_tables(url)
+        database_templates.make_tables(url)
         return url
 
     def lend(self) -> str:
         """Return one like `prepared_url`, for a test that gives it back."""
         if self._emptied is None:
-            self._emptied = prepared.Emptied(self.prepared_url())
+            self._emptied = database_templates.Emptied(self.prepared_url())
         return self._spare.pop() if self._spare else self.prepared_url()
 
     def give_back(self, url: str) -> None:

@@ -7,8 +7,8 @@ import re
 import pytest
 
 import criteria
-import left_out
 import machine
+import skips
 from machine import REPOSITORY
 
 SPECIFICATION = REPOSITORY.parent / "shared" / "spec"
@@ -20,7 +20,7 @@ def skipped(reason: str) -> pytest.TestReport:
 
 
 def test_in_ci_a_skip_for_lack_of_something_fails_and_says_what_is_missing():
-    report = left_out.judged(skipped(machine.missing("PostgreSQL", "install postgresql")), in_ci=True)
+    report = skips.judged(skipped(machine.missing("PostgreSQL", "install postgresql")), in_ci=True)
     assert report.failed
     assert "missing PostgreSQL: install postgresql" in str(report.longrepr)
 
@@ -33,14 +33,14 @@ def test_in_ci_a_skip_for_lack_of_something_fails_and_says_what_is_missing():
     ],
 )
 def test_other_skips_stay_skips(reason: str, in_ci: bool):
-    assert left_out.judged(skipped(reason), in_ci=in_ci).skipped
+    assert skips.judged(skipped(reason), in_ci=in_ci).skipped
 
 
 @pytest.fixture
 def proofs(monkeypatch: pytest.MonkeyPatch):
     known = {"1.1": {"a", "n"}, "1.2": {"a", "f"}, "1.4": {"a", "s"}, "1.5": {"n"}, "2.1": {"never run"}}
     monkeypatch.setattr(criteria, "bearers", {f"MEMOIR {key}": tests for key, tests in known.items()})
-    outcomes = {"a": "passed", "f": "failed", "s": "skipped", "n": left_out.NEVER_HERE}
+    outcomes = {"a": "passed", "f": "failed", "s": "skipped", "n": skips.NEVER_HERE}
     monkeypatch.setattr(criteria, "outcomes", outcomes)
 
 

@@ -13,7 +13,7 @@ from machine import REPOSITORY
 
 FRAME = """
 import pytest
-pytest_plugins = ["left_out", "criteria", "tiers", "times"]
+pytest_plugins = ["skips", "criteria", "tiers", "durations"]
 """
 TESTS = """
 import pytest

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memoir_engine import CHUNKERS, chunk_conversation
 from memoir_engine.text.cut_strategies import best_cuts
-from talks import START
+from sample_conversations import START
 
 WORDS = st.sampled_from(
     ["yes", "The tax office answers.", "By the way, tomatoes?", "bye", "Hello", "日本語です。", "🙂", "", " ", "x" * 40]

@@ -11,7 +11,7 @@ from machine import REPOSITORY
 from memoir_engine import TokensEstimated, chunk_conversation, compare_token_counts, count_tokens, token_method
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.models.tokens import NAMES, encoding, token_counter
-from talks import said
+from sample_conversations import dialogue
 
 # counts published by the providers: OpenAI's cookbook on counting with tiktoken
 KNOWN = {
@@ -54,7 +54,7 @@ def test_a_count_for_gemini_is_the_one_that_google_published():
 
 @pytest.mark.req("CHUNK 1.1", "CHUNK 2.1")
 def test_a_conversation_is_counted_message_by_message():
-    made = chunk_conversation(said("antidisestablishmentarianism", "2 + 2 = 4", "tiktoken is great!"), model="gpt-4o")
+    made = chunk_conversation(dialogue("antidisestablishmentarianism", "2 + 2 = 4", "tiktoken is great!"), model="gpt-4o")
     assert made.tokens == 6 + 7 + 6
     assert made.cuts[0].tokens == made.tokens
 
@@ -76,7 +76,7 @@ def test_a_conversation_is_counted_message_by_message():
 )
 def test_a_model_is_counted_by_the_method_of_its_provider(model, method):
     assert token_method(model).name == method
-    assert chunk_conversation(said("hello"), model=model).method.name == method
+    assert chunk_conversation(dialogue("hello"), model=model).method.name == method
 
 
 @pytest.mark.req("CHUNK 1.2", "CHUNK 14.5")
@@ -95,7 +95,7 @@ def test_what_is_estimated_without_a_method_warns_too(model):
 
 @pytest.mark.req("CHUNK 14.5")
 def test_a_conversation_counted_approximately_says_so_in_its_result_and_in_the_log(caplog):
-    made = chunk_conversation(said("hello there"), conversation_id="c7", model="no-such-model")
+    made = chunk_conversation(dialogue("hello there"), conversation_id="c7", model="no-such-model")
     assert "estimated (letters, digits and signs), expected within 20 %" in made.warnings[0]
     assert any("c7" in record.getMessage() and "estimated" in record.getMessage() for record in caplog.records)
 
@@ -103,7 +103,7 @@ def test_a_conversation_counted_approximately_says_so_in_its_result_and_in_the_l
 def test_an_exact_count_warns_of_nothing(recwarn):
     assert count_tokens("tiktoken is great!", "gpt-4o", method="auto") == 6
     assert count_tokens("tiktoken is great!", "gpt-4o") == count_tokens("tiktoken is great!", "offline") == 6
-    assert chunk_conversation(said("hello"), model="gpt-4o").warnings == ()
+    assert chunk_conversation(dialogue("hello"), model="gpt-4o").warnings == ()
     assert not recwarn.list
 
 
@@ -153,7 +153,7 @@ def test_where_the_tokeniser_cannot_be_loaded_characters_are_counted_and_that_is
     monkeypatch.setattr("memoir_engine.models.tokens.encoding", gone)
     try:
         method = token_method("gpt-4o")
-        made = chunk_conversation(said("A sentence of seven words stands here."), model="gpt-4o")
+        made = chunk_conversation(dialogue("A sentence of seven words stands here."), model="gpt-4o")
     finally:
         memoir_engine.models.tokens._counter.cache_clear()
     assert (method.name, method.exact) == ("approximate", False)

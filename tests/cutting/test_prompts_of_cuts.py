@@ -10,7 +10,7 @@ from memoir_engine import chunk_conversation
 from memoir_engine.models.tokens import token_counter
 from memoir_engine.prompts import facts
 from memoir_engine.prompts.facts import FRAME_TOKENS, INSTRUCTIONS, CutMessage, ExtractRequest
-from talks import START
+from sample_conversations import START
 
 
 @pytest.mark.req("CHUNK 2.3")

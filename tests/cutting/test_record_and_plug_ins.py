@@ -12,7 +12,7 @@ import memoir_engine.core.registry
 from machine import REPOSITORY
 from memoir_engine import CHUNKERS, ConversationSettings, chunk_conversation
 from memoir_engine.text.cut_strategies import Range
-from talks import START, counted, said, timed
+from sample_conversations import START, counted, dialogue, timed
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_a_strategy_that_gets_what_it_needs_is_used(plugged):
 
 def test_an_embedder_that_gives_no_vectors_is_a_failure_of_the_strategy():
     made = chunk_conversation(
-        said(*["some words here"] * 50), strategy="semantic", max_tokens=60, embed=lambda texts: [[float("nan")]]
+        dialogue(*["some words here"] * 50), strategy="semantic", max_tokens=60, embed=lambda texts: [[float("nan")]]
     )
     assert made.strategy == "sliding_window"
     assert "The strategy semantic was not used: it failed (ValueError)." in made.warnings[0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memoir_engine import chunk_conversation
-from talks import GARDEN, TAXES, counted, said, timed
+from sample_conversations import GARDEN, TAXES, counted, dialogue, timed
 
 
 def ranges(made) -> list[tuple[int, int]]:
@@ -61,7 +61,7 @@ def test_a_message_above_the_maximum_is_a_cut_of_its_own_and_not_divided():
 @pytest.mark.req("CHUNK 3.4")
 def test_only_a_message_above_the_models_window_is_divided_and_only_between_sentences():
     text = " ".join(f"This is sentence number {number} of a very long story." for number in range(60))
-    messages = [*said("Tell me."), {"role": "assistant", "content": text}, *said("Thanks.")]
+    messages = [*dialogue("Tell me."), {"role": "assistant", "content": text}, *dialogue("Thanks.")]
     made = chunk_conversation(messages, model="gpt-4o", window_tokens=300, max_tokens=200)
     parts = [cut for cut in made.cuts if cut.split]
     assert [cut.split for cut in parts] == [(part, len(parts)) for part in range(1, len(parts) + 1)]
@@ -82,7 +82,7 @@ def test_parts_of_a_divided_message_keep_to_the_maximum_by_every_way_of_counting
 
 @pytest.mark.req("CHUNK 4.1", "CHUNK 4.3")
 def test_conversation_boundary_cuts_before_messages_of_the_user():
-    messages = said(*(f"{'question' if at % 2 == 0 else 'answer'} " * 20 for at in range(20)))
+    messages = dialogue(*(f"{'question' if at % 2 == 0 else 'answer'} " * 20 for at in range(20)))
     made = chunk_conversation(messages, max_tokens=110, strategy="conversation_boundary")
     assert made.strategy == "conversation_boundary"
     assert [messages[cut.first]["role"] for cut in made.cuts] == ["user"] * len(made.cuts)
@@ -105,13 +105,13 @@ def test_conversation_boundary_cuts_before_messages_of_the_user():
 def test_a_natural_break_is_found_in_the_words(before, at_break, reason):
     filler = [f"We painted wall number {at} of the house in white and grey." for at in range(10)]
     texts = [*filler[:5], before, at_break, *filler[5:]]
-    made = chunk_conversation(said(*texts), max_tokens=120, strategy="conversation_boundary")
+    made = chunk_conversation(dialogue(*texts), max_tokens=120, strategy="conversation_boundary")
     assert (made.cuts[1].first, made.cuts[1].reason) == (6, reason)
 
 
 @pytest.mark.req("CHUNK 4.2")
 def test_a_long_pause_is_a_natural_break_even_before_the_assistant():
-    messages = timed(said(*["We painted another wall of the house in white."] * 12), pauses={5: 5.5})
+    messages = timed(dialogue(*["We painted another wall of the house in white."] * 12), pauses={5: 5.5})
     made = chunk_conversation(messages, max_tokens=100, strategy="conversation_boundary")
     assert (made.cuts[1].first, made.cuts[1].reason) == (5, "after a pause of 5 hours")
 
@@ -119,10 +119,10 @@ def test_a_long_pause_is_a_natural_break_even_before_the_assistant():
 @pytest.mark.req("CHUNK 4.4")
 def test_a_break_that_would_leave_less_than_a_fifth_of_the_maximum_is_passed_over():
     texts = ["word " * 18, "ok " * 10, "By the way, " + "word " * 8, *(["word " * 38, "ok " * 10] * 4)]
-    made = chunk_conversation(said(*texts), max_tokens=200, strategy="conversation_boundary")
+    made = chunk_conversation(dialogue(*texts), max_tokens=200, strategy="conversation_boundary")
     assert made.limits.min_tokens == 40
     assert all(cut.tokens >= 40 for cut in made.cuts)
-    small = chunk_conversation(said(*texts), max_tokens=200, min_tokens=20, strategy="conversation_boundary")
+    small = chunk_conversation(dialogue(*texts), max_tokens=200, min_tokens=20, strategy="conversation_boundary")
     assert small.cuts[1].first == 2
 
 
@@ -138,7 +138,7 @@ def test_without_any_boundary_the_sliding_window_cuts_and_that_is_said():
 
 @pytest.mark.req("CHUNK 5.1", "CHUNK 5.2", "CHUNK 5.3", "CHUNK 5.4")
 def test_semantic_cuts_where_the_words_change():
-    made = chunk_conversation(said(*GARDEN, *TAXES), max_tokens=150, strategy="semantic")
+    made = chunk_conversation(dialogue(*GARDEN, *TAXES), max_tokens=150, strategy="semantic")
     assert ranges(made) == [(0, 7), (8, 15)]
     assert made.cuts[1].reason == "the subject shifts here"
 
@@ -160,7 +160,7 @@ def test_semantic_compares_what_an_embedder_gives_where_there_is_one():
 
 @pytest.mark.req("CHUNK 5.5")
 def test_a_topic_longer_than_the_maximum_is_cut_all_the_same():
-    made = chunk_conversation(said(*GARDEN * 6), max_tokens=100, strategy="semantic")
+    made = chunk_conversation(dialogue(*GARDEN * 6), max_tokens=100, strategy="semantic")
     assert len(made.cuts) > 4
     assert max(cut.tokens for cut in made.cuts) <= 100
     assert [cut.first for cut in made.cuts[1:]] == [cut.last + 1 for cut in made.cuts[:-1]]

@@ -9,7 +9,7 @@ import pytest
 
 from memoir_engine import ConversationSettings, MemoirConfig, Memory, chunk_conversation
 from memoir_engine.core.errors import InvalidSetting, MessageRefused, NotRegistered, UnknownSetting
-from talks import GARDEN, counted, said
+from sample_conversations import GARDEN, counted, dialogue
 
 
 def refusal(**settings) -> InvalidSetting:
@@ -31,16 +31,16 @@ def test_a_conversation_above_the_limit_is_cut_and_one_at_the_limit_is_not():
     ("model", "window"), [("gpt-4o-mini", 128_000), ("gpt-4", 8_192), ("claude-sonnet-4-5", 200_000), ("offline", 8_192)]
 )
 def test_a_cut_takes_80_percent_of_the_models_window_by_default(model, window):
-    limits = chunk_conversation(said("hello"), model=model).limits
+    limits = chunk_conversation(dialogue("hello"), model=model).limits
     assert (limits.window, limits.window_known, limits.max_tokens) == (window, True, int(0.8 * window))
 
 
 @pytest.mark.req("CHUNK 2.3")
 def test_an_unknown_window_counts_as_8192_tokens_and_that_is_said():
-    made = chunk_conversation(said("hello"), model="my-own-model")
+    made = chunk_conversation(dialogue("hello"), model="my-own-model")
     assert (made.limits.window, made.limits.window_known, made.limits.max_tokens) == (8_192, False, 6_553)
     assert "The context window of my-own-model is not known; 8192 tokens are assumed." in made.warnings[1]
-    told = chunk_conversation(said("hello"), model="my-own-model", window_tokens=10_000)
+    told = chunk_conversation(dialogue("hello"), model="my-own-model", window_tokens=10_000)
     assert (told.limits.max_tokens, told.limits.window_known, len(told.warnings)) == (8_000, True, 1)
 
 
@@ -65,7 +65,7 @@ def test_turned_off_the_conversation_stays_whole_however_long_it_is():
 
 @pytest.mark.req("CHUNK 13.3", "CHUNK 13.5")
 def test_without_any_setting_a_usual_conversation_is_one_cut_and_a_long_one_overlapping_windows():
-    assert len(chunk_conversation(said(*GARDEN)).cuts) == 1
+    assert len(chunk_conversation(dialogue(*GARDEN)).cuts) == 1
     long = chunk_conversation(counted(*[1_000] * 130))
     assert (long.strategy, len(long.cuts), long.limits.max_tokens) == ("sliding_window", 2, 102_400)
     assert long.cuts[1].overlap_tokens == 10_000

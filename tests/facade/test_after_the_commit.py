@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import warm
-from scripted import Opened, paper
+from scripted_model import Opened, paper
 
 KILLED = """
 import os, signal, sys

@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from memoir_engine import Memory
 from memoir_engine.store import tables
-from scripted import Opened, Script, events, paper
+from scripted_model import Opened, Script, events, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
 CALLS = 6  # helper, level 1, and levels 2 and 3 of two branches

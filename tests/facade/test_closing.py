@@ -14,7 +14,7 @@ from memoir_engine.core.events import RunStarted, Stamped
 from memoir_engine.runtime.loop import LOOP
 from memoir_engine.runtime.passages import Collections
 from memoir_engine.runtime.refresher import Keeper
-from scripted import SMALL, Script, paper
+from scripted_model import SMALL, Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
 

@@ -9,7 +9,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import CostCapReached, CostUnknown, MemoirError, WriteFailed
-from scripted import Opened, Script, events, paper, tree
+from scripted_model import Opened, Script, events, paper, tree
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 SENT, RECEIVED = 0.001, 0.01  # USD per token

@@ -10,7 +10,7 @@ import pytest
 
 from memoir_engine import AsyncMemory, Memory
 from memoir_engine.core.errors import DraftNotFound, HelperInvalid, HelperNeeded
-from scripted import SMALL, Opened, Script, paper
+from scripted_model import SMALL, Opened, Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 FIELDS = {"date": "2024-05-17", "author": "Ada Miller", "topic": "Trades", "description": "A list of trades in a town."}

@@ -9,7 +9,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import InvalidSetting, NotAllowed, SourceErased, UndoBlocked
-from scripted import Opened, Script, paper
+from scripted_model import Opened, Script, paper
 
 MARKED = ("zephyrquartz", "brontolith", "obliquamber")  # in name, text, metadata and helper of the source that goes
 LETTER = (

@@ -17,7 +17,7 @@ from memoir_engine import Memory
 from memoir_engine.api.features import VERBS
 from memoir_engine.core.errors import DraftNotFound, NotAllowed
 from memoir_engine.core.run import ALL_ROLES
-from scripted import Script, paper
+from scripted_model import Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 OPENING = {"acting_as", "close", "import_", "warm_up"}  # the handle itself, not what is in memory

@@ -9,7 +9,7 @@ import pytest
 
 from memoir_engine import ConfigurationError, Memory
 from memoir_engine.core.errors import CategoryNotFound, ChunkNotFound, MemoirError, NotALeaf, RunNotFound, SourceNotFound
-from scripted import Script, paper
+from scripted_model import Script, paper
 
 TRADES = paper("Music/Strings/Violin")
 NO_ROW = 10**30

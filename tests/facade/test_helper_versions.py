@@ -9,7 +9,7 @@ import pytest
 from memoir_engine import Helper, Memory, WordChange
 from memoir_engine.core.errors import HelperInvalid, MemoirError, NotAllowed, NothingChanges, SourceNotFound
 from memoir_engine.prompts import helper
-from scripted import Opened, Script, events, paper
+from scripted_model import Opened, Script, events, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 DRAWN = "Topic: trades. A list of trades."

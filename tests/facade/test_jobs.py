@@ -13,7 +13,7 @@ from memoir_engine.query.pipeline import QueryOptions
 from memoir_engine.runtime import engine
 from memoir_engine.samples import documents
 from memoir_engine.store.ledger import runs
-from scripted import Asked, Gate, Opened, Script, events, paper, placed
+from scripted_model import Asked, Gate, Opened, Script, events, paper, placed
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
 

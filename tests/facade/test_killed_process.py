@@ -14,7 +14,7 @@ import fake_openai as fake
 import warm
 from memoir_engine import Memory
 from memoir_engine.store.ledger import runs
-from scripted import SMALL, leaves, paper
+from scripted_model import SMALL, leaves, paper
 
 fake_openai = pytest.fixture(fake.serving)
 

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from memoir_engine import Memory
-from scripted import Script, paper
+from scripted_model import Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
 RUNS = "memoir_engine.runs"

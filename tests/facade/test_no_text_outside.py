@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from memoir_engine import Memory
 from memoir_engine.store import tables
-from scripted import Asked, Opened, Script, events, paper, place
+from scripted_model import Asked, Opened, Script, events, paper, place
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
 WORDS = "at some length"

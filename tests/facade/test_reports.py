@@ -12,7 +12,7 @@ from memoir_engine.audit import reports
 from memoir_engine.audit.reports import digest
 from memoir_engine.core.errors import CategoryNotFound, RunNotFound, SourceNotFound
 from memoir_engine.core.results import Report
-from scripted import paper
+from scripted_model import paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 

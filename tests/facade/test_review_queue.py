@@ -11,7 +11,7 @@ import pytest
 from memoir_engine import ConfigurationError, Memory, ReviewStep
 from memoir_engine.core.errors import NotAllowed, NothingChanges, ReviewItemNotFound
 from memoir_engine.core.results.review import Verdict
-from scripted import SMALL, Opened, Script, paper, placed
+from scripted_model import SMALL, Opened, Script, paper, placed
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Strings/Violin", "Music/Wind/Flute")
 numbers = count(10**25)

@@ -6,7 +6,7 @@ import pytest
 
 from memoir_engine import ConfigurationError, Memory
 from memoir_engine.core.errors import ChunkNotFound, ReviewItemNotFound
-from scripted import paper
+from scripted_model import paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 OWN = "f" * 26

@@ -17,7 +17,7 @@ from memoir_engine.core.errors import (
     UndoBlocked,
 )
 from memoir_engine.store.chain.state import state_hash
-from scripted import Script, leaves, paper
+from scripted_model import Script, leaves, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 

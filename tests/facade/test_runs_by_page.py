@@ -6,7 +6,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import RunNotFound
-from scripted import paper
+from scripted_model import paper
 
 NAMES = ("Art", "Law", "Music", "Sport", "Trade", "War", "Zoo")
 TEXT = paper(*(f"{name}/{name}/{name}" for name in NAMES))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memoir_engine import Memory
-from scripted import Script, paper
+from scripted_model import Script, paper
 
 
 def test_the_last_id_of_a_page_reads_on_to_the_next(memory: Memory, script: Script):

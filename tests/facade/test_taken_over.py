@@ -8,7 +8,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.store.ledger import runs
-from scripted import Gate, Opened, Script, leaves, paper
+from scripted_model import Gate, Opened, Script, leaves, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Memory
-from scripted import Opened, Script, paper
+from scripted_model import Opened, Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 LIKE = "Art/Oil/Dutch paragraph 9 tells once more at some length of Dutch and of nothing else at all."

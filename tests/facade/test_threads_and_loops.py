@@ -14,7 +14,7 @@ from memoir_engine import AsyncMemory, Memory
 from memoir_engine.core.errors import MemoryClosed, WrongThread
 from memoir_engine.core.events import RunStarted, Stamped
 from memoir_engine.runtime.loop import LOOP
-from scripted import SMALL, Opened, Script, events, leaves, paper
+from scripted_model import SMALL, Opened, Script, events, leaves, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
 

@@ -9,7 +9,7 @@ import pytest
 from memoir_engine import Memory
 from memoir_engine.core.errors import CategoryInUse, NotAllowed, ReviewError, UndoBlocked
 from memoir_engine.store.chain.state import state_hash
-from scripted import leaves, paper
+from scripted_model import leaves, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 

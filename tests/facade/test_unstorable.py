@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Memory
-from scripted import Script, paper
+from scripted_model import Script, paper
 
 TRADES = paper("Music/Strings/Violin").encode()
 

@@ -7,7 +7,7 @@ import pytest
 from memoir_engine import Memory
 from memoir_engine.core.errors import NotAllowed, NothingChanges, SourceNotCurrent, SourceNotFound
 from memoir_engine.store.chain import state
-from scripted import Opened, Script, events, leaves, paper, tree
+from scripted_model import Opened, Script, events, leaves, paper, tree
 
 FIRST = paper("Music/Strings/Violin", "Art/Oil/Dutch")
 SECOND = paper("Music/Strings/Violin", "Music/Wind/Flute", "Music/Wind/Flute")

@@ -9,7 +9,7 @@ import pytest
 from memoir_engine import Memory
 from memoir_engine.runtime import refresher
 from memoir_engine.store.tree import chunks
-from scripted import Script, paper
+from scripted_model import Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Law/Tax/Vat", "Music/Wind/Flute", "Law/Order/Rules")
 

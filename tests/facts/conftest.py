@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 import fact_play
-import scripted
-from scripted import Script
+import scripted_model
+from scripted_model import Script
 
-opened = pytest.fixture(scripted.opened)
-memory = pytest.fixture(scripted.memory)
+opened = pytest.fixture(scripted_model.opened)
+memory = pytest.fixture(scripted_model.memory)
 
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Script:
-    return fact_play.usual(scripted.script(monkeypatch))
+    return fact_play.usual(scripted_model.script(monkeypatch))

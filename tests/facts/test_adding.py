@@ -14,7 +14,7 @@ from memoir_engine import Memory
 from memoir_engine.prompts import consolidate
 from memoir_engine.runtime import indexes
 from memoir_engine.store import tables
-from scripted import Script
+from scripted_model import Script
 
 EVERY_ROW = {"audit_head", "counter", "lease"}  # tables of a few rows, whatever is stored
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fact_sequences import VERBS, Play
 from memoir_engine import Memory
-from scripted import Script
+from scripted_model import Script
 
 ASKED = int(os.environ.get("MEMOIR_TEST_SEQUENCES", "0"))
 EXAMPLES = {"sqlite": 10}

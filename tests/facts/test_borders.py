@@ -9,7 +9,7 @@ import pytest
 from fact_play import remember, said
 from fake_openai import FakeOpenAI, Status, Vectors
 from memoir_engine import MemoirError, Memory, MemoryExtractor, chunk_text, compare_token_counts, count_tokens, token_method
-from scripted import Opened, Script
+from scripted_model import Opened, Script
 
 REMOTE = {"embedder": "openai:text-embedding-3-small", "embedder_dims": 8}
 

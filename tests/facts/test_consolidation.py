@@ -11,7 +11,7 @@ from fact_play import DAY, judge, remember, said, standing
 from memoir_engine import MemoirError, Memory
 from memoir_engine.prompts import consolidate
 from memoir_engine.store.chain import state
-from scripted import Script
+from scripted_model import Script
 
 FOOD = "figs rice cake soup fish beans bread plums nuts corn peas eggs".split()
 LATER = DAY + timedelta(days=30)

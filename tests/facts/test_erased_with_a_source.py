@@ -12,7 +12,7 @@ from memoir_engine.core.results import FactView
 from memoir_engine.store import tables
 from memoir_engine.store.search.embeddings import VECTOR_DTYPE
 from memoir_engine.text.similarity import hash_vectors
-from scripted import Script
+from scripted_model import Script
 
 NAME = "Quixandra Vellmore"
 SECRET = f"The zanzibarian protocol is called Marmaladeous. It was signed by {NAME}."

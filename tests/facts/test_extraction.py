@@ -15,9 +15,9 @@ from memoir_engine import CHUNKERS, ExtractionResult, MemoirError, Memory, Memor
 from memoir_engine.core.run import SystemClock
 from memoir_engine.facts import extraction
 from memoir_engine.prompts import facts
-from scripted import Asked, Opened, Script, events
+from sample_conversations import counted
+from scripted_model import Asked, Opened, Script, events
 from set_clock import SetClock
-from talks import counted
 
 LONG = said(*(f"Mia number {n} likes {word} very much indeed" for n, word in enumerate(("tea", "figs", "rain", "owls"))))
 CUT: dict[str, Any] = {"conversation": {"max_tokens": 24, "overlap_tokens": 0, "min_tokens": 0}, "max_retries": 0}

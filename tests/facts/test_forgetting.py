@@ -8,7 +8,7 @@ import pytest
 
 from fact_play import judge, remember, said, standing
 from memoir_engine import MemoirError, Memory
-from scripted import Opened
+from scripted_model import Opened
 
 SECRET = "Mia has a secret garden in Krummhausen"
 

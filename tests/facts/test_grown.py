@@ -9,7 +9,7 @@ import pytest
 from fact_play import DAY, said, standing
 from memoir_engine import Memory
 from memoir_engine.prompts import facts
-from scripted import Opened, Script
+from scripted_model import Opened, Script
 
 FIRST = ("Mia likes tea", "Mia rows")
 MORE = ("Mia has a cat", "Mia paints")

@@ -6,9 +6,9 @@ import pytest
 
 from memoir_engine import chunk_conversation
 from memoir_engine.facts.extraction import DraftFact, DraftLink, Span, merge, repoint
-from talks import said
+from sample_conversations import dialogue
 
-CUT = chunk_conversation(said("I moved to Oslo.")).cuts[0]
+CUT = chunk_conversation(dialogue("I moved to Oslo.")).cuts[0]
 
 
 def found(

@@ -13,7 +13,7 @@ from fact_play import judge, remember, sentences, standing, usual
 from fake_openai import FakeOpenAI, Seen
 from memoir_engine import Memory
 from memoir_engine.prompts import facts
-from scripted import Script
+from scripted_model import Script
 
 TALK = [
     {"role": "user", "content": "I'm planning a vacation next month"},
@@ -99,9 +99,9 @@ def test_what_is_meant_across_turns_is_drawn_with_the_words_that_say_it(server, 
 
 @pytest.mark.req("TIMEM storage", "TIMEM isolation")
 def test_every_database_remembers_supersedes_and_forgets_alike(database_url: str, tmp_path: Path, monkeypatch):
-    import scripted
+    import scripted_model
 
-    script: Script = usual(scripted.script(monkeypatch))
+    script: Script = usual(scripted_model.script(monkeypatch))
     script.always("facts", sentences)
     with Memory(database_url=database_url, data_dir=tmp_path / "data", model="offline") as memory:
         old = remember(memory, "Mia lives in Berlin ‘zu Hause’ 東京 🙂").added[0]

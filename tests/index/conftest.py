@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fed import Owner, at
+from index_owner import Owner, at
 from memoir_engine.core.ports import VectorIndex
 from memoir_engine.index import chroma_index
 

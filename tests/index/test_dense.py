@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
-from fed import ASKED, DIM, ROWS, alike, at, put_away
+from index_owner import ASKED, DIM, ROWS, alike, at, put_away
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.ports import VectorIndexUnavailable
 from memoir_engine.index import chroma, chroma_index

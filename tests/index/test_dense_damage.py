@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fed import ROWS, alike, files, put_away
+from index_owner import ROWS, alike, files, put_away
 from memoir_engine.core.ports import VectorIndexUnavailable
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import machine
-from fed import ROWS, alike, put_away
+from index_owner import ROWS, alike, put_away
 from memoir_engine.core.ports import VectorIndexUnavailable
 from memoir_engine.index import chroma
 from memoir_engine.index.chroma import Of, OnServer

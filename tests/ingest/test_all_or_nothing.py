@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 
 from memoir_engine import Memory
 from memoir_engine.core.events import CommitStarted, Stamped
-from scripted import Opened, Script, events, leaves, paper, place
+from scripted_model import Opened, Script, events, leaves, paper, place
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 FILED = {"Music/Strings/Violin": [0], "Art/Oil/Dutch": [1], "Music/Wind/Flute": [2]}

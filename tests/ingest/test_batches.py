@@ -6,7 +6,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import ChunkUnclassified
-from scripted import Asked, Opened, Script, events, leaves, paper, place, placed
+from scripted_model import Asked, Opened, Script, events, leaves, paper, place, placed
 
 FIVE = paper("Art", "Music", "Trade", "Music", "Art")
 

@@ -7,7 +7,7 @@ import pytest
 from memoir_engine import Memory
 from memoir_engine.prompts import helper
 from memoir_engine.prompts.frames import block
-from scripted import Opened, Script, events, paper, placed
+from scripted_model import Opened, Script, events, paper, placed
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 FIELDS = {"author": "Ada Miller", "date": "2024-05", "topic": "trades", "summary": "A list of trades in a town."}

@@ -9,7 +9,7 @@ import pytest
 
 import fake_openai as fake
 from memoir_engine import Memory
-from scripted import SMALL, leaves, paper
+from scripted_model import SMALL, leaves, paper
 
 fake_openai = pytest.fixture(fake.serving)
 TWO = "Music says a good deal about strings and bows.\n\nArt says a good deal about oil and canvas."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Memory
-from scripted import Opened, Script, events, paper
+from scripted_model import Opened, Script, events, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Strings/Violin")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Memory
-from scripted import Opened, Script, leaves, paper, place, placed, tree
+from scripted_model import Opened, Script, leaves, paper, place, placed, tree
 
 TRADES = ("Music/Strings/Violin", "Music/Wind/Flute", "Art/Oil/Dutch", "Music/Strings/Violin")
 

@@ -11,7 +11,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.store.ledger import runs
-from scripted import Asked, Opened, Script, events, leaves, paper, place, tree
+from scripted_model import Asked, Opened, Script, events, leaves, paper, place, tree
 
 FIRST = paper("Music/Strings/Violin", "Art/Oil/Dutch")
 SECOND = paper("Music/Strings/Violin", "Trade/Tea/Green")

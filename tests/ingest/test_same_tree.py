@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import Memory
-from scripted import Asked, Gate, Opened, Script, paper, place
+from scripted_model import Asked, Gate, Opened, Script, paper, place
 
 LEAVES = ("Music/Strings/Violin", "Music/Wind/Flute", "Art/Oil/Dutch", "Music/Strings/Cello", "Trade/Tea/Green", "Art/Oil/French")
 MANY = paper(*(LEAVES[(i * i + i // 3) % 6] for i in range(40)))

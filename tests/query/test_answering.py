@@ -7,7 +7,7 @@ import pytest
 from memoir_engine import Memory
 from memoir_engine.core.errors import BudgetTooSmall, ModelReplyInvalid
 from memoir_engine.prompts.answer import fixed_text
-from scripted import Opened, Script, events, paper, selected
+from scripted_model import Opened, Script, events, paper, selected
 
 THREE = ("Music/Strings/Violin", "Music/Wind/Flute", "Art/Oil/Dutch")
 

@@ -8,7 +8,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import MemoryEmpty, PathsEmpty, SourcesNotFiled
-from scripted import Asked, Script, events, paper, selected
+from scripted_model import Asked, Script, events, paper, selected
 
 TWICE = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Strings/Cello", "Art/Oil/Dutch")
 EMPTY = "empty"

@@ -9,7 +9,7 @@ from memoir_engine import Memory
 from memoir_engine.core.errors import MemoryEmpty
 from memoir_engine.prompts.answer import fixed_text
 from memoir_engine.query.pipeline import FRAME_TOKENS
-from scripted import SMALL, Opened, Script, paper, selected
+from scripted_model import SMALL, Opened, Script, paper, selected
 
 TWICE = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Strings/Violin", "Art/Oil/Dutch")
 

@@ -9,7 +9,7 @@ import pytest
 from memoir_engine import Memory, QueryResult
 from memoir_engine.core.errors import ConfigurationError
 from memoir_engine.prompts import condense
-from scripted import Asked, Opened, Script, events, selected
+from scripted_model import Asked, Opened, Script, events, selected
 
 BUDGET = 330
 SETTINGS: dict[str, Any] = {

@@ -8,7 +8,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import ConfigurationError, SelectionInvalid
-from scripted import Opened, Script, events, paper, selected
+from scripted_model import Opened, Script, events, paper, selected
 
 ROOTS = "ABCDEFG"
 WIDE = paper(*(f"{a}/{a}{b}x/{a}{b}{c}y" for a in ROOTS for b in "kl" for c in "mn"))  # 7 · 2 · 2 leaves

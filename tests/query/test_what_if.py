@@ -6,7 +6,7 @@ import pytest
 
 from memoir_engine import Decision, Memory, QueryResult
 from memoir_engine.core.errors import ChoiceNotOffered, InvalidSetting, RunNotFound
-from scripted import Opened, Script, paper, selected
+from scripted_model import Opened, Script, paper, selected
 
 WIDE = paper(*(f"{a}/{a}{b}x/{a}{b}{c}y" for a in "ABC" for b in "kl" for c in "mn"))
 

@@ -6,7 +6,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import ModelReplyInvalid
-from scripted import Opened, Script, paper, selected
+from scripted_model import Opened, Script, paper, selected
 
 THREE = ("Music/Strings/Violin", "Music/Wind/Flute", "Art/Oil/Dutch")
 

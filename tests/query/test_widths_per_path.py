@@ -10,7 +10,7 @@ from pydantic_ai.exceptions import ModelHTTPError
 
 from memoir_engine import Memory
 from memoir_engine.prompts import select
-from scripted import Asked, Opened, Script, paper, selected
+from scripted_model import Asked, Opened, Script, paper, selected
 
 ROOTS, LEAVES = "ABCDEFG", "klmnopqrs"
 WIDE = paper(*(f"{a}/{a}{b}x" for a in ROOTS for b in LEAVES))  # 7 roots of 9 leaves each, one chunk in each

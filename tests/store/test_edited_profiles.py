@@ -9,7 +9,7 @@ import pytest
 from memoir_engine.store.events import activity
 from memoir_engine.store.events.activity import ActivityFilter
 from memoir_engine.store.tree.cache import TreeCache
-from recounted import differs, told
+from profile_recount import differs, profiles_of
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")
@@ -41,12 +41,12 @@ def filed(sqlite_store: Store) -> Store:
 @pytest.mark.parametrize("name", EDITS)
 def test_after_an_edit_and_its_undo_the_profiles_equal_a_recount(filed: Store, name: str) -> None:
     cache = TreeCache(filed.db, depth=3)
-    before = told(cache.current())
+    before = profiles_of(cache.current())
     EDITS[name](filed)
     assert differs(filed, cache) is None
     filed.undo(filed.db.read(lambda tx: activity.page(tx, ActivityFilter(), limit=1))[0].action_id)
     assert differs(filed, cache) is None
-    assert told(cache.current()) == before
+    assert profiles_of(cache.current()) == before
 
 
 def test_several_edits_are_taken_in_at_once(filed: Store) -> None:
@@ -62,10 +62,10 @@ def test_several_edits_are_taken_in_at_once(filed: Store) -> None:
 def test_what_was_handed_out_before_an_edit_does_not_change(filed: Store) -> None:
     cache = TreeCache(filed.db, depth=3)
     handed = cache.current()
-    before = told(handed)
+    before = profiles_of(handed)
     filed.edit("merge", filed.known["Law",], filed.known["Art",])
     cache.current()
-    assert told(handed) == before
+    assert profiles_of(handed) == before
 
 
 def test_kept_blobs_of_leaves_give_the_same_after_edits(filed: Store) -> None:

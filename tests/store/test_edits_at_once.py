@@ -11,7 +11,7 @@ from edit_play import VERBS, Play
 from memoir_engine.core import errors
 from memoir_engine.store.tree import categories
 from memoir_engine.store.tree.cache import TreeCache
-from recounted import differs
+from profile_recount import differs
 from small_stores import Store
 
 WRITERS = 8

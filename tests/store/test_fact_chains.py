@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import scripted
+import scripted_model
 from fact_play import judge, remember, usual
 from memoir_engine import Memory
 
 HOMES = ("Oslo", "Berlin", "Munich", "Paris")
 
 
-def moving(memory: Memory, script: scripted.Script) -> dict[str, int]:
+def moving(memory: Memory, script: scripted_model.Script) -> dict[str, int]:
     """Remember one home after the other; return the chain's head at each."""
     heads = {}
     for before, home in zip(("", *HOMES), HOMES, strict=False):
@@ -22,7 +22,7 @@ def moving(memory: Memory, script: scripted.Script) -> dict[str, int]:
 
 
 def test_what_is_in_force_is_found_behind_all_that_took_one_anothers_place(database_url: str, tmp_path: Path, monkeypatch):
-    script = usual(scripted.script(monkeypatch))
+    script = usual(scripted_model.script(monkeypatch))
     with Memory(database_url=database_url, data_dir=tmp_path / "data", model="offline") as memory:
         heads = moving(memory, script)
         remember(memory, *(f"Ben likes Oslo number {at}" for at in range(30)), user="ben")

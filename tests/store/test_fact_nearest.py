@@ -11,9 +11,9 @@ import pytest
 from sqlalchemy.dialects import mysql, postgresql
 from sqlalchemy.schema import CreateTable
 
-import scripted
+import scripted_model
 from fact_play import judge, remember, standing, usual
-from fed import DIM, ROWS
+from index_owner import DIM, ROWS
 from memoir_engine import Memory
 from memoir_engine.core.run import SystemClock
 from memoir_engine.index.exact import ExactVectors
@@ -50,7 +50,7 @@ def test_another_embedder_or_length_is_another_table():
 
 
 def test_where_the_database_has_no_vectors_facts_are_compared_in_memory(database_url: str, tmp_path: Path, monkeypatch):
-    script = usual(scripted.script(monkeypatch))
+    script = usual(scripted_model.script(monkeypatch))
     with Memory(database_url=database_url, data_dir=tmp_path / "data", model="offline", vector_store="database") as memory:
         old = remember(memory, "Mia lives in Berlin").added[0]
         script.always("consolidate", judge(Mia_lives_in_Munich=("update", old.content)))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine
 
-import prepared
+import database_templates
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.engines import address
 from servers import Server
@@ -29,14 +29,14 @@ def dump(path: Path) -> list[str]:
 
 
 def test_a_copied_file_is_what_the_product_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepared._prepared()
+    database_templates._prepared()
     copied, made = tmp_path / "copied.db", tmp_path / "made.db"
     used: list[Path] = []
-    real = prepared._copy
-    monkeypatch.setattr(prepared, "_copy", lambda path: (used.append(path), real(path)))
+    real = database_templates._copy
+    monkeypatch.setattr(database_templates, "_copy", lambda path: (used.append(path), real(path)))
     Database.open(f"sqlite:///{copied}", clock=SteadyClock(), depth=3).close()
     assert used == [copied]
-    monkeypatch.setattr(prepared, "_off", True)
+    monkeypatch.setattr(database_templates, "_off", True)
     Database.open(f"sqlite:///{made}", clock=SteadyClock(), depth=3).close()
     assert used == [copied]
     assert dump(copied) == dump(made)

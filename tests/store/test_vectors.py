@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy.dialects import mysql, postgresql
 from sqlalchemy.schema import CreateTable
 
-from fed import DIM, ROWS, Owner, alike
+from index_owner import DIM, ROWS, Owner, alike
 from memoir_engine.core.ports import VectorIndexUnavailable
 from memoir_engine.core.run import SystemClock
 from memoir_engine.store.db.database import Database

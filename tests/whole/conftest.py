@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import fake_openai as fake
-import scripted
+import scripted_model
 
-script = pytest.fixture(scripted.script)
-opened = pytest.fixture(scripted.opened)
-memory = pytest.fixture(scripted.memory)
+script = pytest.fixture(scripted_model.script)
+opened = pytest.fixture(scripted_model.opened)
+memory = pytest.fixture(scripted_model.memory)
 fake_openai = pytest.fixture(fake.serving)

@@ -8,7 +8,7 @@ import pytest
 
 from faults import state_of
 from memoir_engine import Memory
-from scripted import Opened, Script, leaves, paper
+from scripted_model import Opened, Script, leaves, paper
 
 LIMIT_MB = 1
 BROKEN_PDF = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\ntrailer << /Root 1 0 R >>\n%%EOF"

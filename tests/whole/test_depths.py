@@ -9,7 +9,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import DepthMismatch
-from scripted import Asked, Opened, Script, events, leaves, paper, selected, tree
+from scripted_model import Asked, Opened, Script, events, leaves, paper, selected, tree
 
 DEPTHS = [1, 3, 12, 100]
 

@@ -11,7 +11,7 @@ from pydantic_ai.exceptions import ModelHTTPError
 
 from faults import TOLD, clean, each_statement, quiet, state_of
 from memoir_engine import Memory
-from scripted import SMALL, USUAL, Asked, Script, leaves, paper, place, tree
+from scripted_model import SMALL, USUAL, Asked, Script, leaves, paper, place, tree
 
 PATHS = ("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 TRADES = paper(*PATHS)

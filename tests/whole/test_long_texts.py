@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-import filed_longtext
+import longtext_filing
 import machine
-from filed_longtext import file_all, standing
+from longtext_filing import file_all, standing
 from memoir_engine import Memory
 from memoir_offline.subjects import subjects
 
@@ -29,7 +29,7 @@ def twin(folder: Path, at: Path, *, in_flight: int, seed: str) -> subprocess.Pop
     """File the same in another process with another hash seed."""
     at.mkdir()
     environ = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(machine.REPOSITORY)}
-    command = [sys.executable, filed_longtext.__file__, str(folder), str(in_flight)]
+    command = [sys.executable, longtext_filing.__file__, str(folder), str(in_flight)]
     return subprocess.Popen(command, cwd=at, env=environ, stdout=subprocess.PIPE, text=True)
 
 

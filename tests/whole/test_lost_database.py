@@ -12,7 +12,7 @@ import pytest
 from faults import state_of
 from memoir_engine import Memory
 from memoir_engine.store.db.database import Retry
-from scripted import SMALL, Script, events, leaves, paper, place
+from scripted_model import SMALL, Script, events, leaves, paper, place
 from servers import Server, new_mariadb, new_postgresql
 
 TWO = ("Music/Violin", "Art/Dutch")

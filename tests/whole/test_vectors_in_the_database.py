@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-import scripted
+import scripted_model
 from fact_play import judge, remember, standing, usual
 from memoir_engine import Memory
 from search_stores import TEXTS
@@ -69,7 +69,7 @@ def test_a_search_finds_the_same_after_each_change_and_after_a_restart(pgvector_
 
 @pytest.mark.req("TIMEM similarity", "TIMEM isolation")
 def test_facts_are_compared_with_those_of_their_own_user_alone(pgvector_url, tmp_path: Path, monkeypatch):
-    script = usual(scripted.script(monkeypatch))
+    script = usual(scripted_model.script(monkeypatch))
     kept = {"database_url": pgvector_url, "data_dir": tmp_path / "data", "model": "offline", "vector_store": "database"}
     with Memory(**kept) as memory:
         old = remember(memory, "Mia lives in Berlin").added[0]

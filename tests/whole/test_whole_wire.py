@@ -10,7 +10,7 @@ import pytest
 from fake_openai import FakeOpenAI, Seen, Status, offline
 from memoir_engine import Memory
 from memoir_engine.prompts import condense
-from scripted import leaves
+from scripted_model import leaves
 
 KEY = "sk-very-secret-0123456789"
 SMALL: dict[str, Any] = {"chunk_min_tokens": 20, "chunk_max_tokens": 60, "hierarchy_depth": 2, "max_retries": 0}

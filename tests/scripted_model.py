@@ -210,7 +210,7 @@ Opened = Callable[..., Memory]
 
 
 def script(monkeypatch: pytest.MonkeyPatch) -> Script:
-    """Serve as a fixture: `script = pytest.fixture(scripted.script)`."""
+    """Serve as a fixture: `script = pytest.fixture(scripted_model.script)`."""
     made = Script()
     monkeypatch.setattr("memoir_engine.models.client.build", made.model)
     return made

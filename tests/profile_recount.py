@@ -11,7 +11,7 @@ from small_stores import Store
 ASKED = "alpha says number 1. beta says number 2."
 
 
-def told(now: TreeSnapshot) -> dict[int, tuple[Any, ...]]:
+def profiles_of(now: TreeSnapshot) -> dict[int, tuple[Any, ...]]:
     """Return for each parent its children with size, key terms and similarity to a text."""
     text = [terms(ASKED)]
     found: dict[int, tuple[Any, ...]] = {}
@@ -26,5 +26,5 @@ def told(now: TreeSnapshot) -> dict[int, tuple[Any, ...]]:
 
 def differs(store: Store, cache: TreeCache) -> str | None:
     """Describe a difference between the cache and a fresh one that reads everything."""
-    kept, anew = told(cache.current()), told(TreeCache(store.db, depth=3).current())
+    kept, anew = profiles_of(cache.current()), profiles_of(TreeCache(store.db, depth=3).current())
     return next((f"below {one}: {kept.get(one)} is not {anew[one]}" for one in anew if kept.get(one) != anew[one]), None)

@@ -28,7 +28,7 @@ TAXES = (
 )
 
 
-def said(*texts: str, first: str = "user") -> list[dict[str, object]]:
+def dialogue(*texts: str, first: str = "user") -> list[dict[str, object]]:
     """Build alternating messages of a user and an assistant."""
     roles = ("user", "assistant") if first == "user" else ("assistant", "user")
     return [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)]
