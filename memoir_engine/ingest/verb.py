@@ -29,7 +29,6 @@ from memoir_engine.models.providers import cost
 from memoir_engine.readers import Document
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine, digest, subject_of
-from memoir_engine.runtime.jobs import embed_behind
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import NoOptions, verb
@@ -129,8 +128,7 @@ def upload_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[L
 
     def after(result: IngestResult) -> None:
         if progress.filed is not None:
-            engine.keeper.later()
-            embed_behind(engine, actor)
+            engine.follow_up(actor)
 
     return Verb(
         name=upload.verb,

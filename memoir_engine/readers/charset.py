@@ -21,7 +21,7 @@ from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memoir_engine.core.errors import NothingToIngest, TextInvalid
+from memoir_engine.core.errors import TextInvalid
 
 _SAMPLE = 4096
 _LEAST = 6  # characters
@@ -285,7 +285,6 @@ _MARKS = (
 )
 _JAPANESE_ESCAPES = (b"\x1b$B", b"\x1b$@")
 _FOREIGN = re.compile("[\udc80-\udcff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _CANONICAL = {
     **dict.fromkeys(("us-ascii", "ascii", "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "latin-1", "l1"), "cp1252"),
     **dict.fromkeys(("iso-8859-9", "iso8859-9", "iso_8859-9", "latin5", "l5"), "cp1254"),
@@ -328,27 +327,6 @@ def decode(data: bytes, name: str) -> Decoded:
 def canonical_encoding(label: str) -> str:
     """Return the encoding that browsers use for a label: the superset of the one that it names."""
     return _CANONICAL.get(label.strip().lower(), label)
-
-
-def clean(text: str, name: str) -> tuple[str, tuple[str, ...]]:
-    """Normalise a text for storage; return it with warnings. Raises TextInvalid (E205), NothingToIngest (E201)."""
-    if "\x00" in text:
-        advice = "Remove them, or save the file as UTF-8 text."
-        raise TextInvalid(name=name, problem=f"it holds NUL characters, the first at {text.index(chr(0))}", advice=advice)
-    text, warnings = without_surrogates(text)
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if not text.replace("\ufffd", "").strip():
-        raise NothingToIngest(name=name)
-    return text, warnings
-
-
-def without_surrogates(text: str) -> tuple[str, tuple[str, ...]]:
-    """Join surrogate pairs, replace lone surrogates by U+FFFD; return the text with a warning about the latter."""
-    if not _SURROGATE.search(text):
-        return text, ()
-    joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    lone = joined.count("\ufffd") - text.count("\ufffd")
-    return joined, (f"{lone} half character(s) (lone surrogates) became \ufffd",) if lone else ()
 
 
 def _mixed(data: bytes) -> Decoded | None:

@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal, NamedTuple
 
+from memoir_engine.core.errors import NothingToIngest, TextInvalid
 from memoir_engine.core.results import Heading
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 Kind = Literal["txt", "md", "html", "pdf", "docx", "eml"]
 
 
@@ -217,3 +219,24 @@ def _people(value: object) -> str | None:
         return one_line([name for name in map(_people, value) if name])
     words = _words(value)[:_HEADER]
     return one_line(_ADDRESS.sub("", words).strip(" ,") or words)
+
+
+def clean(text: str, name: str) -> tuple[str, tuple[str, ...]]:
+    """Normalise a text for storage; return it with warnings. Raises TextInvalid (E205), NothingToIngest (E201)."""
+    if "\x00" in text:
+        advice = "Remove them, or save the file as UTF-8 text."
+        raise TextInvalid(name=name, problem=f"it holds NUL characters, the first at {text.index(chr(0))}", advice=advice)
+    text, warnings = without_surrogates(text)
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if not text.replace("\ufffd", "").strip():
+        raise NothingToIngest(name=name)
+    return text, warnings
+
+
+def without_surrogates(text: str) -> tuple[str, tuple[str, ...]]:
+    """Join surrogate pairs, replace lone surrogates by U+FFFD; return the text with a warning about the latter."""
+    if not _SURROGATE.search(text):
+        return text, ()
+    joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    lone = joined.count("\ufffd") - text.count("\ufffd")
+    return joined, (f"{lone} half character(s) (lone surrogates) became \ufffd",) if lone else ()

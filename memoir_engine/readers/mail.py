@@ -36,8 +36,8 @@ from itertools import takewhile
 from typing import Any, Literal, NamedTuple
 
 from memoir_engine.core.errors import FileUnreadable, NothingToIngest, TextInvalid
-from memoir_engine.readers.charset import canonical_encoding, decode, without_surrogates
-from memoir_engine.readers.document import Document, Flow, iso_date, one_line
+from memoir_engine.readers.charset import canonical_encoding, decode
+from memoir_engine.readers.document import Document, Flow, iso_date, one_line, without_surrogates
 from memoir_engine.readers.html import read_html
 
 SHOWN = ("Subject", "From", "To", "Cc", "Date")

@@ -28,8 +28,18 @@ from typing import Any
 from memoir_engine.core import errors
 from memoir_engine.core.errors import FileTooLarge, FileTypeUnknown, FileUnreadable, MemoirError, NothingToIngest, TextInvalid
 from memoir_engine.core.results import Heading
-from memoir_engine.readers.charset import Decoded, clean, decode, wide_encoding
-from memoir_engine.readers.document import Document, Fields, Kind, date_in_name, fields_of, from_json, iso_date, mail_header
+from memoir_engine.readers.charset import Decoded, decode, wide_encoding
+from memoir_engine.readers.document import (
+    Document,
+    Fields,
+    Kind,
+    clean,
+    date_in_name,
+    fields_of,
+    from_json,
+    iso_date,
+    mail_header,
+)
 
 MB = 1024 * 1024
 TIMEOUT_S = 60

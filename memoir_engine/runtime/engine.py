@@ -13,10 +13,18 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, TypedDict, TypeVar
 
 from memoir_engine.core.config import Resolved
-from memoir_engine.core.errors import DatabaseError, DataDirUnusable, IngestionCancelled, MemoryClosed
+from memoir_engine.core.errors import (
+    DatabaseError,
+    DataDirUnusable,
+    IngestionCancelled,
+    MemoirError,
+    MemoryClosed,
+    QueryCancelled,
+)
 from memoir_engine.core.events import Waiting
 from memoir_engine.core.ports import Embedder
 from memoir_engine.core.run import Actor, Clock, NullLedger, Run, SystemClock, new_id
@@ -30,16 +38,18 @@ from memoir_engine.runtime.chunking import CHUNKERS
 from memoir_engine.runtime.indexes import Nearness, check_chroma, nearest_facts_of, nearest_of, weighing_of
 from memoir_engine.runtime.loop import LOOP, BackgroundLoop
 from memoir_engine.runtime.passages import Collections, ConversationPassages
-from memoir_engine.runtime.refresher import Keeper, Vectoring
-from memoir_engine.runtime.runner import HEARTBEAT_S, Runner
+from memoir_engine.runtime.refresher import DELAY_S, OFF, Keeper, Vectoring
+from memoir_engine.runtime.runner import HEARTBEAT_S, Runner, Verb
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.statements import Tx
+from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.ledger.runs import is_held
 from memoir_engine.store.tree.cache import TreeCache
 from memoir_engine.text.chunks import Piece, cut
 from memoir_engine.text.terms import SEARCH_TOKENIZER, search_tokens
 
+EMBED = "embed"  # the verb of making vectors
 Cache = TypeVar("Cache")
 Seen = TypeVar("Seen")
 T = TypeVar("T")
@@ -136,6 +146,23 @@ class Engine:
     def unrecorded_run(self, verb: str, actor: Actor) -> Run:
         """Return a run without a row, for work that asks no server."""
         return Run(self.new_id(), verb, actor, self.clock, NullLedger())
+
+    def follow_up(self, actor: Actor) -> None:
+        """Bring the caches up behind a change, and embed the new passages, a moment later: the caller's own reads go first."""
+        self.keeper.later()
+        if not self.closed and self.resolved.config.vector_store != OFF:
+            self.loop.submit(self._embed_later(actor), verb=EMBED)
+
+    async def _embed_later(self, actor: Actor) -> None:
+        await asyncio.sleep(DELAY_S)
+        with suppress(MemoirError):  # it is closed, or the database is away: the next search makes what is missing
+            if not self.embedder.lexical:
+                work = partial(self.vectoring.catch_up, WORKSPACE)
+                request = {"embedder": self.embedder.id}
+                verb = Verb[Any](EMBED, request, None, work, QueryCancelled, lambda count: {"passages": count})
+                await self.runner.perform(verb, actor)
+            else:  # nobody is asked, so there is nothing to write down
+                await self.vectoring.catch_up(WORKSPACE, self.unrecorded_run(EMBED, actor))
 
     def check_open(self) -> None:
         """Raises MemoryClosed; for work that needs neither loop nor database, which would say so themselves."""

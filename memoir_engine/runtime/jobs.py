@@ -8,27 +8,21 @@ Source: API `memory.start`; DESIGN §7 (Job), §8 (answers paid for, "index"); M
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from math import inf
 from time import monotonic, sleep
 from typing import Any
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import IngestionCancelled, MemoirError, QueryCancelled, RunNotResumable
+from memoir_engine.core.errors import IngestionCancelled, QueryCancelled, RunNotResumable
 from memoir_engine.core.results import RunView
-from memoir_engine.core.run import Actor, Run, RunStatus
+from memoir_engine.core.run import Actor, RunStatus
 from memoir_engine.runtime.access import needs_owner, runs_of
 from memoir_engine.runtime.engine import Engine, View
-from memoir_engine.runtime.refresher import DELAY_S, OFF
-from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import Reopened, make, verb_type
-from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.ledger import runs
 
-EMBED = "embed"
 UNDER_WAY: tuple[RunStatus, ...] = ("queued", "running")
 POLL_S = 0.2  # how often it is looked whether another process has ended a run
 RESUMABLE: tuple[RunStatus, ...] = ("failed", "interrupted")
@@ -126,25 +120,3 @@ def _not_resumable(view: RunView, *, is_ingestion: bool) -> RunNotResumable:
         return RunNotResumable(run_id=view.id, problem=f"only ingestions are resumed, this is {view.verb}", advice=advice)
     problem, advice = WHY.get(view.status, ("what it needs to go on is no longer kept", NOTHING_KEPT))
     return RunNotResumable(run_id=view.id, problem=problem, advice=advice)
-
-
-def embed_behind(engine: Engine, actor: Actor) -> None:
-    """Embed the workspace's new passages in the background, a moment after the change: the caller's own reads go first."""
-    if not engine.closed and engine.resolved.config.vector_store != OFF:
-        engine.loop.submit(_embed_later(engine, actor), verb=EMBED)
-
-
-async def _embed_later(engine: Engine, actor: Actor) -> None:
-    await asyncio.sleep(DELAY_S)
-    with suppress(MemoirError):  # it is closed, or the database is away: the next search makes what is missing
-        if not engine.embedder.lexical:
-            await engine.runner.perform(embed_verb(engine), actor)
-        else:  # nobody is asked, so there is nothing to write down
-            await engine.vectoring.catch_up(WORKSPACE, engine.unrecorded_run(EMBED, actor))
-
-
-def embed_verb(engine: Engine) -> Verb[int | MemoirError]:
-    async def work(run: Run) -> int:
-        return await engine.vectoring.catch_up(WORKSPACE, run)
-
-    return Verb(EMBED, {"embedder": engine.embedder.id}, None, work, QueryCancelled, lambda count: {"passages": count})

@@ -22,7 +22,6 @@ from memoir_engine.core.results import Knowledge, Reindexed
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.runtime.access import needs_admin
 from memoir_engine.runtime.engine import Engine, digest
-from memoir_engine.runtime.jobs import embed_behind
 from memoir_engine.runtime.refresher import OFF
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import NoOptions, run_verb, verb
@@ -100,8 +99,7 @@ async def add_knowledge(engine: Engine, actor: Actor, doc_id: object, text: obje
     if await engine.db.aread(lambda tx: ingestion.find_knowledge(tx, name)) is not None:
         raise DocIdExists()
     stored = await run_verb(engine, actor, add_knowledge_verb(engine, new))
-    engine.keeper.later()
-    embed_behind(engine, actor)
+    engine.follow_up(actor)
     return stored
 
 

@@ -263,8 +263,7 @@ def commit(
 ) -> Receipt:
     """Write the plan with its action and events, and close its run as done.
 
-    limits: level → how many categories one parent may have there.
-    result: builds what the run's record holds about the ingestion.
+    limits: level → how many categories one parent may have there. result: builds the run's record of the ingestion.
     Raises PlanStale (plan again), AlreadyStored, SourceNotFound and SourceNotCurrent (of the replaced source), TextInvalid,
     WriteFailed if the run has ended or belongs to another process by now, and ErasedMeanwhile: erased names could come back.
     """
@@ -297,7 +296,7 @@ def commit(
         embeddings.inherit(tx, replaced, number)
     stored = StoredSource(number, action.id, len(plan.chunks), len(rows.placed.made))
     head = close_with(tx, action, run_id, now=rows.now, result=result(stored))
-    runs.release(tx, run_id)  # the next planner need not wait for a transaction of its own
+    runs.release(tx, run_id)  # so that the next planner need not wait
     runs.forget_ended_inputs(tx, tx.execute(select(tables.run.c.subject).where(tables.run.c.id == run_id)).scalar_one())
     return Receipt(number, rows.helper_id, action.id, rows.first["chunk"], rows.placed.ids, head.seq, head.hash)
 
