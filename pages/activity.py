@@ -34,19 +34,19 @@ def take_along(memory: Memory) -> None:
 
 def _file(memory: Memory, form: str) -> bytes:
     """Encode a CSV as UTF-8 with a byte order mark, by which spreadsheets recognise it."""
-    asked = activity_filters.wanted()
+    asked = activity_filters.from_address()
     return memory.audit.export("csv", **asked).encode("utf-8-sig") if form == "csv" else memory.audit.export(**asked).encode()
 
 
 memory = viewer.memory()
-action_id = state.asked("action")
+action_id = state.param("action")
 if action_id is not None:
     with problems.shown():
         activity_view.one(memory, action_id)
 else:
     with frame.head("activity", texts.TITLE):
         st.space("stretch")
-        person = state.asked("who")
+        person = state.param("who")
         if person is not None:
             report_buttons.show(partial(memory.reports.person, person), name="person", key="person")
         take_along(memory)

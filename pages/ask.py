@@ -21,31 +21,31 @@ from ui import (
 def start(memory: Memory) -> None:
     with frame.head("ask", "Ask"):
         pass
-    if not memory.overview().sources and state.asked(as_of.NAME) is None:
+    if not memory.overview().sources and state.param(as_of.NAME) is None:
         frame.empty(wording.ASK_EMPTY, wording.ASK_EMPTY_TEXT, ":material/manage_search:")
         frame.first_buttons(memory)
         return
     left, right = frame.sides(4, 3, least=100)
     with left:
-        question.form(memory, state.asked("q") or "")
+        question.form(memory, state.param("q") or "")
     with right:
-        if example_questions.fit(memory):
-            example_questions.everyone(memory)
+        if example_questions.apply_here(memory):
+            example_questions.all_questions(memory)
         question.recent(memory)
 
 
 memory = viewer.memory()
-run_id = state.asked("run")
+run_id = state.param("run")
 if run_id is not None:
     with frame.found("ask", "Question"):
         memory.jobs.get(run_id)
 with problems.shown():
-    other_id = state.asked("beside")
+    other_id = state.param("beside")
     if run_id is None:
         start(memory)
     elif other_id is not None:
         run_comparison.show(memory, run_id, other_id)
-    elif state.asked(search_comparison.NAME) is not None:
+    elif state.param(search_comparison.NAME) is not None:
         search_comparison.show(memory, run_id)
     else:
         answer_view.run(memory, run_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ui import conversations_view, problems, state, transcript_view, viewer
 
-session_id = state.asked("session")
+session_id = state.param("session")
 memory = viewer.mine() if session_id is None else viewer.theirs()
 with problems.shown():
     if session_id is None:

@@ -26,7 +26,7 @@ from ui import wording_facts as texts
 from ui.escape import md_escape
 
 
-def take_along(memory: Memory, asked: fact_filters.Asked) -> None:
+def take_along(memory: Memory, filters: fact_filters.FactFilters) -> None:
     with st.popover(texts.EXPORT, icon=":material/download:", key="facts-export"):
         st.caption(texts.EXPORT_HELP)
         for label, make, name, mime in (
@@ -35,7 +35,7 @@ def take_along(memory: Memory, asked: fact_filters.Asked) -> None:
         ):
             st.download_button(
                 label,
-                data=partial(written, make, memory, asked),
+                data=partial(written, make, memory, filters),
                 file_name=name,
                 mime=mime,
                 key=f"facts-{name}",
@@ -43,11 +43,11 @@ def take_along(memory: Memory, asked: fact_filters.Asked) -> None:
             )
 
 
-def written(make: Callable[[Sequence[FactView]], bytes], memory: Memory, asked: fact_filters.Asked) -> bytes:
-    return make(fact_filters.every(memory, asked))
+def written(make: Callable[[Sequence[FactView]], bytes], memory: Memory, filters: fact_filters.FactFilters) -> bytes:
+    return make(fact_filters.all_matching(memory, filters))
 
 
-def asked_for(memory: Memory) -> tuple[fact_filters.Asked, tuple[FactView, ...]]:
+def asked_for(memory: Memory) -> tuple[fact_filters.FactFilters, tuple[FactView, ...]]:
     """Draw the filters; return them with all facts of the chosen user."""
     fields = st.grid(4, gap="medium", min_column_width=190)
     with fields:
@@ -61,7 +61,7 @@ def asked_for(memory: Memory) -> tuple[fact_filters.Asked, tuple[FactView, ...]]
         typed = fact_filters.words()
     with fields.cell():
         chosen = fact_filters.kind(counted)
-    return fact_filters.Asked(user, statuses, chosen, typed, when, held), known
+    return fact_filters.FactFilters(user, statuses, chosen, typed, when, held), known
 
 
 memory = fact_filters.seen_by(viewer.memory())
@@ -81,25 +81,25 @@ with problems.shown():
             else:
                 viewer.may(memory, key="facts", role="admin")
         st.stop()
-    asked, known = asked_for(memory)
-    facts = fact_filters.found(memory, asked)
-    proposals = memory.facts.proposals(asked.user) if asked.user is not None else ()
+    filters, known = asked_for(memory)
+    facts = fact_filters.matching(memory, filters)
+    proposals = memory.facts.proposals(filters.user) if filters.user is not None else ()
     with beside:
-        take_along(memory, asked)
-    fact_view.metrics(memory, known, asked, len(proposals))
-    if asked.held is not None:
-        st.caption(f":material/event: {md_escape(texts.HELD.format(when=asked.held.date().isoformat()))}")
-    if asked.moment is None:
+        take_along(memory, filters)
+    fact_view.metrics(memory, known, filters, len(proposals))
+    if filters.held is not None:
+        st.caption(f":material/event: {md_escape(texts.HELD.format(when=filters.held.date().isoformat()))}")
+    if filters.moment is None:
         fact_decision.show(memory, proposals)
     else:
-        st.caption(f":material/history: {md_escape(texts.THEN.format(when=figures.stamp(asked.moment)))}")
-    chosen = state.asked("fact")
+        st.caption(f":material/history: {md_escape(texts.THEN.format(when=figures.stamp(filters.moment)))}")
+    chosen = state.param("fact")
     if chosen is None:
-        fact_view.show(memory, facts, asked, proposals)
+        fact_view.show(memory, facts, filters, proposals)
         st.caption(texts.CHOOSE)
     else:
         left, right = frame.sides(2, 1, least=270)
         with left:
-            fact_view.show(memory, facts, asked, proposals)
+            fact_view.show(memory, facts, filters, proposals)
         with right:
-            fact_panel.show(memory, chosen, past=asked.moment is not None)
+            fact_panel.show(memory, chosen, past=filters.moment is not None)

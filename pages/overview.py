@@ -42,7 +42,7 @@ def attention(memory: Memory, overview: Overview) -> None:
     drafts, to_review = len(memory.helpers.drafts()), review_link.waiting(memory)
     with st.container(border=True, key="attention"):
         st.markdown(f"**{wording.ATTENTION}**")
-        failed = filing.unsettled(memory)
+        failed = filing.failures(memory)
         if not overview.interrupted and not drafts and not failed and not to_review:
             st.markdown(wording.ALL_WELL)
         if drafts:
@@ -117,8 +117,8 @@ with problems.shown():
     if overview.sources:
         filing.follow(memory, key="overview-filed")
         ask_box(memory)
-        if example_questions.fit(memory):
-            example_questions.few(memory)
+        if example_questions.apply_here(memory):
+            example_questions.some_questions(memory)
         numbers(overview)
         left, right = st.columns([7, 5], gap="small")
         with left:

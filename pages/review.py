@@ -13,7 +13,7 @@ from ui import wording_review as texts
 
 def view() -> str:
     """Return the view: one by one, unless the address asks for the list."""
-    chosen = "list" if state.asked("view") == "list" else "one"
+    chosen = "list" if state.param("view") == "list" else "one"
     st.session_state["rv-view"] = chosen
     st.segmented_control(
         texts.TITLE,
@@ -22,7 +22,7 @@ def view() -> str:
         key="rv-view",
         required=True,
         label_visibility="collapsed",
-        on_change=lambda: state.show(view="list" if st.session_state["rv-view"] == "list" else None),
+        on_change=lambda: state.update(view="list" if st.session_state["rv-view"] == "list" else None),
     )
     return chosen
 
@@ -30,8 +30,8 @@ def view() -> str:
 def kind() -> str:
     """Return the kind: filings, unless the address asks for facts."""
     if not memory.overview().chunks:
-        state.show(of="facts")
-    chosen = "facts" if state.asked("of") == "facts" else "filings"
+        state.update(of="facts")
+    chosen = "facts" if state.param("of") == "facts" else "filings"
     st.session_state["rv-of"] = chosen
     st.segmented_control(
         texts.KIND,
@@ -47,26 +47,26 @@ def kind() -> str:
 
 def _turn() -> None:
     """Drop the filters when the kind changes, since they apply to the other queue only."""
-    state.show(**review_filters.NOTHING, state=None, view=None, of="facts" if st.session_state["rv-of"] == "facts" else None)
+    state.update(**review_filters.NOTHING, state=None, view=None, of="facts" if st.session_state["rv-of"] == "facts" else None)
 
 
 @st.fragment
 def queue(memory: Memory, chosen: str) -> None:
     """Draw the queue as a fragment, so that deciding redraws this part alone."""
     with problems.noted():
-        asked = review_filters.of_address(memory)
+        filters = review_filters.from_address(memory)
         if chosen == "list":
-            rows = review_list.page(memory, asked)
-            _around(memory, asked, rows.counts)
-            review_list.show(memory, asked, rows)
+            rows = review_list.page(memory, filters)
+            _around(memory, filters, rows.counts)
+            review_list.show(memory, filters, rows)
         else:
-            found = review_desk.page(memory, asked)
-            _around(memory, asked, found.counts)
-            review_desk.show(memory, asked, found)
+            found = review_desk.page(memory, filters)
+            _around(memory, filters, found.counts)
+            review_desk.show(memory, filters, found)
 
 
-def _around(memory: Memory, asked: review_filters.Asked, counts: Mapping[str, int]) -> None:
-    review_filters.draw(memory, asked, counts)
+def _around(memory: Memory, filters: review_filters.ReviewFilters, counts: Mapping[str, int]) -> None:
+    review_filters.draw(memory, filters, counts)
     problem = st.session_state.pop("rv-problem", None)
     if problem:
         problems.tell(problem, None)

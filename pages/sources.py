@@ -14,7 +14,7 @@ def everything(memory: Memory) -> None:
         pass
     active = jobs.active(memory)
     with problems.noted():
-        drafts.waiting(memory)
+        drafts.waiting_table(memory)
     left, right = frame.sides(2, 3, least=150)
     with left:
         talks = uploads.add(memory)
@@ -29,7 +29,7 @@ def everything(memory: Memory) -> None:
 
 
 memory = viewer.memory()
-draft, source_id = state.asked("draft"), state.asked_id("src")
+draft, source_id = state.param("draft"), state.param_id("src")
 if draft is not None:
     draft_form.show(memory, draft)
 elif source_id is not None:

@@ -13,7 +13,7 @@ TREE_WIDTH = 370  # px; where what stands beside it would get too narrow, it mov
 
 def asked(tree: TreeAt) -> tuple[Category | None, Chunk | None]:
     """Return the category and the chunk in the URL."""
-    chunk_id, category_id = state.asked_id("chunk"), state.asked_id("cat")
+    chunk_id, category_id = state.param_id("chunk"), state.param_id("cat")
     chunk = tree.chunk(chunk_id) if chunk_id is not None else None
     if chunk is not None and chunk.category_id is not None:
         category_id = chunk.category_id
@@ -70,15 +70,15 @@ def draw_past(memory: Memory, then: tree_as_of.Past) -> None:
             tree_view.chunk(memory, then.tree, chunk)
         elif category is not None:
             tree_view.category(memory, then.tree, category)
-        elif not state.asked("cat") and not state.asked("chunk"):
+        elif not state.param("cat") and not state.param("chunk"):
             tree_view.root(then.tree, None)
             tree_as_of.since(then)
-        history_view.asked(memory)
+        history_view.show(memory)
 
 
 memory = viewer.memory()
 with frame.head("tree", "Category tree"):
-    looked_at = tree_as_of.asked(memory)
+    looked_at = tree_as_of.from_address(memory)
     st.space("stretch")
     tree_as_of.button(memory, looked_at)
 with problems.shown():

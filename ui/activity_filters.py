@@ -20,32 +20,32 @@ MOST = 500  # options of one field
 ENDS = ("close", "converse")  # what a run leaves when it ends, and each turn of a conversation
 
 
-def wanted() -> dict[str, Any]:
+def from_address() -> dict[str, Any]:
     """Return the filters as keyword arguments of `audit.actions`."""
     until = day("to")
     found: dict[str, Any] = {
-        "actor": state.asked("who"),
-        "verb": state.asked("what"),
-        "kind": state.asked("kind"),
-        "source": state.asked_id("src"),
-        "category": state.asked_id("cat"),
-        "run": state.asked("run"),
+        "actor": state.param("who"),
+        "verb": state.param("what"),
+        "kind": state.param("kind"),
+        "source": state.param_id("src"),
+        "category": state.param_id("cat"),
+        "run": state.param("run"),
         "since": _midnight(day("from")),
         "until": _midnight(until + timedelta(days=1)) if until else None,
-        "text": state.asked("text"),
+        "text": state.param("text"),
     }
     given = {name: value for name, value in found.items() if value is not None}
-    hide = state.asked("all") is None and not {"verb", "kind", "run"} & given.keys()
+    hide = state.param("all") is None and not {"verb", "kind", "run"} & given.keys()
     return given | ({"but": ENDS} if hide else {})
 
 
 def is_filtered() -> bool:
-    return any(state.asked(name) for name in NAMES)
+    return any(state.param(name) for name in NAMES)
 
 
 def day(name: str) -> date | None:
     try:
-        found = date.fromisoformat(state.asked(name) or "")
+        found = date.fromisoformat(state.param(name) or "")
         return found if date(1970, 1, 1) < found < date(9000, 1, 1) else None
     except ValueError:
         return None
@@ -65,24 +65,24 @@ def fields(memory: Memory) -> None:
             _text("text", texts.REASON)
             _text("run", texts.RUN)
         with st.container(horizontal=True, vertical_alignment="center"):
-            shown = st.toggle(texts.RUNS_TOO, value=state.asked("all") is not None, help=texts.RUNS_TOO_HELP, key=_key("all"))
-            if shown != (state.asked("all") is not None):
+            shown = st.toggle(texts.RUNS_TOO, value=state.param("all") is not None, help=texts.RUNS_TOO_HELP, key=_key("all"))
+            if shown != (state.param("all") is not None):
                 _changed("all", "1" if shown else None)
                 st.rerun()
             st.space("stretch")
             if is_filtered() and st.button(texts.CLEAR, icon=":material/filter_alt_off:", key="act-clear", type="tertiary"):
-                state.show(**dict.fromkeys((*NAMES, "before")))
+                state.update(**dict.fromkeys((*NAMES, "before")))
                 st.rerun()
 
 
 def _choice(name: str, label: str, options: Sequence[Any], shown: Callable[[Any], str]) -> None:
-    asked = state.asked(name)
+    current = state.param(name)
     known = [str(option) for option in options]
-    known += [asked] if asked and asked not in known and (name not in ("src", "cat") or asked.isdigit()) else []
+    known += [current] if current and current not in known and (name not in ("src", "cat") or current.isdigit()) else []
     st.selectbox(
         label,
         known,
-        index=known.index(asked) if asked in known else None,
+        index=known.index(current) if current in known else None,
         format_func=shown,
         placeholder=texts.ANY,
         key=_key(name),
@@ -94,7 +94,7 @@ def _choice(name: str, label: str, options: Sequence[Any], shown: Callable[[Any]
 def _text(name: str, label: str) -> None:
     st.text_input(
         label,
-        value=state.asked(name) or "",
+        value=state.param(name) or "",
         placeholder=texts.ANY,
         max_chars=200,
         key=_key(name),
@@ -121,7 +121,7 @@ def _iso(value: object) -> str | None:
 
 def _key(name: str) -> str:
     """Build a widget key that contains the address's value, so that the field is redrawn when the address changes."""
-    return f"act-{name}-{state.asked(name) or ''}"
+    return f"act-{name}-{state.param(name) or ''}"
 
 
 def _key_was(name: str) -> str:
@@ -129,9 +129,9 @@ def _key_was(name: str) -> str:
 
 
 def _changed(name: str, value: str | None) -> None:
-    state.show(**{name: value, "before": None})
+    state.update(**{name: value, "before": None})
 
 
-def _midnight(wanted: date | None) -> datetime | None:
+def _midnight(day: date | None) -> datetime | None:
     """Return midnight of that day in the viewer's time zone."""
-    return None if wanted is None else datetime.combine(wanted, time(), figures.zone()).astimezone(UTC)
+    return None if day is None else datetime.combine(day, time(), figures.zone()).astimezone(UTC)

@@ -14,8 +14,8 @@ LINES = 3  # of one action in the list
 
 
 def listed(memory: Memory) -> None:
-    asked = activity_filters.wanted()
-    found = memory.audit.actions(limit=PAGE + 1, before=state.asked("before"), **asked)
+    asked = activity_filters.from_address()
+    found = memory.audit.actions(limit=PAGE + 1, before=state.param("before"), **asked)
     if not found and not activity_filters.is_filtered():
         frame.empty(texts.EMPTY, texts.EMPTY_TEXT, ":material/history:")
         return
@@ -28,16 +28,16 @@ def listed(memory: Memory) -> None:
 
 def link(label: str, action_id: str | None, *, key: str, icon: str = ":material/arrow_forward:") -> None:
     """Draw a button to an action, or back to the list; a page's link to itself would leave the address unchanged."""
-    st.button(label, key=key, icon=icon, type="tertiary", on_click=state.show, kwargs={"action": action_id})
+    st.button(label, key=key, icon=icon, type="tertiary", on_click=state.update, kwargs={"action": action_id})
 
 
 def _pages(found: tuple[Action, ...]) -> None:
     with st.container(horizontal=True, key="act-pages"):
-        if state.asked("before") and st.button(texts.NEWEST, icon=":material/first_page:", key="act-newest"):
-            state.show(before=None)
+        if state.param("before") and st.button(texts.NEWEST, icon=":material/first_page:", key="act-newest"):
+            state.update(before=None)
             st.rerun()
         if len(found) > PAGE and st.button(texts.OLDER, icon=":material/navigate_next:", key="act-older"):
-            state.show(before=found[PAGE - 1].action_id)
+            state.update(before=found[PAGE - 1].action_id)
             st.rerun()
 
 
@@ -175,7 +175,7 @@ def _ask(memory: Memory, action: Action) -> None:
         with problems.noted():
             done = memory.review.undo(action.action_id, reason=reason.strip() or None)
             st.toast(texts.UNDO_DONE, icon=":material/undo:")
-            state.show(action=done.action_id)
+            state.update(action=done.action_id)
             st.rerun()
 
 

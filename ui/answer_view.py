@@ -66,7 +66,7 @@ def _head(memory: Memory, view: RunView) -> None:
                 wording.ASK_AGAIN,
                 key="ask-new",
                 icon=":material/add:",
-                on_click=state.show,
+                on_click=state.update,
                 kwargs={"run": None, **question.NOTHING},
             )
             if view.status == "done":
@@ -75,7 +75,7 @@ def _head(memory: Memory, view: RunView) -> None:
                 wording.SAME_AGAIN,
                 key="ask-same",
                 icon=":material/replay:",
-                on_click=state.show,
+                on_click=state.update,
                 kwargs={"run": None, **question.again(view)},
             )
             _take_along(memory, view.id)

@@ -22,7 +22,7 @@ MINUTE = timedelta(minutes=1)
 
 def field(memory: Memory) -> dict[str, Any]:
     """Draw the field; return the keyword arguments for `query`: none, or the moment."""
-    seq = asked(memory, NAME)
+    seq = from_address(memory, NAME)
     st.session_state[ON] = seq is not None  # the address says so
     st.toggle(texts.AS_OF_ON, key=ON, help=texts.AS_OF_HELP, on_change=lambda: _switch(memory))
     if seq is None:
@@ -44,9 +44,9 @@ def field(memory: Memory) -> dict[str, Any]:
     return {NAME: then.seq}
 
 
-def asked(memory: Memory, name: str) -> int | None:
+def from_address(memory: Memory, name: str) -> int | None:
     """Return the seq in the address, capped at the newest event; None if there is none."""
-    seq = state.asked_id(name)
+    seq = state.param_id(name)
     return None if seq is None else min(seq, memory.audit.head().seq)
 
 
@@ -78,13 +78,13 @@ def place(seq: int | None, **wanted: int) -> dict[str, str]:
 
 def _switch(memory: Memory) -> None:
     last = memory.tree.moments(limit=1)
-    state.show(**{NAME: (last[0].seq if last else 0) if st.session_state[ON] else None})
+    state.update(**{NAME: (last[0].seq if last else 0) if st.session_state[ON] else None})
 
 
 def _take(memory: Memory, key: str) -> None:
     day = st.session_state[key]
     if isinstance(day, datetime):
-        state.show(**{NAME: memory.tree.as_of(day.replace(tzinfo=figures.zone())).seq})
+        state.update(**{NAME: memory.tree.as_of(day.replace(tzinfo=figures.zone())).seq})
 
 
 def _minute(at: datetime) -> datetime:

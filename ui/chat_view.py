@@ -22,11 +22,11 @@ SETTLED_S = 10.0
 _under_way: dict[int, threading.Event] = {}  # turns of this process, by the number of the conversation
 
 
-def begin(memory: Memory) -> None:
+def new_button(memory: Memory) -> None:
     """Draw the button that opens a new conversation."""
     if st.button(texts.NEW, icon=":material/add_comment:", key="talk-new"):
         with problems.shown():
-            state.only(session=memory.sessions.create().session_id)
+            state.replace(session=memory.sessions.create().session_id)
             st.rerun()
 
 
@@ -50,7 +50,7 @@ def talk(memory: Memory, session: SessionView) -> None:
             _answer(memory, session, text)
 
 
-def shown(memory: Memory, run_id: str) -> None:
+def context(memory: Memory, run_id: str) -> None:
     """Show the model's context for this reply: passages, facts and chunks, by their citation numbers."""
     record = memory.runs.get(run_id).run.result
     found = record.get("shown", ())
@@ -94,7 +94,7 @@ def _answer(memory: Memory, session: SessionView, text: str) -> None:
     for warning in reply.warnings:
         st.caption(f":orange[:material/warning:] {md_escape(warning)}")
     if not reply.warnings:
-        state.show(n=reply.messages[-1].n)
+        state.update(n=reply.messages[-1].n)
         st.rerun()
 
 

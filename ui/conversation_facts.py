@@ -38,10 +38,10 @@ def show(memory: Memory, session: SessionView, message: int | None) -> None:
 
 def _draw(memory: Memory, session_id: str) -> None:
     """Draw the button that extracts facts, and the running job."""
-    if state.asked("job") is not None:
-        remember_jobs.one(memory, str(state.asked("job")))
+    if state.param("job") is not None:
+        remember_jobs.job(memory, str(state.param("job")))
     elif st.button(texts.DRAW_FACTS, icon=":material/psychology:", key="conv-draw", help=texts.DRAW_FACTS_HELP):
-        state.show(job=memory.start("remember", session_id=session_id))
+        state.update(job=memory.start("remember", session_id=session_id))
         st.rerun()
 
 

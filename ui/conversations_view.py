@@ -25,19 +25,19 @@ AT_ONCE_TOLD = 20  # reports of an export
 def everything(memory: Memory) -> None:
     with frame.head("conversations", texts.TITLE):
         st.space("stretch")
-        chat_view.begin(memory)
+        chat_view.new_button(memory)
         keeping = st.popover(texts.KEEP, icon=":material/auto_delete:", key="conv-keep", width="content", on_change="rerun")
         if keeping.open:
             with keeping:
                 retention(memory)
         bring: dict[str, str | int | None] = {"bring": 1}
-        if state.asked("bring") is None:
+        if state.param("bring") is None:
             st.button(
-                texts.IMPORT, icon=":material/upload:", key="conv-import", type="primary", on_click=state.show, kwargs=bring
+                texts.IMPORT, icon=":material/upload:", key="conv-import", type="primary", on_click=state.update, kwargs=bring
             )
     if brought := st.session_state.pop("conv-brought", None):
         st.success(brought, icon=":material/check_circle:")
-    if state.asked("bring") is not None:
+    if state.param("bring") is not None:
         _bring(memory)
     table(memory)
 
@@ -114,7 +114,7 @@ def expiry(one: SessionView) -> str:
 def _open(sessions: Sequence[SessionView]) -> None:
     row = state.row(st.session_state["conv-table"])
     if row is not None and row < len(sessions):
-        state.only(session=sessions[row].session_id)
+        state.replace(session=sessions[row].session_id)
 
 
 def limits(key: str, most: int | None, timeout_s: float | None) -> tuple[int | None, float | None]:
@@ -166,7 +166,7 @@ def _bring(memory: Memory) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader(texts.IMPORT, anchor=False, width="content")
             st.space("stretch")
-            st.button("", icon=":material/close:", type="tertiary", key="conv-bring-close", on_click=state.show, kwargs=close)
+            st.button("", icon=":material/close:", type="tertiary", key="conv-bring-close", on_click=state.update, kwargs=close)
         st.markdown(f":gray[{texts.IMPORT_ABOUT}]")
         given, read = frame.sides(1, 1, least=300)
         with given:
@@ -198,7 +198,7 @@ def _look(memory: Memory, data: bytes | str, into: str | None) -> None:
         added = figures.plural(sum(one.added for one in done), "message", "messages")
         into_ = md_escape(done[0].session_id) if len(done) == 1 else texts.CONVERSATIONS.format(count=figures.count(len(done)))
         st.session_state["conv-brought"] = texts.BROUGHT.format(added=added, session=into_)
-        state.only()
+        state.replace()
         st.rerun()
 
 

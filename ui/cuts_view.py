@@ -35,7 +35,7 @@ def chosen(memory: Memory) -> Sequence[Any] | None:
     """Return the messages of the chosen conversation, or None."""
     known = _known(memory)
     kinds = [texts.SAMPLE, texts.PASTED, texts.FILE] + ([texts.SESSION] if known else [])
-    default = texts.SESSION if state.asked("session") else texts.SAMPLE
+    default = texts.SESSION if state.param("session") else texts.SAMPLE
     kind = st.segmented_control(
         texts.FROM, kinds, default=default, required=True, key="cuts-from", label_visibility="collapsed", width="content"
     )
@@ -50,7 +50,7 @@ def chosen(memory: Memory) -> Sequence[Any] | None:
 def _known(memory: Memory) -> list[str]:
     """Return ids of the latest sessions plus the one in the address. Raises SessionNotFound."""
     known = [one.session_id for one in memory.sessions.list(limit=LISTED)]
-    asked = state.asked("session")
+    asked = state.param("session")
     if asked is None or asked in known:
         return known
     return [memory.sessions.get(asked).session_id, *known]
@@ -73,9 +73,9 @@ def _uploaded(memory: Memory) -> str:
 
 
 def _session(memory: Memory, known: list[str]) -> Sequence[Any]:
-    asked = state.asked("session")
+    asked = state.param("session")
     session_id = st.selectbox(texts.WHICH, known, index=known.index(asked) if asked in known else 0, key="cuts-session")
-    state.show(session=session_id)
+    state.update(session=session_id)
     return memory.sessions.get_session_history(session_id)
 
 
@@ -114,7 +114,7 @@ def nothing() -> None:
 def _limits(whole: CutConversation) -> tuple[int, int, float]:
     """Draw the fields; return the tokens of a cut, its minimum in per cent and the overlap in per cent."""
     fitting = whole.limits.max_tokens if whole.triggered else max(LEAST_TOKENS, whole.tokens // PARTS)
-    asked = state.asked_id("most")
+    asked = state.param_id("most")
     value = min(max(asked, 1), MOST_TOKENS) if asked is not None else fitting
     with st.container(horizontal=True, vertical_alignment="bottom", key="cuts-limits"):
         most = st.number_input(
@@ -122,7 +122,7 @@ def _limits(whole: CutConversation) -> tuple[int, int, float]:
         )
         least = st.number_input(texts.LEAST, 0, 90, 20, step=5, help=texts.LEAST_HELP, key="cuts-least", width=130)
         shared = st.number_input(texts.SHARED, 0, 90, 10, step=5, help=texts.SHARED_HELP, key="cuts-shared", width=130)
-    state.show(most=most if most != fitting else None)
+    state.update(most=most if most != fitting else None)
     return int(most), int(least), float(shared)
 
 

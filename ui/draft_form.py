@@ -71,7 +71,7 @@ def _until_it_waits(memory: Memory, draft_id: str, name: str) -> None:
 
 
 def _fields(memory: Memory, draft: HelperDraft) -> None:
-    known, errors = drafts.told(draft), drafts.preview(memory, draft).errors
+    known, errors = drafts.field_values(draft), drafts.preview(memory, draft).errors
     for name in ("date", "author", "topic"):
         st.text_input(
             texts.FIELD_LABELS[name],
@@ -99,7 +99,7 @@ def _fields(memory: Memory, draft: HelperDraft) -> None:
 
 
 def _paragraph(memory: Memory, draft: HelperDraft, shown: HelperPreview) -> None:
-    edited = drafts.TEXT in drafts.told(draft)
+    edited = drafts.TEXT in drafts.field_values(draft)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{texts.PREVIEW}**", width="content")
         st.badge(texts.EDITED if edited else texts.COMPOSED, color="violet" if edited else "gray")
@@ -107,7 +107,7 @@ def _paragraph(memory: Memory, draft: HelperDraft, shown: HelperPreview) -> None
         st.caption(_of(shown.tokens, texts.HELPER_TOKENS), width="content")
     if edited:
         key = _key(draft, drafts.TEXT)
-        given = drafts.told(draft)[drafts.TEXT]
+        given = drafts.field_values(draft)[drafts.TEXT]
         st.text_area(
             texts.PREVIEW,
             given,
@@ -162,15 +162,15 @@ def _cancel(memory: Memory, draft: HelperDraft) -> None:
 
 def _leave(draft: HelperDraft) -> None:
     st.session_state.pop(f"tried-{draft.draft}", None)
-    state.show(draft=None)
+    state.update(draft=None)
 
 
 def _edit(draft: HelperDraft, text: str | None) -> None:
-    drafts.tell(draft, **{drafts.TEXT: text})
+    drafts.keep(draft, **{drafts.TEXT: text})
 
 
 def _keep(draft: HelperDraft, name: str) -> None:
-    drafts.tell(draft, **{name: str(st.session_state[_key(draft, name)] or "")})
+    drafts.keep(draft, **{name: str(st.session_state[_key(draft, name)] or "")})
 
 
 def _wrong(draft: HelperDraft, name: str, value: str, errors: dict[str, str]) -> None:

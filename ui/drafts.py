@@ -18,26 +18,26 @@ FIELDS = ("date", "author", "topic", "description")
 TEXT = "text"  # the paragraph as a person has edited it; not there while the composed one stands
 
 
-def told(draft: HelperDraft) -> dict[str, str]:
+def field_values(draft: HelperDraft) -> dict[str, str]:
     """Return the typed values, else those found in the file."""
     typed = json.loads(st.session_state.get(_key(draft.draft), "{}"))
     return {name: draft.fields.get(name, "") for name in FIELDS} | {name: str(value) for name, value in typed.items()}
 
 
-def tell(draft: HelperDraft, **values: str | None) -> None:
+def keep(draft: HelperDraft, **values: str | None) -> None:
     """Store typed values; None removes one."""
-    kept = {name: value for name, value in {**told(draft), **values}.items() if value is not None}
+    kept = {name: value for name, value in {**field_values(draft), **values}.items() if value is not None}
     st.session_state[_key(draft.draft)] = json.dumps(kept)
 
 
 def preview(memory: Memory, draft: HelperDraft) -> HelperPreview:
-    known = told(draft)
+    known = field_values(draft)
     return memory.helpers.preview(**{name: known[name] for name in FIELDS}, text=known.get(TEXT))
 
 
 def confirm(memory: Memory, draft: HelperDraft) -> None:
     """Start the job that files the text. Raises HelperInvalid, DraftNotFound."""
-    known = told(draft)
+    known = field_values(draft)
     memory.start("confirm_helper", draft=draft.draft, fields={n: known[n] for n in FIELDS}, text=known.get(TEXT))
     forget(draft.draft)
 
@@ -46,7 +46,7 @@ def forget(draft_id: str) -> None:
     st.session_state.pop(_key(draft_id), None)
 
 
-def waiting(memory: Memory) -> None:
+def waiting_table(memory: Memory) -> None:
     """Draw the table of waiting texts with its bulk actions; nothing if none waits."""
     import pandas as pd
 
@@ -88,11 +88,11 @@ def _actions(memory: Memory, drafts: Sequence[HelperDraft], some: list[HelperDra
         if st.button(label(texts.CONFIRM_ALL, texts.CONFIRM_SOME), key="drafts-confirm", type="primary", icon=":material/check:"):
             _confirm_ready(memory, meant)
         if st.button(texts.EDIT_ONE, key="drafts-edit", icon=":material/edit:", disabled=len(some) != 1, help=texts.EDIT_HELP):
-            state.show(draft=some[0].draft)
+            state.update(draft=some[0].draft)
             st.rerun()
         if st.button(label(texts.UNKNOWN_ALL, texts.UNKNOWN_SOME), key="drafts-unknown", icon=":material/question_mark:"):
             for draft in meant:
-                tell(draft, **{name: "unknown" for name in FIELDS if not told(draft)[name].strip()})
+                keep(draft, **{name: "unknown" for name in FIELDS if not field_values(draft)[name].strip()})
             st.rerun()
         if st.button(label(texts.CANCEL_ALL, texts.CANCEL_SOME), key="drafts-cancel", icon=":material/close:"):
             _cancel(memory, meant)

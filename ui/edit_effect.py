@@ -21,7 +21,7 @@ SHOWN_CHANGES = 12
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Edit:
     """Edit of `memory.review` with its arguments. lands: category to show afterwards, 0 for the whole tree."""
 
     verb: str
@@ -29,7 +29,7 @@ class Wanted:
     lands: int
 
 
-def decide(memory: Memory, wanted: Wanted, *, key: str, label: str | None = None) -> None:
+def decide(memory: Memory, wanted: Edit, *, key: str, label: str | None = None) -> None:
     """Show the effect, perform the edit on confirmation, and go to the category it leads to."""
     preview = memory.review.preview(wanted.verb, *wanted.given)
     effect(preview, key=key)
@@ -51,7 +51,7 @@ def decide(memory: Memory, wanted: Wanted, *, key: str, label: str | None = None
     with problems.noted():
         done = _do(memory, wanted, reason.strip() or None)
         st.session_state.pop(f"{key}-reason", None)
-        state.show(cat=wanted.lands or None, edit=None, done=done.action_id, chunk=None, proposal=None)
+        state.update(cat=wanted.lands or None, edit=None, done=done.action_id, chunk=None, proposal=None)
         st.rerun()
 
 
@@ -78,7 +78,7 @@ def changes(lines: tuple[str, ...]) -> None:
         st.caption(f"… and {len(lines) - SHOWN_CHANGES} more")
 
 
-def _do(memory: Memory, wanted: Wanted, reason: str | None) -> Action:
+def _do(memory: Memory, wanted: Edit, reason: str | None) -> Action:
     verbs = memory.review
     known = {
         "create": verbs.create,
@@ -97,5 +97,5 @@ def _seen(key: str, digest: str) -> None:
     st.session_state[f"{key}-seen"] = digest
 
 
-def _digest(wanted: Wanted, preview: EditPreview) -> str:
+def _digest(wanted: Edit, preview: EditPreview) -> str:
     return hashlib.sha256(repr((wanted, preview)).encode()).hexdigest()

@@ -20,16 +20,16 @@ SHORT_WORD = "erase"
 
 def button(memory: Memory, source: Source) -> None:
     """Draw the button that opens the panel."""
-    if state.asked(ASKED) is None and st.button(
+    if state.param(ASKED) is None and st.button(
         texts.ERASE, icon=":material/delete_forever:", key="erase-open", help=texts.ERASE_HELP, type="tertiary"
     ):
-        state.show(erase=1)
+        state.update(erase=1)
         st.rerun()
 
 
 def panel(memory: Memory, source: Source) -> None:
     """Draw the panel, if the address asks for it."""
-    if state.asked(ASKED) is None:
+    if state.param(ASKED) is None:
         return
     with st.container(border=True, key="erase-panel"):
         name, _ = figures.named(source.name, LONGEST_WORD)
@@ -44,7 +44,7 @@ def panel(memory: Memory, source: Source) -> None:
                 with decide:
                     _form(memory, source, preview)
         if st.button(texts.NEVER_MIND, key="erase-close"):
-            state.show(erase=None)
+            state.update(erase=None)
             st.rerun()
 
 
@@ -106,7 +106,7 @@ def _form(memory: Memory, source: Source, preview: ErasurePreview) -> None:
     kept = [one.category_id for one in preview.names if names.get(one.category_id) == one.path[-1]]
     given = {number: name for number, name in names.items() if number not in kept}
     memory.sources.erase(source.id, why, keep=kept, rename=given)
-    state.show(erase=None)
+    state.update(erase=None)
     st.toast(texts.ERASED_TOAST, icon=":material/delete_forever:")
     st.rerun()
 

@@ -13,12 +13,12 @@ from ui import wording_tree
 FEW = 3
 
 
-def fit(memory: Memory) -> bool:
+def apply_here(memory: Memory) -> bool:
     """Check whether the samples are loaded and nothing has been asked."""
     return not memory.runs.list(limit=1, verb="query") and bool(memory.jobs.list(limit=1, verbs=("load_samples",)))
 
 
-def everyone(memory: Memory) -> None:
+def all_questions(memory: Memory) -> None:
     """Show all questions, each with what to look for in its answer."""
     st.markdown(f"**{wording_tree.TRY_ONE}**")
     for at, question in enumerate(memory.sample_questions()):
@@ -27,7 +27,7 @@ def everyone(memory: Memory) -> None:
             st.caption(question.about)
 
 
-def few(memory: Memory) -> None:
+def some_questions(memory: Memory) -> None:
     """Show some of them in a row, on a page with other content."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="first-questions"):
         st.caption(wording_tree.TRY_ONE, width="content")

@@ -22,7 +22,7 @@ MOMENTS = 200
 
 
 @dataclass(frozen=True)
-class Asked:
+class FactFilters:
     """Filters in force. user: None is the workspace. moment: as of when it was known; held: when it was true; None is now."""
 
     user: str | None
@@ -43,19 +43,19 @@ def user(memory: Memory) -> str | None:
     """Return the chosen user among those whose facts may be seen; no choice is offered if there is only one."""
     known = [one for one, _ in memory.facts.users()]
     counts = dict(memory.facts.users())
-    wanted = state.asked("user")
+    wanted = state.param("user")
     index = known.index(wanted) if wanted in known else 0
 
     def shown(one: str | None) -> str:
         return f"{one or texts.WORKSPACE} · {figures.count(counts[one])}"
 
     chosen = st.selectbox(texts.USER, known, index=index, format_func=shown, key=f"facts-user-{wanted}")
-    state.show(user=chosen)
+    state.update(user=chosen)
     return chosen
 
 
 def states() -> tuple[str, ...]:
-    wanted = tuple(one for one in (state.asked("state") or "").split(",") if one in texts.STATUSES) or tuple(texts.STATUSES)
+    wanted = tuple(one for one in (state.param("state") or "").split(",") if one in texts.STATUSES) or tuple(texts.STATUSES)
     chosen = st.pills(
         texts.STATUS,
         list(texts.STATUSES),
@@ -65,12 +65,12 @@ def states() -> tuple[str, ...]:
         key="facts-state",
     )
     kept = tuple(one for one in texts.STATUSES if one in (chosen or ()))
-    state.show(state=",".join(kept) if kept and len(kept) < len(texts.STATUSES) else None)
+    state.update(state=",".join(kept) if kept and len(kept) < len(texts.STATUSES) else None)
     return kept or tuple(texts.STATUSES)
 
 
 def kind(counts: dict[str, int]) -> str | None:
-    wanted = state.asked("type")
+    wanted = state.param("type")
     options = [None, *(one for one in texts.TYPES if counts.get(one))]
 
     def shown(one: str | None) -> str:
@@ -78,20 +78,20 @@ def kind(counts: dict[str, int]) -> str | None:
 
     index = options.index(wanted) if wanted in options else 0
     chosen = st.selectbox(texts.TYPE, options, index=index, format_func=shown, key="facts-type")
-    state.show(type=chosen)
+    state.update(type=chosen)
     return chosen
 
 
 def words() -> str:
     typed = st.text_input(
         texts.FIND,
-        value=state.asked("q") or "",
+        value=state.param("q") or "",
         placeholder=texts.FIND_PLACEHOLDER,
         help=texts.FIND_HELP,
         key="facts-words",
         max_chars=500,
     )
-    state.show(q=typed.strip() or None)
+    state.update(q=typed.strip() or None)
     return typed.strip()
 
 
@@ -100,19 +100,19 @@ def moment(known: Sequence[FactView]) -> tuple[datetime | None, datetime | None]
     learned = _learned(known)
     ways = [texts.KNOWN_THEN, texts.TRUE_THEN] if learned else [texts.TRUE_THEN]
     with st.container(horizontal=True, vertical_alignment="bottom", key="facts-when"):
-        wanted = texts.TRUE_THEN if state.asked("true") else ways[0]
+        wanted = texts.TRUE_THEN if state.param("true") else ways[0]
         way = st.segmented_control(
             texts.AS_OF, ways, default=wanted, required=True, help=texts.AS_OF_HELP, key="facts-way", width="content"
         )
         days = learned if way == texts.KNOWN_THEN else _begun(known)
         name, other = ("at", "true") if way == texts.KNOWN_THEN else ("true", "at")
         labels = [*days, texts.NOW]
-        value = state.asked(name) if state.asked(name) in labels else texts.NOW
+        value = state.param(name) if state.param(name) in labels else texts.NOW
         with st.container(width="stretch"):
             chosen = texts.NOW
             if days:
                 chosen = st.select_slider(way, labels, value=value, key=f"facts-{name}", label_visibility="collapsed")
-    state.show(**{name: chosen if chosen != texts.NOW else None, other: None})
+    state.update(**{name: chosen if chosen != texts.NOW else None, other: None})
     then = days.get(chosen)
     return (then, None) if way == texts.KNOWN_THEN else (None, then)
 
@@ -140,30 +140,30 @@ def _begun(known: Sequence[FactView]) -> dict[str, datetime]:
     return {label: end for label, end in ends.items() if end < now}
 
 
-def found(memory: Memory, asked: Asked) -> tuple[FactView, ...]:
+def matching(memory: Memory, filters: FactFilters) -> tuple[FactView, ...]:
     """Return the facts that pass the filters; a search returns them in its own order."""
-    if asked.words:
-        only = asked.statuses[0] if len(asked.statuses) == 1 else None
+    if filters.words:
+        only = filters.statuses[0] if len(filters.statuses) == 1 else None
         hits = memory.recall(
-            asked.words, asked.user, NEAREST, as_of=asked.moment, valid_at=asked.held, status=only, type=asked.type
+            filters.words, filters.user, NEAREST, as_of=filters.moment, valid_at=filters.held, status=only, type=filters.type
         )
         facts = tuple(hit.fact for hit in hits if hit.score > 0)
     else:
-        facts = memory.facts.list(asked.user, as_of=asked.moment, valid_at=asked.held, limit=MOST)
-    return _passing(facts, asked)
+        facts = memory.facts.list(filters.user, as_of=filters.moment, valid_at=filters.held, limit=MOST)
+    return _passing(facts, filters)
 
 
-def every(memory: Memory, asked: Asked) -> tuple[FactView, ...]:
+def all_matching(memory: Memory, filters: FactFilters) -> tuple[FactView, ...]:
     """Return all matching facts for a file, including those beyond the page's limit."""
-    if asked.words:
-        return found(memory, asked)
+    if filters.words:
+        return matching(memory, filters)
     facts: list[FactView] = []
     before: str | None = None
-    while some := memory.facts.list(asked.user, as_of=asked.moment, valid_at=asked.held, limit=MOST, before=before):
+    while some := memory.facts.list(filters.user, as_of=filters.moment, valid_at=filters.held, limit=MOST, before=before):
         facts += some
         before = some[-1].id
-    return _passing(facts, asked)
+    return _passing(facts, filters)
 
 
-def _passing(facts: Sequence[FactView], asked: Asked) -> tuple[FactView, ...]:
-    return tuple(fact for fact in facts if fact.status in asked.statuses and asked.type in (None, fact.type))
+def _passing(facts: Sequence[FactView], filters: FactFilters) -> tuple[FactView, ...]:
+    return tuple(fact for fact in facts if fact.status in filters.statuses and filters.type in (None, fact.type))

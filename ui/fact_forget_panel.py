@@ -31,7 +31,7 @@ def _form(memory: Memory, fact: FactView) -> None:
     reason = st.text_input(texts.FORGET_REASON, key=f"fact-forget-why-{fact.id}", max_chars=300)
     if st.button(texts.FORGET_GO, type="primary", key="fact-forget-go", disabled=not reason.strip()):
         memory.facts.forget(fact.id, reason=reason.strip())
-        state.show(fact=None)
+        state.update(fact=None)
         st.toast(texts.FORGOTTEN)
         st.rerun()
 

@@ -52,7 +52,7 @@ def period(fact: FactView) -> str:
     return texts.FROM_TO.format(since=begin, until=end) if end else texts.SINCE.format(since=begin)
 
 
-def told(fact: FactView) -> str:
+def describe(fact: FactView) -> str:
     return texts.BELIEVED.format(state=texts.STATUSES[fact.status], period=period(fact))
 
 

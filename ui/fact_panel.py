@@ -100,7 +100,7 @@ def _pair(lineage: FactLineage, fact: FactView) -> tuple[FactView | None, FactVi
 
 def _side(memory: Memory, fact: FactView, label: str) -> None:
     st.markdown(f":gray[{label}]  \n**{md_escape(figures.one_line(fact.content, 240))}**")
-    st.caption(md_escape(fact_labels.told(fact)))
+    st.caption(md_escape(fact_labels.describe(fact)))
     for at, origin in enumerate(fact_labels.origins(fact)[:4]):
         _origin(memory, fact, origin, at)
 

@@ -13,9 +13,9 @@ from ui import wording_facts as texts
 from ui.components import timeline
 
 
-def metrics(memory: Memory, known: Sequence[FactView], asked: fact_filters.Asked, waiting: int) -> None:
+def metrics(memory: Memory, known: Sequence[FactView], filters: fact_filters.FactFilters, waiting: int) -> None:
     """known: all of the user's facts in their current state."""
-    counts = memory.facts.counts(asked.user, as_of=asked.moment)
+    counts = memory.facts.counts(filters.user, as_of=filters.moment)
     totals = {one: sum(number for (_, status), number in counts.items() if status == one) for one in texts.STATUSES}
     changes = [when for fact in known for when in (fact.recorded_at, fact.retired_at) if when]
     frame.metrics(
@@ -29,8 +29,8 @@ def metrics(memory: Memory, known: Sequence[FactView], asked: fact_filters.Asked
     )
 
 
-def show(memory: Memory, facts: Sequence[FactView], asked: fact_filters.Asked, proposals: Sequence[FactProposal]) -> None:
-    wanted = state.asked("view")
+def show(memory: Memory, facts: Sequence[FactView], filters: fact_filters.FactFilters, proposals: Sequence[FactProposal]) -> None:
+    wanted = state.param("view")
     view = st.segmented_control(
         "view",
         texts.VIEWS,
@@ -40,25 +40,25 @@ def show(memory: Memory, facts: Sequence[FactView], asked: fact_filters.Asked, p
         label_visibility="collapsed",
         width="content",
     )
-    state.show(view=view if view != texts.VIEWS[0] else None)
+    state.update(view=view if view != texts.VIEWS[0] else None)
     if not facts:
         frame.empty(texts.NONE_FOUND, texts.NONE_FOUND_TEXT, ":material/filter_alt_off:")
     elif view == texts.VIEWS[2]:
-        fact_graph.show(facts, memory.facts.relations(asked.user))
+        fact_graph.show(facts, memory.facts.relations(filters.user))
     elif view == texts.VIEWS[1]:
         _table(facts)
     else:
-        _timeline(facts, asked, proposals)
+        _timeline(facts, filters, proposals)
 
 
-def _timeline(facts: Sequence[FactView], asked: fact_filters.Asked, proposals: Sequence[FactProposal]) -> None:
-    now = asked.moment or asked.held or datetime.now(UTC)
+def _timeline(facts: Sequence[FactView], filters: fact_filters.FactFilters, proposals: Sequence[FactProposal]) -> None:
+    now = filters.moment or filters.held or datetime.now(UTC)
     doubted = {proposal.new.id for proposal in proposals}
-    lanes = fact_lanes.lanes(facts, now, doubted=doubted, told=fact_labels.told)
+    lanes = fact_lanes.lanes(facts, now, doubted=doubted, told=fact_labels.describe)
     begin, end = fact_lanes.span(facts, now)
-    picked = timeline.show(lanes, begin=begin, end=end, now=now.timestamp(), chosen=state.asked("fact"), key="facts-timeline")
-    if picked is not None and picked != state.asked("fact"):
-        state.show(fact=picked)
+    picked = timeline.show(lanes, begin=begin, end=end, now=now.timestamp(), chosen=state.param("fact"), key="facts-timeline")
+    if picked is not None and picked != state.param("fact"):
+        state.update(fact=picked)
         st.rerun()
 
 
@@ -92,6 +92,6 @@ def _table(facts: Sequence[FactView]) -> None:
         key="facts-table",
     )
     at = state.row(chosen)
-    if at is not None and at < len(facts) and facts[at].id != state.asked("fact"):
-        state.show(fact=facts[at].id)
+    if at is not None and at < len(facts) and facts[at].id != state.param("fact"):
+        state.update(fact=facts[at].id)
         st.rerun()

@@ -20,7 +20,7 @@ def runs(memory: Memory) -> tuple[RunView, ...]:
     return memory.jobs.list(limit=MOST, verbs=INGESTS)
 
 
-def unsettled(memory: Memory) -> list[RunView]:
+def failures(memory: Memory) -> list[RunView]:
     """Return failed ingestions that no later run of the same name has replaced; newest first."""
     failed: list[RunView] = []
     later: set[str] = set()

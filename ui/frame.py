@@ -53,7 +53,7 @@ def found(page: str, title: str) -> Iterator[None]:
 def here(label: str, *, key: str, icon: str | None = None, help: str | None = None, **query: str | int) -> None:
     """Draw a button to another place on the same page: a link would redraw it without changing the address."""
     if st.button(label, key=key, icon=icon, help=help, type="tertiary"):
-        state.only(**query)
+        state.replace(**query)
         st.rerun()
 
 

@@ -18,9 +18,9 @@ from ui import wording_history as texts
 Row = tuple[Cause, str, str]
 
 
-def asked(memory: Memory) -> None:
+def show(memory: Memory) -> None:
     """Show the history of the object in the address, if it ever existed."""
-    chunk_id, category_id = state.asked_id("chunk"), state.asked_id("cat")
+    chunk_id, category_id = state.param_id("chunk"), state.param_id("cat")
     with suppress(ReviewError):
         if chunk_id is not None:
             chunk(memory, chunk_id)
@@ -83,4 +83,4 @@ def _look(memory: Memory, key: str, causes: Sequence[Cause]) -> None:
     """Open the tree at the moment after this row's action."""
     row = state.row(st.session_state[key])
     if row is not None and row < len(causes):
-        state.show(seq=memory.tree.as_of(causes[row].at).seq)
+        state.update(seq=memory.tree.as_of(causes[row].at).seq)

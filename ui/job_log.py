@@ -21,7 +21,7 @@ def show(memory: Memory, run: RunView) -> None:
     if not folded.open:
         return
     with folded:
-        known = job_progress.of(memory, run.id)
+        known = job_progress.current(memory, run.id)
         _costs(run, run.result.get("estimate") or known.foreseen)
         if memory.config.max_cost is not None:
             st.caption(texts.CAP.format(cap=md_escape(figures.money(memory.config.max_cost))))
@@ -33,7 +33,7 @@ def going_on(memory: Memory, run: RunView) -> str:
     kept = _answers_kept(memory, run)
     if not kept:
         return texts.RESUME_NEW
-    foreseen = run.result.get("estimate") or job_progress.of(memory, run.id).foreseen
+    foreseen = run.result.get("estimate") or job_progress.current(memory, run.id).foreseen
     calls = texts.RESUME_OF.format(calls=figures.plural(int(foreseen["calls"]), "call", "calls")) if foreseen else ""
     return texts.RESUME_KEPT.format(kept=figures.plural(kept, "answer is", "answers are"), of=calls)
 

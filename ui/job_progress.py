@@ -20,7 +20,7 @@ AT_ONCE = 1_000  # events of one read
 
 
 @dataclass
-class Feed:
+class JobProgress:
     """batches: level, parent, sent, succeeded, retried, latency_ms, attempt. foreseen: the body of Estimated."""
 
     n: int = 0
@@ -55,10 +55,10 @@ class Feed:
             self.lines = [_line(body), *self.lines[: LINES - 1]]
 
 
-def of(memory: Memory, run_id: str) -> Feed:
+def current(memory: Memory, run_id: str) -> JobProgress:
     """Return the progress up to now."""
     key = f"feed-{run_id}"
-    feed, more = Feed(**json.loads(st.session_state.get(key, "{}"))), True
+    feed, more = JobProgress(**json.loads(st.session_state.get(key, "{}"))), True
     while more:
         events = memory.runs.events(run_id, after=feed.n, limit=AT_ONCE)
         for event in events:

@@ -50,7 +50,7 @@ def live(memory: Memory, seen: Set[str] = frozenset()) -> None:
 def _sorted(memory: Memory, runs: tuple[RunView, ...]) -> tuple[list[RunView], list[RunView]]:
     """Split into active jobs and those needing attention, then the latest ended ones; and the rest."""
     shown = [run for run in runs if run.verb != "load_samples" or run.status in (*ACTIVE, "failed")]  # its texts have their own
-    troubled = {run.id for run in filing.unsettled(memory)} | {run.id for run in shown if run.status in (WAITING, "interrupted")}
+    troubled = {run.id for run in filing.failures(memory)} | {run.id for run in shown if run.status in (WAITING, "interrupted")}
     first = [run for run in shown if run.status in ACTIVE] + [run for run in shown if run.id in troubled]
     rest = [run for run in shown if run not in first]
     return first + rest[:ENDED], rest[ENDED:]
@@ -158,7 +158,7 @@ def _progress(memory: Memory, run: RunView) -> None:
     if run.verb == "load_samples":
         st.caption(texts.SAMPLES_ONE_BY_ONE)
         return
-    known = job_progress.of(memory, run.id)
+    known = job_progress.current(memory, run.id)
     if not known.waiting and not known.identified and not known.placed:
         st.progress(0.0, text=f"{texts.WRITING_HELPER if known.read else texts.READING} · {figures.elapsed(run)}")
         return

@@ -27,7 +27,7 @@ def note(memory: Memory, source: Source) -> None:
         if st.button(texts.FILE_KNOWLEDGE, icon=":material/account_tree:", key="file-knowledge", help=texts.FILE_KNOWLEDGE_HELP):
             with problems.noted():
                 memory.start("ingest_text", text=memory.sources.text(source.id), name=source.name)
-                state.show(src=None)
+                state.update(src=None)
                 st.toast(texts.BEING_FILED, icon=":material/account_tree:")
                 st.rerun()
 

@@ -27,7 +27,7 @@ def form(memory: Memory, prefilled: str) -> None:
             return
         with problems.noted():
             run_id = memory.start("query", question=text, **options)
-            state.show(**NOTHING, run=run_id)
+            state.update(**NOTHING, run=run_id)
             st.rerun()
 
 
@@ -71,13 +71,13 @@ def again(view: RunView) -> dict[str, str | int | None]:
 
 
 def _strategy_asked() -> str:
-    asked = state.asked("a_strategy")
+    asked = state.param("a_strategy")
     return asked if asked in wording.STRATEGIES else "wide_branch"
 
 
 def _asked(name: str, otherwise: int, *, least: int, most: int) -> int:
     """Return a number from the address if it is within the form's limits, else `otherwise`."""
-    number = state.asked_id(name)
+    number = state.param_id(name)
     return otherwise if number is None or not least <= number <= most else number
 
 
@@ -88,7 +88,7 @@ def _ended(run: RunView) -> str:
 def _open(ids: list[str]) -> None:
     row = state.row(st.session_state["asked"])
     if row is not None and row < len(ids):
-        state.show(**NOTHING, run=ids[row])
+        state.update(**NOTHING, run=ids[row])
 
 
 def _strategy(memory: Memory) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def _strategy(memory: Memory) -> dict[str, Any]:
         required=True,
         format_func=lambda name: wording.STRATEGIES[name][0],
         key="a_strategy",
-        on_change=lambda: state.show(a_strategy=st.session_state["a_strategy"]),
+        on_change=lambda: state.update(a_strategy=st.session_state["a_strategy"]),
     )
     st.caption(wording.STRATEGIES[chosen][1])
     options: dict[str, Any] = {"strategy": chosen}
@@ -122,7 +122,7 @@ def _more(memory: Memory) -> dict[str, Any]:
         limiting = st.selectbox(
             wording.LIMITING,
             known,
-            index=known.index(limit if (limit := state.asked("limit")) in known else config.prompt_limiting_strategy),
+            index=known.index(limit if (limit := state.param("limit")) in known else config.prompt_limiting_strategy),
             format_func=lambda name: wording.LIMITINGS[name],
             key="ask-limiting",
         )
@@ -145,7 +145,7 @@ def _more(memory: Memory) -> dict[str, Any]:
                 format_func=lambda name: wording.PER_PATHS[name],
                 key=f"ask-per-path-{limiting}",
             )
-        net = st.toggle(wording.NET, value=state.asked("net") != "0", help=wording.NET_HELP, key="ask-net")
+        net = st.toggle(wording.NET, value=state.param("net") != "0", help=wording.NET_HELP, key="ask-net")
     return {
         "prompt_limiting_strategy": limiting,
         "max_token_budget": int(budget),

@@ -27,7 +27,7 @@ def _form(memory: Memory) -> None:
     started = fields(memory)
     if started is not None:
         run_id, user = started
-        state.show(job=run_id, user=user)
+        state.update(job=run_id, user=user)
         st.rerun()
 
 
@@ -37,7 +37,7 @@ def fields(memory: Memory, *, fresh: int = 0) -> tuple[str, str] | None:
         return None
     fixed = None if "admin" in memory.actor.roles else memory.actor.name
     user = st.text_input(
-        texts.REMEMBER_USER, value=fixed or state.asked("user") or "", placeholder=texts.REMEMBER_USER_PLACEHOLDER,
+        texts.REMEMBER_USER, value=fixed or state.param("user") or "", placeholder=texts.REMEMBER_USER_PLACEHOLDER,
         disabled=fixed is not None, key="remember-user", max_chars=200,
     )  # fmt: skip
     pasted = st.text_area(
@@ -77,7 +77,7 @@ def samples(memory: Memory) -> None:
 
 def progress(memory: Memory) -> None:
     """Show the job in the address until it is closed."""
-    run_id = state.asked("job")
+    run_id = state.param("job")
     if run_id is not None:
         with problems.noted():
-            remember_jobs.one(memory, run_id)
+            remember_jobs.job(memory, run_id)

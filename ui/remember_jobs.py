@@ -41,7 +41,7 @@ def live(memory: Memory) -> None:
     draw()
 
 
-def one(memory: Memory, run_id: str) -> None:
+def job(memory: Memory, run_id: str) -> None:
     """Show the job of this run."""
     active = memory.jobs.get(run_id).status in ACTIVE
 
@@ -99,7 +99,7 @@ def _buttons(memory: Memory, run: RunView, *, closes: bool) -> None:
             icon=":material/close:",
             key="facts-job-close",
             type="tertiary",
-            on_click=state.show,
+            on_click=state.update,
             kwargs=close,
             help=texts.CLOSE,
         )
@@ -146,7 +146,7 @@ def _written(reply: str | None) -> list[dict[str, str]]:
     """Parse the facts of a reply; none if it has another form."""
     try:
         found = json.loads(reply or "")["facts"]
-        return [{"type": str(one["type"]), "content": str(one["content"])} for one in found]
+        return [{"type": str(fact["type"]), "content": str(fact["content"])} for fact in found]
     except (ValueError, KeyError, TypeError):
         return []
 

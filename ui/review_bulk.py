@@ -65,7 +65,7 @@ def _head(chosen: Sequence[ReviewItem]) -> None:
             frame.here(texts.OPEN_ITEM, key="rv-open", icon=":material/open_in_full:", item=one.key, state=one.state)
 
 
-def told(memory: Memory) -> None:
+def outcome(memory: Memory) -> None:
     """Show the outcome of the last steps, and the undo button."""
     kept = json.loads(st.session_state.get(DONE, "{}"))
     if not kept:

@@ -16,7 +16,7 @@ from memoir_engine import FactReviewPage, MemoirError, Memory, ReviewPage
 from ui import review_data, review_facts, review_steps, state
 from ui import wording_review as texts
 from ui.components import review
-from ui.review_filters import Asked
+from ui.review_filters import ReviewFilters
 
 PAGE = 24  # items of one answer
 FIRST = 3  # of them come with their evidence, before the browser has asked
@@ -27,17 +27,17 @@ KEY = "review-desk"
 _NEW = {"rv-more": None, "rv-wish": "[]", "rv-find": "", "rv-told": "[]", "rv-n": 0, "rv-client": ""}
 
 
-def page(memory: Memory, asked: Asked) -> ReviewPage | FactReviewPage:
+def page(memory: Memory, filters: ReviewFilters) -> ReviewPage | FactReviewPage:
     """Return the part of the queue that the browser requested last, else its beginning."""
-    if st.session_state.get("rv-asked") != str(asked):
-        st.session_state.update({"rv-asked": str(asked), "rv-more": None, "rv-wish": "[]"})
-    if asked.kind == "facts":
-        return memory.review.facts(state=asked.state, limit=PAGE, after=_kept("rv-more") or None)  # type: ignore[arg-type]  # of the address
-    return memory.review.queue(**asked.arguments(), limit=PAGE, after=_kept("rv-more") or None)
+    if st.session_state.get("rv-asked") != str(filters):
+        st.session_state.update({"rv-asked": str(filters), "rv-more": None, "rv-wish": "[]"})
+    if filters.kind == "facts":
+        return memory.review.facts(state=filters.state, limit=PAGE, after=_kept("rv-more") or None)  # type: ignore[arg-type]  # of the address
+    return memory.review.queue(**filters.arguments(), limit=PAGE, after=_kept("rv-more") or None)
 
 
-def show(memory: Memory, asked: Asked, found: ReviewPage | FactReviewPage) -> None:
-    review.show(_data(memory, asked, found), key=KEY, on_sent=lambda message: arrived(memory, message))
+def show(memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReviewPage) -> None:
+    review.show(_data(memory, filters, found), key=KEY, on_sent=lambda message: arrived(memory, message))
 
 
 def arrived(memory: Memory, message: Mapping[str, Any]) -> None:
@@ -54,7 +54,7 @@ def arrived(memory: Memory, message: Mapping[str, Any]) -> None:
     st.session_state["rv-n"] = n if isinstance(n := message.get("n"), int) else 0
     st.session_state["rv-answering"] = True
     if isinstance(at, str) and len(at) <= review_steps.KEY_CHARS:
-        state.show(item=at or None)
+        state.update(item=at or None)
 
 
 def _perform(memory: Memory, steps: Sequence[review_steps.Sent]) -> list[dict[str, Any]]:
@@ -80,16 +80,16 @@ def _again(memory: Memory, key: str) -> dict[str, Any] | None:
         return None
 
 
-def _data(memory: Memory, asked: Asked, found: ReviewPage | FactReviewPage) -> dict[str, Any]:
-    items, counts = _items(memory, asked, found)
+def _data(memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReviewPage) -> dict[str, Any]:
+    items, counts = _items(memory, filters, found)
     answering = st.session_state.pop("rv-answering", False)
-    first = None if answering else _first(memory, state.asked("item"))
+    first = None if answering else _first(memory, state.param("item"))
     ahead = [] if answering else [one["key"] for one in [*([first] if first else []), *items][:FIRST]]
     wished = json.loads(_kept("rv-wish")) or ahead
     may = "auditor" in memory.actor.roles
     st.session_state["rv-wish"] = "[]"
     return {
-        "stamp": f"{memory.actor.name} {asked}",
+        "stamp": f"{memory.actor.name} {filters}",
         "who": memory.actor.name,
         "may": may,
         "whyNot": "" if may else review_steps.why_not(memory),
@@ -100,19 +100,21 @@ def _data(memory: Memory, asked: Asked, found: ReviewPage | FactReviewPage) -> d
         "page": {"of": _kept("rv-more") or None, "items": items, "after": found.after},
         "evidence": {key: _evidence(memory, key) for key in wished[:AT_ONCE]},
         "found": _found(memory, str(_kept("rv-find"))),
-        "state": asked.state,
+        "state": filters.state,
         "counts": counts,
-        "nothing": _nothing(asked),
+        "nothing": _nothing(filters),
         "words": texts.DESK,
     }
 
 
-def _items(memory: Memory, asked: Asked, found: ReviewPage | FactReviewPage) -> tuple[list[dict[str, Any]], dict[str, int]]:
+def _items(
+    memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReviewPage
+) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """List the items; undecided fact changes come before filings, being the most doubtful."""
     if isinstance(found, FactReviewPage):
         return [review_facts.item(one) for one in found.items], dict(found.counts)
     items = [review_data.item(one) for one in found.items]
-    if asked != Asked():
+    if filters != ReviewFilters():
         return items, dict(found.counts)
     doubted = memory.review.facts(kind="proposal", limit=PAGE)
     ahead = [] if _kept("rv-more") else [review_facts.item(one) for one in doubted.items if one.state == "unreviewed"]
@@ -151,9 +153,9 @@ def _found(memory: Memory, text: str) -> dict[str, Any] | None:
         return {"text": text, "places": []}
 
 
-def _nothing(asked: Asked) -> dict[str, str]:
-    title, text = (texts.NOTHING_FACTS if asked.kind == "facts" else texts.NOTHING)[asked.state]
-    return {"title": title, "text": texts.NOTHING_FILTERED if asked.filtered else text}
+def _nothing(filters: ReviewFilters) -> dict[str, str]:
+    title, text = (texts.NOTHING_FACTS if filters.kind == "facts" else texts.NOTHING)[filters.state]
+    return {"title": title, "text": texts.NOTHING_FILTERED if filters.filtered else text}
 
 
 def _keys(wished: object) -> list[str]:

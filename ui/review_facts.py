@@ -66,7 +66,7 @@ def _side(memory: Memory, fact: FactView, label: str) -> dict[str, Any]:
     return {
         "label": label,
         "content": fact.content,
-        "period": f"{wording_facts.TYPES[fact.type]} · {fact_labels.told(fact)}",
+        "period": f"{wording_facts.TYPES[fact.type]} · {fact_labels.describe(fact)}",
         "said": [_said(memory, fact, origin) for origin in fact_labels.origins(fact)[:SPANS]],
     }
 

@@ -23,7 +23,7 @@ NOTHING: dict[str, str | int | None] = dict.fromkeys(("reason", "src", "cat", "b
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReviewFilters:
     """Filters of the queue; `sample` in per cent."""
 
     kind: str = "filings"
@@ -44,60 +44,60 @@ class Asked:
         return wanted | ({"reason": "sample"} if self.sample else {})
 
 
-def of_address(memory: Memory) -> Asked:
+def from_address(memory: Memory) -> ReviewFilters:
     """Read the filters in the address, dropping what does not exist."""
-    reason, reviewer, sample = state.asked("reason"), state.asked("by"), state.asked_id("sample")
-    wanted = state.asked("state")
-    if state.asked("of") == "facts":
-        return Asked("facts", wanted if wanted in texts.STATES and wanted != "refiled" else "unreviewed")
-    return Asked(
+    reason, reviewer, sample = state.param("reason"), state.param("by"), state.param_id("sample")
+    wanted = state.param("state")
+    if state.param("of") == "facts":
+        return ReviewFilters("facts", wanted if wanted in texts.STATES and wanted != "refiled" else "unreviewed")
+    return ReviewFilters(
         state=wanted if wanted in texts.STATES else "unreviewed",
         reason=reason if reason in REASONS and not sample else None,
-        source=_there(memory.sources.get, state.asked_id("src")),
-        branch=_there(memory.tree.node, state.asked_id("cat")),
+        source=_there(memory.sources.get, state.param_id("src")),
+        branch=_there(memory.tree.node, state.param_id("cat")),
         reviewer=reviewer[:NAME_CHARS] if reviewer else None,
         sample=sample if sample is not None and 0 < sample <= 100 else None,
     )
 
 
-def draw(memory: Memory, asked: Asked, counts: Mapping[str, int]) -> None:
+def draw(memory: Memory, filters: ReviewFilters, counts: Mapping[str, int]) -> None:
     """Draw the states with their counts, then the filters."""
     with st.container(horizontal=True, vertical_alignment="center", key="review-filters"):
-        _states(asked, counts)
-        if asked.kind == "facts":
+        _states(filters, counts)
+        if filters.kind == "facts":
             return
         st.space("stretch")
-        if asked.filtered:
+        if filters.filtered:
             st.button(texts.CLEAR, key="rv-clear", icon=":material/filter_alt_off:", type="tertiary", on_click=_clear)
         with st.popover(texts.FILTERS, icon=":material/filter_alt:", key="rv-more"):
-            _choice(texts.REASON, "reason", {"": texts.ANY_REASON, **REASONS}, asked.reason or "")
-            _choice(texts.SOURCE, "src", {"": texts.ANY_SOURCE, **_sources(memory, asked.source)}, _text(asked.source))
-            _choice(texts.BRANCH, "cat", {"": texts.ANY_BRANCH, **_branches(memory, asked.branch)}, _text(asked.branch))
-            _choice(texts.SAMPLE, "sample", _samples(asked.sample), _text(asked.sample), help=texts.SAMPLE_HELP)
-            _reviewer(asked)
-    if asked.filtered:
-        st.caption(in_words(memory, asked))
+            _choice(texts.REASON, "reason", {"": texts.ANY_REASON, **REASONS}, filters.reason or "")
+            _choice(texts.SOURCE, "src", {"": texts.ANY_SOURCE, **_sources(memory, filters.source)}, _text(filters.source))
+            _choice(texts.BRANCH, "cat", {"": texts.ANY_BRANCH, **_branches(memory, filters.branch)}, _text(filters.branch))
+            _choice(texts.SAMPLE, "sample", _samples(filters.sample), _text(filters.sample), help=texts.SAMPLE_HELP)
+            _reviewer(filters)
+    if filters.filtered:
+        st.caption(in_words(memory, filters))
 
 
-def in_words(memory: Memory, asked: Asked) -> str:
+def in_words(memory: Memory, filters: ReviewFilters) -> str:
     """Describe the filters in force, for Markdown."""
     from ui.escape import md_escape
 
     told = [
-        texts.REASONS[asked.reason] if asked.reason else "",
-        memory.sources.get(asked.source).name if asked.source is not None else "",
-        figures.path(memory.tree.node(asked.branch).path) if asked.branch is not None else "",
-        f"{texts.REVIEWER}: {asked.reviewer}" if asked.reviewer else "",
-        texts.SAMPLE_OF.format(share=asked.sample) if asked.sample else "",
+        texts.REASONS[filters.reason] if filters.reason else "",
+        memory.sources.get(filters.source).name if filters.source is not None else "",
+        figures.path(memory.tree.node(filters.branch).path) if filters.branch is not None else "",
+        f"{texts.REVIEWER}: {filters.reviewer}" if filters.reviewer else "",
+        texts.SAMPLE_OF.format(share=filters.sample) if filters.sample else "",
     ]
     return ":material/filter_alt: " + " · ".join(md_escape(figures.shortened(one)) for one in told if one)
 
 
-def _states(asked: Asked, counts: Mapping[str, int]) -> None:
-    st.session_state["rv-state"] = asked.state
+def _states(filters: ReviewFilters, counts: Mapping[str, int]) -> None:
+    st.session_state["rv-state"] = filters.state
     st.segmented_control(
         texts.STATE,
-        [one for one in texts.STATES if asked.kind == "filings" or one != "refiled"],
+        [one for one in texts.STATES if filters.kind == "filings" or one != "refiled"],
         format_func=lambda one: f"{texts.STATES[one]} · {figures.count(counts.get(one, 0))}",
         key="rv-state",
         required=True,
@@ -121,8 +121,8 @@ def _choice(label: str, name: str, options: Mapping[str, str], chosen: str, help
     )
 
 
-def _reviewer(asked: Asked) -> None:
-    st.session_state["rv-by"] = asked.reviewer or ""
+def _reviewer(filters: ReviewFilters) -> None:
+    st.session_state["rv-by"] = filters.reviewer or ""
     st.text_input(texts.REVIEWER, key="rv-by", placeholder=texts.ANY_REVIEWER, max_chars=NAME_CHARS, on_change=_put, args=("by",))
 
 
@@ -130,11 +130,11 @@ def _put(name: str) -> None:
     """Write a changed filter into the address and drop the item that was open."""
     value = st.session_state[f"rv-{name}"]
     other = {"sample": "reason", "reason": "sample"}.get(name, "item")  # a sample is of everything, whatever speaks against it
-    state.show(**{other: None, "item": None, name: None if value in (None, "", "unreviewed") else str(value)})
+    state.update(**{other: None, "item": None, name: None if value in (None, "", "unreviewed") else str(value)})
 
 
 def _clear() -> None:
-    state.show(**NOTHING)
+    state.update(**NOTHING)
 
 
 def _text(value: int | None) -> str:

@@ -17,36 +17,36 @@ from memoir_engine import MemoirError, Memory, ReviewItem, ReviewPage
 from ui import figures, frame, problems, review_bulk
 from ui import wording_review as texts
 from ui.escape import md_escape
-from ui.review_filters import Asked
+from ui.review_filters import ReviewFilters
 
 PAGE, SEEN = 50, 10  # rows of a page, and those in sight: the verdict stands below them
 AFTER = "rv-list-after"
 
 
-def page(memory: Memory, asked: Asked) -> ReviewPage:
-    if st.session_state.get("rv-list-asked") != str(asked):
-        st.session_state.update({"rv-list-asked": str(asked), AFTER: ""})
+def page(memory: Memory, filters: ReviewFilters) -> ReviewPage:
+    if st.session_state.get("rv-list-asked") != str(filters):
+        st.session_state.update({"rv-list-asked": str(filters), AFTER: ""})
     try:
-        return memory.review.queue(**asked.arguments(), limit=PAGE, after=st.session_state[AFTER] or None)
+        return memory.review.queue(**filters.arguments(), limit=PAGE, after=st.session_state[AFTER] or None)
     except MemoirError as error:
         problems.show(error)
-        return memory.review.queue(**asked.arguments(), limit=PAGE)
+        return memory.review.queue(**filters.arguments(), limit=PAGE)
 
 
-def show(memory: Memory, asked: Asked, found: ReviewPage) -> None:
-    review_bulk.told(memory)
+def show(memory: Memory, filters: ReviewFilters, found: ReviewPage) -> None:
+    review_bulk.outcome(memory)
     if not found.items:
-        _nothing(asked)
+        _nothing(filters)
         return
     st.caption(texts.LIST_ABOUT)
-    chosen = _table(found.items, decided=asked.state != "unreviewed")
+    chosen = _table(found.items, decided=filters.state != "unreviewed")
     _pages(found)
     review_bulk.bar(memory, chosen)
 
 
-def _nothing(asked: Asked) -> None:
-    title, text = texts.NOTHING[asked.state]
-    frame.empty(title, texts.NOTHING_FILTERED if asked.filtered else text, ":material/task_alt:")
+def _nothing(filters: ReviewFilters) -> None:
+    title, text = texts.NOTHING[filters.state]
+    frame.empty(title, texts.NOTHING_FILTERED if filters.filtered else text, ":material/task_alt:")
     if st.session_state[AFTER]:
         with st.container(horizontal=True, horizontal_alignment="center"):
             st.button(texts.FIRST_ROWS, key="rv-list-first", on_click=_turn, args=("",))

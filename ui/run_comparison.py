@@ -49,14 +49,14 @@ def _head(one_id: str, other_id: str) -> None:
             wording_comparison.ALONE,
             key="beside-alone",
             icon=":material/arrow_back:",
-            on_click=state.show,
+            on_click=state.update,
             kwargs={"beside": None},
         )
         st.button(
             wording_comparison.SWAP,
             key="beside-swap",
             icon=":material/swap_horiz:",
-            on_click=state.show,
+            on_click=state.update,
             kwargs={"run": other_id, "beside": one_id},
         )
         copylink.show("beside-link", run=one_id, beside=other_id)
@@ -130,7 +130,7 @@ def branch_of(view: RunView, result: QueryResult, *, link: bool = False) -> None
                 key="beside-original",
                 icon=":material/compare_arrows:",
                 type="tertiary",
-                on_click=state.show,
+                on_click=state.update,
                 kwargs={"run": branch["run"], "beside": view.id},
             )
 
@@ -156,7 +156,7 @@ def _pick(memory: Memory, view: RunView) -> None:
         format_func=lambda key: f"{figures.one_line(jobs.name_of(ordered[key]), 60)} · {figures.ago(ordered[key].started_at)}",
         key=f"beside-with-{view.id}",
     )
-    st.button(wording_comparison.COMPARE_GO, key="beside-go", type="primary", on_click=state.show, kwargs={"beside": chosen})
+    st.button(wording_comparison.COMPARE_GO, key="beside-go", type="primary", on_click=state.update, kwargs={"beside": chosen})
 
 
 def take(memory: Memory, result: QueryResult, category_id: int) -> None:
@@ -169,7 +169,7 @@ def take(memory: Memory, result: QueryResult, category_id: int) -> None:
     st.caption(wording_comparison.WHAT_IF_ABOUT)
     if st.button(wording_comparison.WHAT_IF_GO, key=f"take-{category_id}", icon=":material/alt_route:", type="primary"):
         run = memory.start("what_if", run_id=result.run_id, decision_id=decision.id, take=[category_id])
-        state.show(run=run, beside=None)
+        state.update(run=run, beside=None)
         st.rerun()
 
 

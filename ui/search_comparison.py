@@ -24,7 +24,7 @@ NAME = "search"  # in the address
 
 
 @dataclass(frozen=True)
-class Beside:
+class SearchComparison:
     """both: chunks of the tree that the search found too. net: caught chunks, with whether the search found them."""
 
     both: frozenset[int]
@@ -32,8 +32,8 @@ class Beside:
     net: frozenset[int]  # caught chunks that the search found too
 
 
-def compare(read: Sequence[Chunk], net: Sequence[Chunk], found: Sequence[SearchResult]) -> Beside:
-    return Beside(
+def compare(read: Sequence[Chunk], net: Sequence[Chunk], found: Sequence[SearchResult]) -> SearchComparison:
+    return SearchComparison(
         frozenset(chunk.id for chunk in read if any(_same(chunk, one) for one in found)),
         frozenset(one.passage_id for one in found if any(_same(chunk, one) for chunk in read)),
         frozenset(chunk.id for chunk in net if any(_same(chunk, one) for one in found)),
@@ -46,7 +46,7 @@ def button(view: RunView) -> None:
         key="ask-search",
         icon=":material/compare_arrows:",
         help=texts.COMPARE_HELP,
-        on_click=state.show,
+        on_click=state.update,
         kwargs={NAME: 1},
     )
 
@@ -78,12 +78,12 @@ def _head(view: RunView) -> None:
     with frame.head("ask", texts.COMPARED):
         st.space("stretch")
         st.button(
-            texts.BACK_TO_ANSWER, key="search-alone", icon=":material/arrow_back:", on_click=state.show, kwargs={NAME: None}
+            texts.BACK_TO_ANSWER, key="search-alone", icon=":material/arrow_back:", on_click=state.update, kwargs={NAME: None}
         )
         copylink.show("search-link", run=view.id, search=1)
 
 
-def _numbers(result: QueryResult, found: Sequence[SearchResult], compared: Beside) -> None:
+def _numbers(result: QueryResult, found: Sequence[SearchResult], compared: SearchComparison) -> None:
     frame.metrics(
         {
             texts.BY_BOTH: str(len(compared.both)),
@@ -94,7 +94,7 @@ def _numbers(result: QueryResult, found: Sequence[SearchResult], compared: Besid
     )
 
 
-def _tree(result: QueryResult, compared: Beside) -> None:
+def _tree(result: QueryResult, compared: SearchComparison) -> None:
     st.subheader(texts.TREE_SIDE, anchor=False)
     st.caption(texts.TREE_SIDE_ABOUT)
     cited = {used.chunk_id for used in result.used_chunks if used.cited}
@@ -119,7 +119,7 @@ def _tree(result: QueryResult, compared: Beside) -> None:
     )
 
 
-def _search(result: QueryResult, found: Sequence[SearchResult], compared: Beside) -> None:
+def _search(result: QueryResult, found: Sequence[SearchResult], compared: SearchComparison) -> None:
     st.subheader(texts.SEARCH_SIDE, anchor=False)
     st.caption(texts.SEARCH_SIDE_ABOUT)
     if not found:
@@ -143,7 +143,7 @@ def _search(result: QueryResult, found: Sequence[SearchResult], compared: Beside
     st.page_link("../pages/search.py", label=texts.SEARCH_FURTHER, icon=":material/search:", query_params={"q": result.question})
 
 
-def _net(result: QueryResult, compared: Beside) -> None:
+def _net(result: QueryResult, compared: SearchComparison) -> None:
     st.subheader(texts.NET_SIDE, anchor=False)
     if not result.net:
         st.caption(texts.NET_NOTHING)

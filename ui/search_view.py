@@ -30,20 +30,20 @@ def form(memory: Memory, there: Searchable) -> tuple[str, dict[str, Any]]:
     with st.form("search", border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
         query = st.text_input(
             texts.QUERY,
-            state.asked("q") or "",
+            state.param("q") or "",
             key="search-query",
             placeholder=texts.PLACEHOLDER,
             help=texts.QUERY_HELP,
             max_chars=2_000,
         )
         if st.form_submit_button(texts.GO, type="primary", icon=":material/search:"):
-            state.show(q=query.strip() or None)
-    return (state.asked("q") or "").strip(), _limits(memory, there)
+            state.update(q=query.strip() or None)
+    return (state.param("q") or "").strip(), _limits(memory, there)
 
 
 def _limits(memory: Memory, there: Searchable) -> dict[str, Any]:
     asked_sources, asked_kinds = _numbers("src"), _kinds(there)
-    asked_days = {name: state.asked(name) or "" for name in FIELDS}
+    asked_days = {name: state.param(name) or "" for name in FIELDS}
     narrowed = bool(asked_sources or asked_kinds or any(asked_days.values()))
     with st.expander(texts.FILTERS, icon=":material/filter_list:", expanded=narrowed):
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -77,7 +77,7 @@ def _limits(memory: Memory, there: Searchable) -> dict[str, Any]:
                 ).strip()
                 for name in FIELDS
             }
-    state.show(src=",".join(map(str, chosen)) or None, kind=",".join(kinds) or None, **{n: d or None for n, d in days.items()})
+    state.update(src=",".join(map(str, chosen)) or None, kind=",".join(kinds) or None, **{n: d or None for n, d in days.items()})
     return {"sources": chosen or None, "kinds": kinds or None, **{name: day or None for name, day in days.items()}}
 
 
@@ -91,7 +91,7 @@ def results(memory: Memory, there: Searchable, query: str, limits: dict[str, Any
         return
     chosen = ranking.show(found, query, alpha=alpha, most=MOST, key="ranking")
     if chosen.alpha != alpha:
-        state.show(alpha=f"{chosen.alpha:g}")
+        state.update(alpha=f"{chosen.alpha:g}")
     if chosen.opened is not None:
         _opened(memory, next(one for one in found if one.passage_id == chosen.opened))
 
@@ -153,18 +153,18 @@ def _in_conversation(memory: Memory, one: SearchResult) -> list[reader.Block]:
 
 def _alpha() -> float:
     try:
-        asked = float(state.asked("alpha") or "0.5")
+        asked = float(state.param("alpha") or "0.5")
     except ValueError:
         return 0.5
     return asked if 0 <= asked <= 1 else 0.5
 
 
 def _numbers(name: str) -> list[int]:
-    return [int(part) for part in (state.asked(name) or "").split(",") if part.isascii() and part.isdigit() and len(part) < 19]
+    return [int(part) for part in (state.param(name) or "").split(",") if part.isascii() and part.isdigit() and len(part) < 19]
 
 
 def _kinds(there: Searchable) -> list[str]:
-    return [part for part in (state.asked("kind") or "").split(",") if part in there.kinds]
+    return [part for part in (state.param("kind") or "").split(",") if part in there.kinds]
 
 
 def _title(source: Source) -> str:

@@ -101,7 +101,7 @@ def _row(source: Source, passages: int) -> dict[str, object]:
 def _open(key: str, sources: Sequence[Source]) -> None:
     row = state.row(st.session_state[key])
     if row is not None and row < len(sources):
-        state.show(src=sources[row].id)
+        state.update(src=sources[row].id)
 
 
 def detail(memory: Memory, source_id: int) -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 from memoir_engine import Category, Memory, RunView, SplitGroup, SplitProposal
 from ui import edit_effect, figures, problems, state
 from ui import wording_edit as texts
-from ui.edit_effect import Wanted
+from ui.edit_effect import Edit
 from ui.escape import md_escape
 
 ACTIVE = ("queued", "running")
@@ -25,7 +25,7 @@ Pick = Callable[[Memory, Category, str], tuple[int, ...]]
 
 def show(memory: Memory, node: Category, key: str, pick: Pick) -> None:
     ways = [texts.BY_HAND, texts.BY_MODEL]
-    asked = state.asked("proposal") is not None
+    asked = state.param("proposal") is not None
     way = st.radio(texts.BY, ways, index=1 if asked else 0, horizontal=True, key=f"{key}-way", label_visibility="collapsed")
     if way == texts.BY_MODEL:
         _by_model(memory, node, key)
@@ -38,11 +38,11 @@ def show(memory: Memory, node: Category, key: str, pick: Pick) -> None:
 def _split(memory: Memory, node: Category, chosen: tuple[int, ...], name: str, key: str) -> None:
     given = st.text_input(texts.NEW_NAME, value=name, placeholder=texts.NAME_FORM, max_chars=200, key=f"{key}-name")
     if given.strip():
-        edit_effect.decide(memory, Wanted("split", (node.id, chosen, given), node.id), key=key)
+        edit_effect.decide(memory, Edit("split", (node.id, chosen, given), node.id), key=key)
 
 
 def _by_model(memory: Memory, node: Category, key: str) -> None:
-    run_id = state.asked("proposal")
+    run_id = state.param("proposal")
     if run_id is None:
         st.caption(texts.ASK_ABOUT)
         _ask(memory, node, texts.ASK)
@@ -61,7 +61,7 @@ def _by_model(memory: Memory, node: Category, key: str) -> None:
 def _ask(memory: Memory, node: Category, label: str) -> None:
     if st.button(label, icon=":material/neurology:", key=f"propose-{node.id}"):
         with problems.noted():
-            state.show(proposal=memory.start("propose_split", category_id=node.id))
+            state.update(proposal=memory.start("propose_split", category_id=node.id))
             st.rerun()
 
 

@@ -11,35 +11,35 @@ from typing import Any
 import streamlit as st
 
 
-def asked(name: str) -> str | None:
+def param(name: str) -> str | None:
     """Return a value of the URL, or None."""
     value = st.query_params.get(name)
     return value if value else None
 
 
-def asked_id(name: str) -> int | None:
-    value = asked(name)
+def param_id(name: str) -> int | None:
+    value = param(name)
     return int(value) if value and value.isascii() and value.isdigit() and len(value) < 19 else None
 
 
-def show(**wanted: str | int | None) -> None:
+def update(**params: str | int | None) -> None:
     """Put values into the URL of this page; None removes one."""
-    for name, value in wanted.items():
+    for name, value in params.items():
         if value is None:
             st.query_params.pop(name, None)
         elif st.query_params.get(name) != str(value):
             st.query_params[name] = str(value)
 
 
-def only(**wanted: str | int) -> None:
+def replace(**params: str | int) -> None:
     """Replace the URL's values by these."""
-    st.query_params.from_dict({name: str(value) for name, value in wanted.items()})
+    st.query_params.from_dict({name: str(value) for name, value in params.items()})
 
 
-def kept(**wanted: str | int) -> dict[str, str]:
+def with_moment(**params: str | int) -> dict[str, str]:
     """Return the query parameters for a link on a page about the past: they keep the moment."""
-    seq = asked("seq")
-    return {name: str(value) for name, value in wanted.items()} | ({"seq": seq} if seq is not None else {})
+    seq = param("seq")
+    return {name: str(value) for name, value in params.items()} | ({"seq": seq} if seq is not None else {})
 
 
 def row(selected: Mapping[str, Any]) -> int | None:
@@ -54,5 +54,5 @@ def ids(key: str) -> set[int]:
     return {int(part) for part in str(st.session_state.get(key, "")).split(",") if part.isdigit()}
 
 
-def keep_ids(key: str, wanted: set[int]) -> None:
-    st.session_state[key] = ",".join(map(str, sorted(wanted)))
+def keep_ids(key: str, chosen: set[int]) -> None:
+    st.session_state[key] = ",".join(map(str, sorted(chosen)))

@@ -27,9 +27,9 @@ def detail(memory: Memory, session_id: str) -> None:
         if not _own(memory):
             st.badge(md_escape(session.user or viewer.ALONE), icon=":material/person:", color="gray")
         st.space("stretch")
-        copylink.show("conv-link", session=session_id, **viewer.asked_user())
+        copylink.show("conv-link", session=session_id, **viewer.user_param())
         frame.here(texts.ALL, key="all-conversations", icon=":material/arrow_back:")
-    if state.asked("clear") is not None:
+    if state.param("clear") is not None:
         _clear(memory, session)
     left, right = frame.sides(2, 1, least=250)
     with left:
@@ -69,7 +69,7 @@ def _numbers(session: SessionView) -> dict[str, str]:
 
 def _said(memory: Memory, session: SessionView) -> MessageRecord | None:
     """Draw a part of the messages; return the one in the address if it is among them."""
-    target, before = state.asked_id("n"), state.asked_id("before")
+    target, before = state.param_id("n"), state.param_id("before")
     last = min(before - 1, session.last_n) if before else session.last_n
     if target is not None and not last - AT_ONCE < target <= last:
         last = min(session.last_n, target + AT_ONCE // 2)
@@ -79,7 +79,7 @@ def _said(memory: Memory, session: SessionView) -> MessageRecord | None:
         return None
     picked = transcript.show(messages, key=f"said-{session.number}", target=target)
     if picked is not None and picked != target:
-        state.show(n=picked)
+        state.update(n=picked)
         st.rerun()
     if session.messages > len(messages):
         _paging(messages, session)
@@ -90,10 +90,10 @@ def _paging(messages: tuple[MessageRecord, ...], session: SessionView) -> None:
     first, last = messages[0].n, messages[-1].n
     with st.container(horizontal=True, vertical_alignment="center"):
         if first > 1 and st.button(texts.EARLIER, icon=":material/expand_less:", key="conv-earlier"):
-            state.show(before=first, n=None)
+            state.update(before=first, n=None)
             st.rerun()
         if last < session.last_n and st.button(texts.LATEST, icon=":material/last_page:", key="conv-latest"):
-            state.show(before=None, n=None)
+            state.update(before=None, n=None)
             st.rerun()
         part = {"first": figures.count(first), "last": figures.count(last), "all": figures.count(session.last_n)}
         st.caption(texts.SHOWN_PART.format(**part), width="content")
@@ -108,7 +108,7 @@ def _message(memory: Memory, message: MessageRecord | None) -> None:
             st.markdown(f"**{texts.DETAILS.format(n=message.n)}**", width="content")
             st.space("stretch")
             close: dict[str, str | int | None] = {"n": None}
-            st.button("", icon=":material/close:", type="tertiary", key="conv-close", on_click=state.show, kwargs=close)
+            st.button("", icon=":material/close:", type="tertiary", key="conv-close", on_click=state.update, kwargs=close)
         who_said = md_escape(transcript.speaker(message))
         st.caption(texts.SAID_BY.format(who=who_said, when=figures.stamp(message.created_at)))
         if message.id:
@@ -120,7 +120,7 @@ def _message(memory: Memory, message: MessageRecord | None) -> None:
             there = {"run": message.run_id}
             st.page_link("../pages/activity.py", label=texts.RUN, icon=":material/receipt_long:", query_params=there)
             if message.type == "ai" and not message.tool_calls:
-                chat_view.shown(memory, message.run_id)
+                chat_view.context(memory, message.run_id)
 
 
 def _summary(memory: Memory, session: SessionView) -> None:
@@ -166,10 +166,10 @@ def _along(memory: Memory, session: SessionView) -> None:
                 key="conv-export",
                 help=texts.EXPORT_HELP,
             )
-        there = {"session": session.session_id, **viewer.asked_user()}
+        there = {"session": session.session_id, **viewer.user_param()}
         st.page_link("../pages/cuts.py", label=texts.CUTS, icon=":material/content_cut:", query_params=there)
     ask: dict[str, str | int | None] = {"clear": 1}
-    st.button(texts.CLEAR, icon=":material/delete_forever:", key="conv-clear", type="tertiary", on_click=state.show, kwargs=ask)
+    st.button(texts.CLEAR, icon=":material/delete_forever:", key="conv-clear", type="tertiary", on_click=state.update, kwargs=ask)
 
 
 def _clear(memory: Memory, session: SessionView) -> None:
@@ -185,9 +185,9 @@ def _clear(memory: Memory, session: SessionView) -> None:
                 with problems.shown():
                     memory.sessions.clear_session(session.session_id)
                 st.session_state["conv-brought"] = texts.CLEARED
-                state.only()
+                state.replace()
                 st.rerun()
-            st.button(texts.CLEAR_NO, key="conv-clear-no", on_click=state.show, kwargs=leave)
+            st.button(texts.CLEAR_NO, key="conv-clear-no", on_click=state.update, kwargs=leave)
 
 
 def _may(memory: Memory, role: str, key: str) -> bool:

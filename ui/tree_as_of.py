@@ -34,9 +34,9 @@ class Past:
     changes: TreeChanges
 
 
-def asked(memory: Memory) -> Past | None:
+def from_address(memory: Memory) -> Past | None:
     """Return the moment in the address; None is now."""
-    seq = as_of.asked(memory, "seq")
+    seq = as_of.from_address(memory, "seq")
     if seq is None:
         return None
     tree = memory.tree.as_of(seq)
@@ -50,10 +50,10 @@ def button(memory: Memory, past: Past | None) -> None:
         if last:
             enter: dict[str, str | int | None] = {"seq": last[0].seq}
             icon = ":material/history:"
-            st.button(texts.LOOK_BACK, key="past-open", icon=icon, help=texts.LOOK_BACK_HELP, on_click=state.show, kwargs=enter)
+            st.button(texts.LOOK_BACK, key="past-open", icon=icon, help=texts.LOOK_BACK_HELP, on_click=state.update, kwargs=enter)
     else:
         leave: dict[str, str | int | None] = {"seq": None}
-        st.button(texts.TO_NOW, key="past-now", icon=":material/update:", type="primary", on_click=state.show, kwargs=leave)
+        st.button(texts.TO_NOW, key="past-now", icon=":material/update:", type="primary", on_click=state.update, kwargs=leave)
 
 
 def panel(memory: Memory, past: Past) -> None:
@@ -157,7 +157,7 @@ def _slider(moments: Sequence[Moment], seq: int) -> None:
         format_func=lambda one: times[one],
         key=SLIDER,
         label_visibility="collapsed",
-        on_change=lambda: state.show(seq=st.session_state[SLIDER]),
+        on_change=lambda: state.update(seq=st.session_state[SLIDER]),
     )
 
 
@@ -166,7 +166,7 @@ def _day(memory: Memory) -> None:
         now = datetime.now(figures.zone()).replace(tzinfo=None, second=0, microsecond=0)
         day = st.datetime_input(texts.DAY, value=now, step=timedelta(minutes=1), key="past-day")
         if st.button(texts.GO, key="past-go") and day is not None:
-            state.show(seq=memory.tree.as_of(day.replace(tzinfo=figures.zone())).seq)
+            state.update(seq=memory.tree.as_of(day.replace(tzinfo=figures.zone())).seq)
             st.rerun()
 
 
@@ -199,4 +199,4 @@ def _came_and_left(leaf: LeafChange) -> str:
 def _choose(ids: Sequence[int]) -> None:
     row = state.row(st.session_state["past-since"])
     if row is not None and row < len(ids):
-        state.show(cat=ids[row], chunk=None)
+        state.update(cat=ids[row], chunk=None)

@@ -13,7 +13,7 @@ import streamlit as st
 from memoir_engine import Category, Chunk, Memory
 from ui import edit_effect, figures, frame, split_view, state, viewer
 from ui import wording_edit as texts
-from ui.edit_effect import Wanted
+from ui.edit_effect import Edit
 from ui.escape import md_escape
 
 MOST_CHUNKS = 500  # of a leaf in one table
@@ -23,7 +23,7 @@ OFFERED = 30
 
 def show(memory: Memory, node: Category | None) -> None:
     """Draw the panel for a category, or for the whole tree."""
-    if state.asked("seq") is not None:
+    if state.param("seq") is not None:
         return
     with st.container(border=True, key="tree-edit", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -38,7 +38,7 @@ def show(memory: Memory, node: Category | None) -> None:
 
 def one_chunk(memory: Memory, chunk: Chunk) -> None:
     """Draw the edit that refiles the chunk shown."""
-    if state.asked("seq") is not None or chunk.category_id is None:
+    if state.param("seq") is not None or chunk.category_id is None:
         return
     with st.expander(texts.FILE_ELSEWHERE, icon=texts.ICONS["refile_many"], key=f"edit-chunk-{chunk.id}"):
         if viewer.may(memory, key="chunk-edit"):
@@ -49,7 +49,7 @@ def _verb(memory: Memory, node: Category | None) -> str | None:
     """Return the chosen edit, which the address keeps."""
     fit = _fitting(memory, node)
     key = f"edit-verb-{node.id if node else 0}"
-    asked = state.asked("edit")
+    asked = state.param("edit")
     if key not in st.session_state or st.session_state[key] != asked:
         st.session_state[key] = asked if asked in fit else None
     st.segmented_control(
@@ -58,7 +58,7 @@ def _verb(memory: Memory, node: Category | None) -> str | None:
         format_func=lambda verb: f"{texts.ICONS[verb]} {texts.VERBS[verb]}",
         key=key,
         label_visibility="collapsed",
-        on_change=lambda: state.show(edit=st.session_state[key], done=None, undo=None, proposal=None),
+        on_change=lambda: state.update(edit=st.session_state[key], done=None, undo=None, proposal=None),
     )
     return asked if asked in fit else None
 
@@ -94,20 +94,20 @@ def _form(memory: Memory, node: Category | None, verb: str) -> None:
         if chosen:
             _refile(memory, node.id, chosen, key)
     else:
-        edit_effect.decide(memory, Wanted("retire", (node.id,), node.parent_id or 0), key=key)
+        edit_effect.decide(memory, Edit("retire", (node.id,), node.parent_id or 0), key=key)
 
 
 def _create(memory: Memory, node: Category | None, key: str) -> None:
     parent = None if node is None else node.id
     name = st.text_input(texts.NEW_NAME, placeholder=texts.NAME_FORM, max_chars=200, key=f"{key}-name")
     if name.strip():
-        edit_effect.decide(memory, Wanted("create", (parent, name), parent or 0), key=key)
+        edit_effect.decide(memory, Edit("create", (parent, name), parent or 0), key=key)
 
 
 def _rename(memory: Memory, node: Category, key: str) -> None:
     name = st.text_input(texts.NAME, value=node.name, placeholder=texts.NAME_FORM, max_chars=200, key=f"{key}-name")
     if name.strip() and name.strip() != node.name:
-        edit_effect.decide(memory, Wanted("rename", (node.id, name), node.id), key=key)
+        edit_effect.decide(memory, Edit("rename", (node.id, name), node.id), key=key)
 
 
 def _elsewhere(memory: Memory, node: Category, verb: str, key: str) -> None:
@@ -115,13 +115,13 @@ def _elsewhere(memory: Memory, node: Category, verb: str, key: str) -> None:
     apart = {node.id, node.parent_id} if verb == "move" else {node.id}
     target = _target(memory, verb, key, lambda one: one.level == level and one.id not in apart)
     if target is not None:
-        edit_effect.decide(memory, Wanted(verb, (node.id, target), node.id if verb == "move" else target), key=key)
+        edit_effect.decide(memory, Edit(verb, (node.id, target), node.id if verb == "move" else target), key=key)
 
 
 def _refile(memory: Memory, leaf: int, chosen: Sequence[int], key: str) -> None:
     target = _target(memory, "refile_many", key, lambda one: one.is_leaf and one.id != leaf)
     if target is not None:
-        edit_effect.decide(memory, Wanted("refile_many", (tuple(chosen), target), leaf), key=key)
+        edit_effect.decide(memory, Edit("refile_many", (tuple(chosen), target), leaf), key=key)
 
 
 def _target(memory: Memory, verb: str, key: str, fits: Callable[[Category], bool]) -> int | None:

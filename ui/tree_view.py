@@ -58,7 +58,7 @@ def chunk(memory: Memory, tree: TreeAt, shown: Chunk) -> None:
         st.subheader(f"{figures.chunk_name(shown)} of {source}", anchor=False, width="content", help=full)
         st.badge(figures.tokens(shown.tokens), color="gray")
         st.space("stretch")
-        copylink.show("chunk-link", **state.kept(chunk=shown.id))
+        copylink.show("chunk-link", **state.with_moment(chunk=shown.id))
     st.markdown(f"**{wording.IN_SOURCE}**")
     text = memory.sources.text(shown.source_id)
     reader.show(reader.chunk_in_source(shown, text), key=f"chunk-text-{shown.id}", height=300)
@@ -68,7 +68,7 @@ def chunk(memory: Memory, tree: TreeAt, shown: Chunk) -> None:
                 "../pages/tree.py",
                 label=wording.BACK_TO,
                 icon=":material/arrow_back:",
-                query_params=state.kept(cat=shown.category_id),
+                query_params=state.with_moment(cat=shown.category_id),
             )
         st.page_link(
             "../pages/sources.py",
@@ -102,11 +102,11 @@ def _why(memory: Memory, shown: Chunk) -> None:
 
 def _crumbs(path: Sequence[Category]) -> None:
     with st.container(horizontal=True, gap="xxsmall", vertical_alignment="center", key="crumbs"):
-        frame.here(wording.ROOT, key="crumb-root", **state.kept())
+        frame.here(wording.ROOT, key="crumb-root", **state.with_moment())
         for node in path:
             st.markdown(":gray[›]", width="content")
             label, full = figures.named(node.name, CRUMB)
-            frame.here(label, key=f"crumb-{node.id}", help=full, **state.kept(cat=node.id))
+            frame.here(label, key=f"crumb-{node.id}", help=full, **state.with_moment(cat=node.id))
 
 
 def _name(node: Category) -> None:
@@ -117,7 +117,7 @@ def _name(node: Category) -> None:
         if node.is_leaf:
             st.badge("leaf", color="green")
         st.space("stretch")
-        copylink.show("cat-link", **state.kept(cat=node.id))
+        copylink.show("cat-link", **state.with_moment(cat=node.id))
 
 
 def _all_chunks(categories: Sequence[Category]) -> int:
@@ -208,4 +208,4 @@ def _turn(place: str, after: str) -> None:
 def _open(key: str, name: str, ids: list[int]) -> None:
     row = state.row(st.session_state[key])
     if row is not None and row < len(ids):
-        state.show(**{name: ids[row]})
+        state.update(**{name: ids[row]})

@@ -18,7 +18,7 @@ SHOWN = 2  # of what an action did, in the banner
 
 def show(memory: Memory) -> None:
     """Draw the banner; nothing if the address names no existing action."""
-    action_id = state.asked("done")
+    action_id = state.param("done")
     if action_id is None:
         return
     try:
@@ -29,11 +29,13 @@ def show(memory: Memory) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":green[:material/check_circle:] {texts.DONE.format(what=md_escape(_what(action)))}", width="content")
             st.space("stretch")
-            asked = state.asked("undo") == "1"
+            asked = state.param("undo") == "1"
             if action.undone_by is None and not asked and "auditor" in memory.actor.roles:
-                st.button(texts.UNDO, icon=ICON, key="undo-ask", on_click=state.show, kwargs={"undo": "1"})
+                st.button(texts.UNDO, icon=ICON, key="undo-ask", on_click=state.update, kwargs={"undo": "1"})
             leave: dict[str, str | int | None] = {"done": None, "undo": None}
-            st.button(texts.CLOSE, icon=":material/close:", type="tertiary", key="undo-close", on_click=state.show, kwargs=leave)
+            st.button(
+                texts.CLOSE, icon=":material/close:", type="tertiary", key="undo-close", on_click=state.update, kwargs=leave
+            )
         if action.undone_by is not None:
             st.caption(texts.UNDONE_BEFORE)
         elif asked:
@@ -55,13 +57,13 @@ def _decide(memory: Memory, action: Action) -> None:
         with problems.noted():
             undone = memory.review.undo(action.action_id, reason=reason.strip() or None)
             st.session_state.pop("undo-reason", None)
-            state.show(done=undone.action_id, undo=None, cat=_still(memory))
+            state.update(done=undone.action_id, undo=None, cat=_still(memory))
             st.rerun()
 
 
 def _still(memory: Memory) -> int | None:
     """Return the category in the address, if it still exists."""
-    category_id = state.asked_id("cat")
+    category_id = state.param_id("cat")
     try:
         return None if category_id is None else memory.tree.node(category_id).id
     except MemoirError:

@@ -23,7 +23,7 @@ _ANOTHER = 0  # no source has this id
 
 
 @dataclass(frozen=True)
-class Given:
+class Upload:
     """Chosen file or text, not yet started. mark: its id in this session."""
 
     verb: str
@@ -79,7 +79,7 @@ def _files(memory: Memory) -> None:
         key=f"upload-{fresh}",
         max_upload_size=memory.config.max_file_mb,
     )
-    given = [Given("ingest_file", file.name, file.getvalue(), str(file.file_id)) for file in files]
+    given = [Upload("ingest_file", file.name, file.getvalue(), str(file.file_id)) for file in files]
     if _started(memory, given, key="file-files", disabled=not files):
         st.session_state["upload_round"] = fresh + 1
         st.rerun()
@@ -90,13 +90,13 @@ def _text(memory: Memory) -> None:
     name = st.text_input(texts.TEXT_NAME, placeholder=texts.TEXT_NAME_PLACEHOLDER, key=f"text-name-{fresh}", max_chars=200)
     text = st.text_area(texts.TEXT_BODY, placeholder=texts.TEXT_BODY_PLACEHOLDER, key=f"text-body-{fresh}", height=200)
     data = text.encode("utf-8", "replace")
-    given = Given("ingest_text", name.strip() or texts.PASTED_NAME, data, sha256(data).hexdigest()[:16])
+    given = Upload("ingest_text", name.strip() or texts.PASTED_NAME, data, sha256(data).hexdigest()[:16])
     if _started(memory, [given], key="file-text"):
         st.session_state["text_round"] = fresh + 1
         st.rerun()
 
 
-def _started(memory: Memory, given: Sequence[Given], *, key: str, disabled: bool = False) -> bool:
+def _started(memory: Memory, given: Sequence[Upload], *, key: str, disabled: bool = False) -> bool:
     """Ask what is open, show the estimate, and start when the button is pressed."""
     replaces = {one.mark: _which(memory, one) for one in given}
     unsaid = any(answer is None for answer in replaces.values())
@@ -114,15 +114,15 @@ def _started(memory: Memory, given: Sequence[Given], *, key: str, disabled: bool
     with problems.shown():
         runs = [_start(memory, one, replaces[one.mark] or None) for one in given]
     if len(runs) == 1 and not auto:
-        state.show(draft=runs[0])
+        state.update(draft=runs[0])
     return True
 
 
-def _start(memory: Memory, one: Given, replaces: int | None) -> str:
+def _start(memory: Memory, one: Upload, replaces: int | None) -> str:
     return memory.start(one.verb, name=one.name, replaces=replaces, **one.arguments())
 
 
-def _which(memory: Memory, one: Given) -> int | None:
+def _which(memory: Memory, one: Upload) -> int | None:
     """Return the source this replaces, _ANOTHER for none, None while undecided."""
     there = memory.sources.by_name(one.name) if one.data else ()
     if not there:
@@ -147,7 +147,7 @@ def _newer(source: Source, *, alone: bool) -> str:
     return form.format(version=source.version, chunks=chunks, when=figures.stamp(source.created_at))
 
 
-def _foreseen(memory: Memory, given: Sequence[Given]) -> None:
+def _foreseen(memory: Memory, given: Sequence[Upload]) -> None:
     """Show the estimate of all uploads; for large ones only on request, since cutting them takes time."""
     if not given:
         return
@@ -166,7 +166,7 @@ def _foreseen(memory: Memory, given: Sequence[Given]) -> None:
     _tell(memory, [Estimate(**each) for each in known if "problem" not in each])
 
 
-def _estimated(memory: Memory, one: Given) -> dict[str, Any]:
+def _estimated(memory: Memory, one: Upload) -> dict[str, Any]:
     try:
         return asdict(
             memory.estimate(one.data, name=one.name) if one.verb == "ingest_file" else memory.estimate(one.data.decode())
@@ -200,5 +200,5 @@ def _cap(cap: float | None, dearest: float | None) -> None:
     st.markdown(f":small[:{color}[:material/lock: {form.format(cap=md_escape(figures.money(cap)))}]]")
 
 
-def _key(one: Given) -> str:
+def _key(one: Upload) -> str:
     return f"estimate-{one.mark}"

@@ -52,13 +52,13 @@ def mine() -> Memory:
 def theirs() -> Memory:
     """Return the memory for the user in the address, which only an admin or that user may name; else `mine`."""
     opened = memory()
-    named = asked_user().get("user")
+    named = user_param().get("user")
     if named is None or not (named == opened.actor.name or "admin" in opened.actor.roles):
         return mine()
     return opened.acting_as(opened.actor.name, user=named or None, roles=opened.actor.roles)
 
 
-def asked_user() -> dict[str, str]:
+def user_param() -> dict[str, str]:
     """Return the query parameter of this page that names a user."""
     return {"user": st.query_params["user"]} if "user" in st.query_params else {}
 

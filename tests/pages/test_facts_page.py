@@ -175,7 +175,9 @@ def test_no_fact_is_a_formula_in_a_spreadsheet(remembered: Memory, content: str)
 
 def test_the_file_has_all_facts_also_those_for_which_the_page_has_no_room(remembered: Memory, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(fact_filters, "MOST", 2)
-    every = fact_filters.every(remembered, fact_filters.Asked("leonie", ("active", "outdated"), None, "", None, None))
+    every = fact_filters.all_matching(
+        remembered, fact_filters.FactFilters("leonie", ("active", "outdated"), None, "", None, None)
+    )
     assert every == remembered.facts.list("leonie")
     assert len(every) > 2
 
@@ -225,7 +227,7 @@ def test_what_was_over_when_it_was_said_lies_before_its_end(remembered: Memory):
     known = remembered.facts.list("leonie")[0]
     ends = {"valid_from": None, "valid_to": over, "valid_to_precision": "year", "end_said": True}
     rome = replace(known, **ends, said_at=said_at, status="active", superseded_by=None)
-    [lane] = fact_lanes.lanes([rome], datetime.now(UTC), doubted=(), told=fact_labels.told)
+    [lane] = fact_lanes.lanes([rome], datetime.now(UTC), doubted=(), told=fact_labels.describe)
     assert lane.bars[0].begin < lane.bars[0].end == over.timestamp()
     assert lane.bars[0].told == "active, until 2015"
 

@@ -249,7 +249,7 @@ def test_a_waiting_text_is_given_up_from_its_job(asking: Memory, draft: str):
 @pytest.mark.usefixtures("drafts")
 def test_texts_that_begin_to_wait_while_the_page_is_drawn_are_in_the_table(monkeypatch: pytest.MonkeyPatch):
     drawn: list[Memory] = []
-    runs, waiting = filing.runs, drafts_table.waiting
+    runs, waiting = filing.runs, drafts_table.waiting_table
 
     def first_drawn_too_early(memory: Memory) -> None:
         drawn.append(memory)
@@ -259,6 +259,6 @@ def test_texts_that_begin_to_wait_while_the_page_is_drawn_are_in_the_table(monke
     def running_until_then(memory: Memory):
         return runs(memory) if drawn else tuple(replace(run, status="running") for run in runs(memory))
 
-    monkeypatch.setattr(drafts_table, "waiting", first_drawn_too_early)
+    monkeypatch.setattr(drafts_table, "waiting_table", first_drawn_too_early)
     monkeypatch.setattr(filing, "runs", running_until_then)
     assert opened("sources").button(key="drafts-confirm").label == "Confirm all"

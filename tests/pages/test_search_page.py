@@ -87,7 +87,7 @@ def test_finds_are_the_same_where_their_spans_meet():
         [chunk(300, 400), chunk(400, 500)],
         [passage(150, 320), passage(900, 950), passage(0, 99, source=None)],
     )
-    assert compared == search_comparison.Beside(frozenset({100}), frozenset({1150}), frozenset({300}))
+    assert compared == search_comparison.SearchComparison(frozenset({100}), frozenset({1150}), frozenset({300}))
 
 
 @pytest.mark.parametrize(
