@@ -14,15 +14,15 @@ from scripted_model import Opened, paper
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-import pytest, scripted
+import pytest, scripted_model
 from memoir_engine.runtime.runner import Runner
 
 async def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
 Runner._finish = die
-pytest.MonkeyPatch().setattr("memoir_engine.models.client.build", scripted.Script().model)
-memory = scripted.Memory(db_path=Path(sys.argv[1]), max_concurrency=1, **scripted.SMALL)
+pytest.MonkeyPatch().setattr("memoir_engine.models.client.build", scripted_model.Script().model)
+memory = scripted_model.Memory(db_path=Path(sys.argv[1]), max_concurrency=1, **scripted_model.SMALL)
 memory.ingest_text(sys.argv[2], name="trades.txt")
 """
 

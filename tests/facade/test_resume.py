@@ -22,13 +22,13 @@ CALLS = 8  # the helper, one at level 1, two at level 2, one that settles two cl
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-import pytest, scripted
+import pytest, scripted_model
 
-script = scripted.Script()
+script = scripted_model.Script()
 pytest.MonkeyPatch().setattr("memoir_engine.models.client.build", script.model)
-die = lambda asked: os.kill(os.getpid(), signal.SIGKILL) if len(script.asked("classify")) > 2 else scripted.place(asked)
+die = lambda asked: os.kill(os.getpid(), signal.SIGKILL) if len(script.asked("classify")) > 2 else scripted_model.place(asked)
 script.always("classify", die)
-memory = scripted.Memory(db_path=Path(sys.argv[1]), max_concurrency=1, **scripted.SMALL)
+memory = scripted_model.Memory(db_path=Path(sys.argv[1]), max_concurrency=1, **scripted_model.SMALL)
 memory.ingest_text(sys.argv[2], name="trades.txt", metadata={"shelf": 3})
 """
 
