@@ -290,19 +290,19 @@ class AsyncMemory(Face):
         as_of: what it would have seen at a seq or an aware time: names, filings and helpers of that moment, and nothing later.
         """
         options = features.QueryOptions(
-            question,
-            strategy,
-            n,
-            n2,
-            prompt_limiting_strategy,
-            use_rankings,
-            max_token_budget,
-            per_path_limit,
-            page_size,
-            after,
-            sources,
-            safety_net,
-            as_of,
+            question=question,
+            strategy=strategy,
+            n=n,
+            n2=n2,
+            prompt_limiting_strategy=prompt_limiting_strategy,
+            use_rankings=use_rankings,
+            max_token_budget=max_token_budget,
+            per_path_limit=per_path_limit,
+            page_size=page_size,
+            after=after,
+            sources=sources,
+            safety_net=safety_net,
+            as_of=as_of,
         )
         return await features.perform(self._engine, self._actor, features.query_verb, options, on_event)
 

@@ -255,11 +255,11 @@ class Question:
         """Fit the final prompt into its budget: by dropping paths or by shortening chunks, never both."""
         if self.request.prompt_limiting_strategy == "PRUNE":
             return await asyncio.to_thread(self.prune, readings, about)
-        limited = await asyncio.to_thread(self.limit_per_path, readings)
+        limited = await asyncio.to_thread(self.limit_automatically, readings)
         question, most = self.request.question, self.request.token_budget
         return await answer.fit_summarised(question, limited, about, self.summarise, budget=most, count=self.count)
 
-    def limit_per_path(self, readings: Sequence[budget.PathReading]) -> tuple[budget.PathReading, ...]:
+    def limit_automatically(self, readings: Sequence[budget.PathReading]) -> tuple[budget.PathReading, ...]:
         """With "auto", keep of each path the nearest chunks, as many as let every path fit; count the others as left out."""
         if self.request.per_path_limit != "auto":
             return tuple(readings)
@@ -274,7 +274,7 @@ class Question:
         return limited
 
     def prune(self, readings: Sequence[budget.PathReading], about: Mapping[int, SourceContext]) -> Final:
-        limited, most = self.limit_per_path(readings), self.request.token_budget
+        limited, most = self.limit_automatically(readings), self.request.token_budget
         try:
             return answer.fit(self.request.question, limited, about, budget=most, count=self.count)
         except BudgetTooSmall:  # the error shows what was considered (MEMOIR 9.B2.4)

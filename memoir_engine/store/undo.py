@@ -51,7 +51,7 @@ def undo(
     Raises ActionNotFound, UndoBlocked.
     """
     ids.lock_tree(tx)
-    ids.reserve(tx, "fact", 0)  # a `remember` meanwhile waits, and compares with what is left
+    ids.hold(tx, "fact")  # a `remember` meanwhile waits, and compares with what is left
     if undo_id is not None and actions.exists(tx, undo_id):
         return actions.get(tx, undo_id)
     done = actions.get(tx, action_id)

@@ -45,6 +45,8 @@ def test_every_file_that_the_map_names_is_there(page: str):
     text = (REPOSITORY / "docs" / page).read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:memoir_engine|memoir_offline|ui|pages|tests|docs)/[\w./]+)`", text))
     links = set(re.findall(r"\]\((?!https?:)([^)#]+)", text))
+    rooms = "|".join(sorted(path.name for path in (REPOSITORY / "memoir_engine").iterdir() if path.is_dir()))
+    named |= {f"memoir_engine/{path}" for path in re.findall(rf"`((?:{rooms})/[\w/]+\.py)`", text)}
     missing = [path for path in named if not (REPOSITORY / path).exists()]
     missing += [link for link in links if not (REPOSITORY / "docs" / link).exists()]
     assert missing == []

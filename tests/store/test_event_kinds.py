@@ -29,12 +29,16 @@ WITHOUT_ROWS = {"fact.reviewed", "conversation.seen_again", "checkpoints.removed
 
 
 def kinds_in(path: Path) -> set[str]:
-    """Return texts that look like event kinds and name no column of a table."""
-    return {
-        node.value
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _looks_like_kind(node.value)
-    }
+    """Return texts that look like event kinds and name no column of a table, and whatever an action is given to add."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    first = [node.args[0] for node in nodes if isinstance(node, ast.Call) and node.args and _is_adding(node.func)]
+    added = {node.value for node in first if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return {text for text in texts if _looks_like_kind(text)} | {text for text in added if FORM.fullmatch(text)}
+
+
+def _is_adding(called: ast.expr) -> bool:
+    return isinstance(called, ast.Attribute) and called.attr == "add"
 
 
 def _looks_like_kind(text: str) -> bool:

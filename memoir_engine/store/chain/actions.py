@@ -2,7 +2,7 @@
 
 Invariant: seq = head.seq + 1, at = max(clock, head.at + 1 µs), prev_hash = head.hash, hash = sha256 of the canonical JSON
 `[seq, at, action, kind, body, payload, prev_hash]`. An action's first event carries the digest of its row (who, what, why).
-The head is the last row locked: `open_action` comes after every other lock, `seal` before the commit. An undo that was itself
+The head is the last row locked: `OpenAction` comes after every other lock, `seal` before the commit. An undo that was itself
 undone does not count; looking this up costs one query per level of undos, however long the history is. A time inside an action
 means after the action, since nobody saw half of it; a seq means exactly that seq. An action never blocks itself; what others
 changed and took back counts as left alone, what others changed and is in force blocks an undo, whatever the row looks like now.
@@ -12,7 +12,7 @@ Source: DESIGN §2.7, §5 (seq is the product's logical clock), §6 (Undo).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -184,6 +184,17 @@ def find(tx: Tx, *, run_id: str, verb: str) -> str | None:
 
 def exists(tx: Tx, action_id: str | None) -> bool:
     return action_id is not None and _THERE.first(tx, {"which": action_id}) is not None
+
+
+def done_before(tx: Tx, action_id: str, actor: str, verbs: Collection[str], thing: str, number: int) -> bool:
+    """Return True if this action is that verdict about that thing. Raises InvalidSetting if the id did something else."""
+    if not exists(tx, action_id):
+        return False
+    action = get(tx, action_id)
+    if action.actor == actor and action.verb in verbs and number in {event.body.get(thing) for event in action.events}:
+        return True
+    problem = "something else was done with this id already"
+    raise InvalidSetting(name="step_id", value=action_id, problem=problem, advice="Give each step an id of its own.")
 
 
 def undone_by(tx: Tx, action_id: str) -> str | None:

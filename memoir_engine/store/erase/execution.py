@@ -4,7 +4,7 @@ Invariant: once per action id. A place that is not in `PLACES` holds no text; th
 that says so, and the event covers what was left of each row. What covered a text keeps its digest and loses its salt, so no guess
 can be confirmed; what other runs asked and answered loses the words, not the rest. Its chunks leave the tree in the same action.
 While it happens nobody writes a call: runs that may hold the text are refused from then on (`ids.erasures`). What is kept outside
-the database (the lexical index, caches in memory) follows the event like any other change.
+the database (indexes, caches in memory) is let go by the caller, after the commit; other processes see the counter of erasures.
 A name that says words of no other source goes too: its category closes where nothing else is filed below it, else it is renamed.
 Source: DESIGN §6.
 """
@@ -87,7 +87,7 @@ def erase(
     """keep: categories whose names stay. rename: names for categories that quote it. Raises as the preview does."""
     ids.reserve(tx, "erasure", 1)
     ids.lock_tree(tx)
-    ids.reserve(tx, "fact", 0)  # who feeds an index of facts waits here
+    ids.hold(tx, "fact")  # who feeds an index of facts waits here
     if action_id is not None and actions.exists(tx, action_id):
         return actions.get(tx, action_id)
     usages = trace(tx, source_id, keep=keep)

@@ -251,7 +251,7 @@ def forget(
 ) -> Action:
     """Forget the fact. Raises FactNotFound, also for one already forgotten."""
     ids.reserve(tx, "erasure", 1)
-    ids.reserve(tx, "fact", 0)
+    ids.hold(tx, "fact")
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
     number, _ = _number_and_owner(tx, owner_filter, uid)

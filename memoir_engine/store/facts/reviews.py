@@ -22,7 +22,6 @@ from memoir_engine.core.errors import (
     ActionNotFound,
     FactNotFound,
     FactNotOutdated,
-    InvalidSetting,
     NothingChanges,
     ProposalNotFound,
     ReviewItemNotFound,
@@ -210,7 +209,7 @@ def item_views(tx: Tx, owner_filter: OwnerFilter, items: list[HeldFact]) -> tupl
 
 def perform(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: str, clock: Clock, action_id: str) -> Action:
     """Carry out a decision, once per action id. Raises ReviewItemNotFound, ReviewOvertaken, NothingChanges."""
-    ids.reserve(tx, "fact", 0)
+    ids.hold(tx, "fact")
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
     item = check(tx, owner_filter, decision, actor=actor)
@@ -235,14 +234,8 @@ def perform(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor:
 
 def done_before(tx: Tx, decision: FactDecision, *, actor: str, action_id: str) -> bool:
     """Return True if this action is this verdict already. Raises InvalidSetting if the id did something else."""
-    if not actions.exists(tx, action_id):
-        return False
-    action = actions.get(tx, action_id)
-    about = {event.body.get(decision.key.thing) for event in action.events}
-    if action.actor == actor and action.verb in VERBS[decision.key.thing, decision.verdict] and decision.key.number in about:
-        return True
-    problem = "something else was done with this id already"
-    raise InvalidSetting(name="step_id", value=action_id, problem=problem, advice="Give each step an id of its own.")
+    thing, number = decision.key.thing, decision.key.number
+    return actions.done_before(tx, action_id, actor, VERBS[thing, decision.verdict], thing, number)
 
 
 def check(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: str) -> HeldFact:
@@ -323,7 +316,7 @@ def _risk_reasons(item: HeldFact, cause: str | None) -> tuple[RiskReason, ...]:
 
 def restore(tx: Tx, owner_filter: OwnerFilter, uid: str, **author: Unpack[Author]) -> Action:
     """Make an outdated fact active again, beside its successor. Raises FactNotFound, FactNotOutdated."""
-    ids.reserve(tx, "fact", 0)
+    ids.hold(tx, "fact")
     if actions.exists(tx, author["action_id"]):
         return actions.get(tx, author["action_id"])
     number = facts.number_of(tx, owner_filter, uid)
@@ -355,7 +348,7 @@ def approve(tx: Tx, owner_filter: OwnerFilter, number: int, **author: Unpack[Aut
 
 def reject(tx: Tx, owner_filter: OwnerFilter, number: int, **author: Unpack[Author]) -> Action:
     """Settle the proposal and keep all facts. Raises ProposalNotFound."""
-    ids.reserve(tx, "fact", 0)
+    ids.hold(tx, "fact")
     if actions.exists(tx, author["action_id"]):
         return actions.get(tx, author["action_id"])
     row = _open_proposal(tx, owner_filter, number)

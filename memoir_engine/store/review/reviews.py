@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args
 
 from sqlalchemy import exists, func, or_, select
 
-from memoir_engine.core.errors import InvalidSetting, MemoirError, NothingChanges, ReviewItemNotFound, ReviewOvertaken
+from memoir_engine.core.errors import MemoirError, NothingChanges, ReviewItemNotFound, ReviewOvertaken
 from memoir_engine.core.results import Action, ReviewState
 from memoir_engine.core.results.review import Verdict
 from memoir_engine.core.run import Clock
@@ -193,14 +193,7 @@ def perform(tx: Tx, decision: ReviewDecision, *, actor: str, clock: Clock, actio
 
 def done_before(tx: Tx, decision: ReviewDecision, *, actor: str, action_id: str) -> bool:
     """Return True if this action is this verdict already. Raises InvalidSetting if the id did something else."""
-    if not actions.exists(tx, action_id):
-        return False
-    action = actions.get(tx, action_id)
-    about = {event.body.get("chunk") for event in action.events}
-    if (action.actor, action.verb) == (actor, decision.verdict) and decision.chunk_id in about:
-        return True
-    problem = "something else was done with this id already"
-    raise InvalidSetting(name="step_id", value=action_id, problem=problem, advice="Give each step an id of its own.")
+    return actions.done_before(tx, action_id, actor, (decision.verdict,), "chunk", decision.chunk_id)
 
 
 def check(tx: Tx, decision: ReviewDecision, *, actor: str) -> Any:

@@ -231,7 +231,7 @@ class DatabaseVectors:
         if self._owner is None:
             return self._home.mark(tx, locked=locked)
         if locked:
-            ids.reserve(tx, "fact", 0)  # concurrent writers and forgetting wait here
+            ids.hold(tx, "fact")  # concurrent writers and forgetting wait here
         return tx.execute(select(func.max(self._c.item_id)).where(self._mine)).scalar() or 0
 
     def _check(self) -> None:
