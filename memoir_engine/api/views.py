@@ -12,16 +12,7 @@ from typing import TypeVar
 from memoir_engine.api.synchronous import waits
 from memoir_engine.core import validation
 from memoir_engine.core.errors import RunNotFound
-from memoir_engine.core.results import (
-    Call,
-    Decision,
-    EventView,
-    IngestResult,
-    QueryResult,
-    RunComparison,
-    RunDetail,
-    RunView,
-)
+from memoir_engine.core.results import Call, Decision, EventView, IngestResult, QueryResult, RunComparison, RunDetail, RunView
 from memoir_engine.ingest.helper_view import AsyncHelpers, HelpersRead
 from memoir_engine.ingest.view import past_result
 from memoir_engine.query.record import compared, result_of

@@ -17,13 +17,7 @@ from urllib.parse import quote
 
 from pydantic.fields import FieldInfo
 
-from memoir_engine.core.errors import (
-    ConfigurationError,
-    ConflictingSettings,
-    DataDirUnusable,
-    InvalidSetting,
-    UnsupportedBackend,
-)
+from memoir_engine.core.errors import ConfigurationError, ConflictingSettings, DataDirUnusable, InvalidSetting, UnsupportedBackend
 from memoir_engine.core.settings import ConversationSettings, MemoirConfig, SessionSettings, safe_url, unknown_setting
 
 __all__ = ["ConversationSettings", "MemoirConfig", "Origin", "Resolved", "Secrets", "SessionSettings", "resolve", "safe_url"]

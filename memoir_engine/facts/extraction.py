@@ -25,13 +25,7 @@ from memoir_engine.core.errors import CostCapReached, MemoirError, ModelError, N
 from memoir_engine.core.events import ConversationCut, CutExtracted, CutFailed, ExtractionMeasured, FactsMerged, Warned
 from memoir_engine.core.ports import Vectors
 from memoir_engine.core.results.conversations import Cut, CutConversation
-from memoir_engine.core.results.facts import (
-    CutFailure,
-    ExtractedMemory,
-    ExtractionMetrics,
-    FactOrigin,
-    FactType,
-)
+from memoir_engine.core.results.facts import CutFailure, ExtractedMemory, ExtractionMetrics, FactOrigin, FactType
 from memoir_engine.core.run import Run
 from memoir_engine.prompts import facts
 from memoir_engine.prompts.facts import FRAME_TOKENS, CutMessage, ExtractedFact, ExtractRequest, RelatableFact

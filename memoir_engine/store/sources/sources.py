@@ -13,19 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    BindParameter,
-    ColumnElement,
-    bindparam,
-    case,
-    cast,
-    distinct,
-    func,
-    insert,
-    literal,
-    select,
-)
+from sqlalchemy import BigInteger, BindParameter, ColumnElement, bindparam, case, cast, distinct, func, insert, literal, select
 
 from memoir_engine.core.errors import SourceErased, SourceNotCurrent, SourceNotFound
 from memoir_engine.core.results import Heading, Helper, Source
