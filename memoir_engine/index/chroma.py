@@ -50,10 +50,6 @@ EDITION = "edition"
 FOLDERS = "folders"  # one object for all of them
 
 
-class ChromaMissing(Exception):
-    """chromadb cannot be imported here."""
-
-
 class ServerSilent(Exception):
     """No Chroma server answers at the address."""
 

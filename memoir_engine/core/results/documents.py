@@ -7,7 +7,7 @@ Source: DESIGN §2.7, §5, §6.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
@@ -149,10 +149,6 @@ class ChunkPage:
 
     chunks: tuple[Chunk, ...]
     after: str | None
-
-
-def with_rank(chunk: Chunk, rank: int) -> Chunk:
-    return replace(chunk, ranked_relevance=rank)
 
 
 @dataclass(frozen=True)

@@ -118,9 +118,6 @@ def roll_up(digests: Iterable[str]) -> str:
     return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
-SEALED = tuple(tables.metadata.tables[name] for name in COVERED)
-
-
 OUTCOME = ("status", "ended_at", "tree_seq", "committed_seq", "result", "error", "remedy")  # covered, in this order
 
 

@@ -8,7 +8,7 @@ Source: SESSION 3, 5.5; MEMOLLA F-01-01.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -138,9 +138,3 @@ def _later(moment: datetime, seconds: float) -> datetime | None:
         return moment + timedelta(seconds=seconds)
     except OverflowError:
         return None
-
-
-def session_numbers(tx: Tx, user: str | None) -> Iterable[int]:
-    """Return the numbers of all sessions of a user."""
-    c = tables.session.c
-    return tx.execute(select(c.number).where(c.owner == owner_key(user)).order_by(c.number)).scalars().all()
