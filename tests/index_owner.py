@@ -8,7 +8,7 @@ import numpy as np
 
 from memoir_engine.core.ports import VectorIndex, VectorIndexUnavailable
 from memoir_engine.index import chroma_index
-from memoir_engine.index.chroma import Of
+from memoir_engine.index.chroma import CollectionIdentity
 from memoir_engine.index.exact import ExactVectors
 from memoir_engine.runtime.indexes import open_nearest
 
@@ -18,7 +18,7 @@ ASKED = ROWS[:5] + ROWS[5:10]
 
 
 def at(folder: Path | None, *, store="a store", edition="0", embedder="words", dim=DIM, named="auto", **options) -> VectorIndex:
-    return open_nearest(named, folder, Of(store, edition, embedder, dim, options))
+    return open_nearest(named, folder, CollectionIdentity(store, edition, embedder, dim, options))
 
 
 class Owner:

@@ -212,7 +212,7 @@ ITSELF = 0.999  # cosine of a stored vector to itself, rounding included
 Stamp = tuple[int, int, int, int]  # size, modified, changed, inode: nobody changes a file and keeps all four
 
 
-class Unavailable(Exception):
+class HomeUnavailable(Exception):
     """The home is unavailable now; `health` says why."""
 
     def __init__(self, reason: str, remedy: str) -> None:
@@ -220,12 +220,12 @@ class Unavailable(Exception):
         self.health = Health(False, reason, remedy)
 
 
-class Damaged(Exception):
-    """The stored collection is unusable; `fresh` clears it."""
+class CollectionDamaged(Exception):
+    """The stored collection is unusable; `reset` clears it."""
 
 
 @dataclass(frozen=True)
-class Of:
+class CollectionIdentity:
     """Identity of a collection.
 
     store: its identity. edition: changes when something was erased from it, so that nothing of an earlier one is kept.
@@ -239,15 +239,8 @@ class Of:
     options: Mapping[str, Any]
 
     @property
-    def told(self) -> dict[str, Any]:
-        return {
-            "form": FORM,
-            "store": self.store,
-            "edition": self.edition,
-            "embedder": self.embedder,
-            "dim": self.dim,
-            "options": dict(self.options),
-        }
+    def manifest(self) -> dict[str, Any]:
+        return {"form": FORM, **vars(self), "options": dict(self.options)}
 
     @property
     def name(self) -> str:
@@ -256,13 +249,13 @@ class Of:
         return f"{plain}-{self.dim}-{hashlib.sha256(f'{self.store} {self.embedder}'.encode()).hexdigest()[:12]}"
 
 
-class Home(Protocol):
+class CollectionHome(Protocol):
     def begin(self) -> int:
-        """Return the seq up to which it is complete. Raises Unavailable."""
+        """Return the seq up to which it is complete. Raises HomeUnavailable."""
         ...
 
     def collection(self) -> Chroma:
-        """Open or create the collection. Raises Damaged, and whatever Chroma raises."""
+        """Open or create the collection. Raises CollectionDamaged, and whatever Chroma raises."""
         ...
 
     @property
@@ -270,7 +263,7 @@ class Home(Protocol):
         """Report that nothing has been sealed yet: Chroma fails when it is queried during its first upsert."""
         ...
 
-    def intact(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Report that nobody else changed it since `seal`."""
         ...
 
@@ -278,7 +271,7 @@ class Home(Protocol):
         """Record that it is complete up to `seq`."""
         ...
 
-    def fresh(self, *, damaged: bool) -> None:
+    def reset(self, *, damaged: bool) -> None:
         """Start again after a failure. damaged: the stored collection is unusable or must not be kept."""
         ...
 
@@ -286,11 +279,11 @@ class Home(Protocol):
 
 
 @dataclass
-class InFolder:
+class FolderCollection:
     """A home in a folder; folder/dense.json names the current directory and the stamp and digest of each file."""
 
     folder: Path
-    of: Of
+    identity: CollectionIdentity
     _lock: FolderLock | None = None
     _open: Chroma | None = None
     _directory: Path | None = None
@@ -301,17 +294,17 @@ class InFolder:
 
     def begin(self) -> int:
         if not is_there():
-            raise Unavailable("chromadb is not installed", "Install it with: pip install chromadb")
+            raise HomeUnavailable("chromadb is not installed", "Install it with: pip install chromadb")
         try:
             self._lock = self._lock or FolderLock(self.folder)
         except FolderTaken as taken:
             remedy = (
                 "Close the other one, or run `chroma run` and give vector_store its address: several processes may share that."
             )
-            raise Unavailable(f"{taken} uses the index in {self.folder.name}", remedy) from taken
+            raise HomeUnavailable(f"{taken} uses the index in {self.folder.name}", remedy) from taken
         except OSError as refused:
             reason = f"the folder {self.folder} cannot be written to ({refused.strerror or refused})"
-            raise Unavailable(reason, "Give data_dir a folder with the right to write.") from refused
+            raise HomeUnavailable(reason, "Give data_dir a folder with the right to write.") from refused
         self._load()
         return self._seq
 
@@ -324,13 +317,13 @@ class InFolder:
             if self._open is None:
                 if self._directory is None:
                     self._directory = self.folder / uuid4().hex
-                self._open = in_folder(self._directory, COLLECTION, {"embedder": self.of.embedder}, self.of.options)
-                if not finds_itself(self._open):
-                    raise Damaged("stored vectors do not find themselves")
+                self._open = in_folder(self._directory, COLLECTION, {"embedder": self.identity.embedder}, self.identity.options)
+                if not finds_its_vectors(self._open):
+                    raise CollectionDamaged("stored vectors do not find themselves")
                 self._seal(self._directory, self._seq)  # opening writes to its database
             return self._open
 
-    def intact(self) -> bool:
+    def is_unchanged(self) -> bool:
         if not self._busy.acquire(blocking=False):
             return True  # nobody can tell while it is at them itself
         try:
@@ -341,7 +334,7 @@ class InFolder:
     def seal(self, seq: int) -> None:
         with self._busy:
             if self._directory is None:
-                raise Damaged("it was given up meanwhile")
+                raise CollectionDamaged("it was given up meanwhile")
             self._seal(self._directory, seq)
 
     def _seal(self, directory: Path, seq: int) -> None:
@@ -349,17 +342,17 @@ class InFolder:
         changed = {name for name, stamp in stamps.items() if self._stamps.get(name) != stamp}
         self._digests = {name: _digest(directory / name) if name in changed else self._digests[name] for name in sorted(stamps)}
         self._stamps, self._seq = stamps, seq
-        told = {
-            **self.of.told,
+        manifest = {
+            **self.identity.manifest,
             "high_water": seq,
             "directory": directory.name,
             "files": {name: [*stamps[name], digest] for name, digest in self._digests.items()},
         }
         part = self.folder / f"{MANIFEST}.part"
-        part.write_text(json.dumps(told, indent=1), encoding="utf-8")
+        part.write_text(json.dumps(manifest, indent=1), encoding="utf-8")
         os.replace(part, self.folder / MANIFEST)
 
-    def fresh(self, *, damaged: bool) -> None:
+    def reset(self, *, damaged: bool) -> None:
         """Start again; any failure in a folder counts as damage."""
         with self._busy:
             self._shut()
@@ -383,11 +376,11 @@ class InFolder:
     def _load(self) -> None:
         """Load the directory that the manifest names if its files are unchanged, else nothing."""
         try:
-            told = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
-            kept = {name: (tuple(stamp), digest) for name, (*stamp, digest) in told["files"].items()}
-            directory = self.folder / Path(told["directory"]).name
-            if {name: told[name] for name in self.of.told} == self.of.told and _as_left(directory, kept):
-                self._directory, self._seq = directory, int(told["high_water"])
+            stored = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
+            kept = {name: (tuple(stamp), digest) for name, (*stamp, digest) in stored["files"].items()}
+            directory = self.folder / Path(stored["directory"]).name
+            if {name: stored[name] for name in self.identity.manifest} == self.identity.manifest and _as_left(directory, kept):
+                self._directory, self._seq = directory, int(stored["high_water"])
                 self._stamps = _stamps(directory)
                 self._digests = {name: digest for name, (_, digest) in kept.items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -402,25 +395,27 @@ class InFolder:
 
 
 @dataclass
-class OnServer:
+class ServerCollection:
     """A collection on a server shared by processes and stores, told apart by its name.
 
     A collection older than an erasure is deleted when it is next opened, whoever erased.
     """
 
     url: str
-    of: Of
+    identity: CollectionIdentity
     _open: Chroma | None = None
 
     def begin(self) -> int:
         if not is_there():
-            raise Unavailable("chromadb is not installed", "Install it with: pip install chromadb")
+            raise HomeUnavailable("chromadb is not installed", "Install it with: pip install chromadb")
         try:
             probe(self.url)
             self.close()
             return self.collection().mark
         except ServerSilent as silent:
-            raise Unavailable(str(silent), f"Start it (chroma run) or correct vector_store, which names {self.url}") from silent
+            raise HomeUnavailable(
+                str(silent), f"Start it (chroma run) or correct vector_store, which names {self.url}"
+            ) from silent
 
     @property
     def is_empty(self) -> bool:
@@ -428,20 +423,20 @@ class OnServer:
 
     def collection(self) -> Chroma:
         if self._open is None:
-            told = {"embedder": self.of.embedder, EDITION: int(self.of.edition)}
-            self._open = on_server(self.url, f"memoir-{self.of.name}", told, self.of.options)
-            if not finds_itself(self._open):
-                raise Damaged("stored vectors do not find themselves")
+            metadata = {"embedder": self.identity.embedder, EDITION: int(self.identity.edition)}
+            self._open = on_server(self.url, f"memoir-{self.identity.name}", metadata, self.identity.options)
+            if not finds_its_vectors(self._open):
+                raise CollectionDamaged("stored vectors do not find themselves")
         return self._open
 
-    def intact(self) -> bool:
+    def is_unchanged(self) -> bool:
         return True
 
     def seal(self, seq: int) -> None:
         """Record `seq`, even if another process got further: its vectors stay, and at worst are put again."""
         self.collection().set_mark(seq)
 
-    def fresh(self, *, damaged: bool) -> None:
+    def reset(self, *, damaged: bool) -> None:
         """Delete the shared collection only if it is damaged: a failed call proves nothing."""
         if damaged and self._open is not None:
             with suppress(Exception):  # gone already, or the server is
@@ -455,7 +450,7 @@ class OnServer:
             self._open = None
 
 
-def finds_itself(held: Chroma) -> bool:
+def finds_its_vectors(held: Chroma) -> bool:
     """Check the content: a collection that lost its graph still counts right, answers, and finds nothing."""
     count = len(held)
     if not count:

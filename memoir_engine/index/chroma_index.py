@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoir_engine.core.ports import HEALTHY, Cosines, Health, Near, VectorIndexUnavailable, Vectors
-from memoir_engine.index.chroma import Chroma, Damaged, Home, Unavailable
+from memoir_engine.index.chroma import Chroma, CollectionDamaged, CollectionHome, HomeUnavailable
 from memoir_engine.index.exact import ExactVectors, nearest, unit_row, unit_rows
 
 
@@ -119,7 +119,7 @@ class DenseIndex:
 
     def __init__(
         self,
-        home: Home,
+        home: CollectionHome,
         dim: int,
         *,
         leave: Callable[[Callable[[], None]], None] = lambda shut: shut(),
@@ -205,7 +205,7 @@ class DenseIndex:
     def clear(self) -> None:
         with self._lock:
             if self._ready():
-                self._home.fresh(damaged=True)
+                self._home.reset(damaged=True)
                 self._empty(0)
                 self._owed = 0
 
@@ -238,7 +238,7 @@ class DenseIndex:
         try:
             self._empty(self._home.begin())
             self._health = HEALTHY
-        except Unavailable as cannot:
+        except HomeUnavailable as cannot:
             self._unavailable(cannot.health)
         except Exception as failed:  # whatever Chroma raises: it cannot be had, and that is said
             self._unavailable(_failed(failed))
@@ -257,8 +257,8 @@ class DenseIndex:
 
     def _is_intact(self) -> bool:
         """Report that nobody else touched the files; unknown, so True, during an own write."""
-        if self._absorbing is None and not self._home.intact():
-            self._lost(Damaged(REBUILT))
+        if self._absorbing is None and not self._home.is_unchanged():
+            self._lost(CollectionDamaged(REBUILT))
             return False
         return True
 
@@ -266,7 +266,7 @@ class DenseIndex:
         """Drop or reopen the collection; the owner feeds the missing vectors, and gets no answers until then."""
         with self._lock:
             self._owed = max(self._owed, self._waves.newest.high_water)
-            self._home.fresh(damaged=isinstance(error, Damaged))
+            self._home.reset(damaged=isinstance(error, CollectionDamaged))
             self._empty(0)
             self._health, self._retry_at = _LOST, -1.0
             self._strikes += 1
@@ -368,5 +368,5 @@ def is_failure(error: BaseException) -> bool:
 
 
 def _failed(error: BaseException) -> Health:
-    told = str(error).partition("\n")[0][:200]
-    return Health(False, f"Chroma failed ({type(error).__name__}: {told})", "Look at the disk and at data_dir, then reindex.")
+    message = str(error).partition("\n")[0][:200]
+    return Health(False, f"Chroma failed ({type(error).__name__}: {message})", "Look at the disk and at data_dir, then reindex.")

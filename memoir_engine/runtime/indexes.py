@@ -24,7 +24,7 @@ from memoir_engine.core.config import Resolved
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.ports import Embedder, Health, Near, VectorIndex, VectorIndexUnavailable, Vectors
 from memoir_engine.core.run import Run
-from memoir_engine.index.chroma import Home, InFolder, Of, OnServer, check_options
+from memoir_engine.index.chroma import CollectionHome, CollectionIdentity, FolderCollection, ServerCollection, check_options
 from memoir_engine.index.chroma_index import DenseIndex
 from memoir_engine.index.exact import ExactVectors, Matrices
 from memoir_engine.index.segments import Weighing
@@ -59,28 +59,32 @@ class Off:
     top = scores = clear = take_in
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """There is nothing to let go identity."""
 
 
-def open_nearest(vector_store: str, folder: Path | None, of: Of) -> VectorIndex:
+def open_nearest(vector_store: str, folder: Path | None, identity: CollectionIdentity) -> VectorIndex:
     """Return an index as the setting `vector_store` names it. Opens and imports nothing yet.
 
     `database` is exact here: its caller takes the database's own comparison where there is one.
     folder: of the memory's caches; None, for a memory that is kept nowhere, makes `auto` exact.
     Raises InvalidSetting for options that Chroma does not know.
     """
-    check_options(of.options)
+    check_options(identity.options)
     if vector_store == "off":
         return cast(VectorIndex, Off())
     if vector_store.startswith(("http://", "https://")):
-        return _share((os.getpid(), vector_store, of.name, str(of.told)), OnServer(vector_store, of), of.dim)
+        return _share(
+            (os.getpid(), vector_store, identity.name, str(identity.manifest)),
+            ServerCollection(vector_store, identity),
+            identity.dim,
+        )
     if vector_store in ("exact", "database") or folder is None:
-        return ExactVectors(of.dim)
-    place = folder.resolve() / FOLDER / of.name
-    return _share((os.getpid(), place, str(of.told)), InFolder(place, of), of.dim)
+        return ExactVectors(identity.dim)
+    place = folder.resolve() / FOLDER / identity.name
+    return _share((os.getpid(), place, str(identity.manifest)), FolderCollection(place, identity), identity.dim)
 
 
-def _share(key: tuple[Any, ...], home: Home, dim: int) -> DenseIndex:
+def _share(key: tuple[Any, ...], home: CollectionHome, dim: int) -> DenseIndex:
     """Open an index, or share the one that is open; the last user shuts it, before it can be opened anew."""
 
     def leave(shut: Callable[[], None]) -> None:
@@ -141,7 +145,7 @@ def nearest_of(resolved: Resolved, db: Database) -> NearestOf:
         edition = str(db.read(ids.erasures))
         if config.vector_store == "database" and db.dialect in COMPARES:
             return DatabaseVectors(VectorTable(db, embedder, dim, edition=edition))
-        return open_nearest(config.vector_store, folder, Of(identity(db), edition, embedder, dim, options))
+        return open_nearest(config.vector_store, folder, CollectionIdentity(identity(db), edition, embedder, dim, options))
 
     return of
 

@@ -16,10 +16,10 @@ import machine
 from index_owner import ROWS, alike, put_away
 from memoir_engine.core.ports import VectorIndexUnavailable
 from memoir_engine.index import chroma
-from memoir_engine.index.chroma import Of, OnServer
+from memoir_engine.index.chroma import CollectionIdentity, ServerCollection
 from memoir_engine.index.chroma_index import DenseIndex
 
-OF = Of("a store", "0", "words", ROWS.shape[1], {})
+OF = CollectionIdentity("a store", "0", "words", ROWS.shape[1], {})
 
 
 class Server:
@@ -61,8 +61,8 @@ def mortal(tmp_path) -> Iterator[Server]:
     server.kill()
 
 
-def opened(server: Server, of: Of = OF) -> DenseIndex:
-    return DenseIndex(OnServer(server.url, of), of.dim)
+def opened(server: Server, identity: CollectionIdentity = OF) -> DenseIndex:
+    return DenseIndex(ServerCollection(server.url, identity), identity.dim)
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_two_processes_share_a_server_and_both_find_everything(server, owner):
 
 @pytest.mark.slow
 def test_another_store_on_the_server_has_a_collection_of_its_own(server, owner):
-    index = opened(server, Of("another store", "0", "words", OF.dim, {}))
+    index = opened(server, CollectionIdentity("another store", "0", "words", OF.dim, {}))
     assert (index.high_water, len(index)) == (0, 0)
     index.close()
 
@@ -108,7 +108,7 @@ def test_what_a_server_holds_of_before_an_erasure_goes_when_it_is_next_opened(se
 @pytest.mark.slow
 def test_a_server_that_goes_away_is_said_and_found_again(mortal, owner):
     server, now = mortal, [0.0]
-    index = DenseIndex(OnServer(server.url, OF), OF.dim, tick=lambda: now[0])
+    index = DenseIndex(ServerCollection(server.url, OF), OF.dim, tick=lambda: now[0])
     put_away(index, owner)
     server.kill()
     with pytest.raises(VectorIndexUnavailable):
@@ -124,7 +124,7 @@ def test_a_server_that_goes_away_is_said_and_found_again(mortal, owner):
 
 def test_a_server_that_takes_the_call_and_says_nothing_holds_nobody_up():
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        index = DenseIndex(OnServer(f"http://127.0.0.1:{silent.getsockname()[1]}", OF), OF.dim)
+        index = DenseIndex(ServerCollection(f"http://127.0.0.1:{silent.getsockname()[1]}", OF), OF.dim)
         began = time.monotonic()
         assert "no Chroma server answers" in index.health.reason
         assert time.monotonic() - began < 10  # Chroma's own client would wait for ever
