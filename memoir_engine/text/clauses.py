@@ -153,8 +153,7 @@ def tense_of(statement: str) -> Tense:
 _WORD = re.compile(r"(?<!\S)[\w.+-]{1,64}@[\w.-]{3,64}|\d+(?:[.:,]\d+)*|[^\W\d_]+(?:['’-][^\W\d_]+)*", re.UNICODE)
 VERB = re.compile(
     r"^(?:is|are|was|were|be|been|has|have|had|does|do|did|will|would|can|lives?|works?|plays?|speaks?|wants?|plans?|likes?"
-    r"|loves?"
-    r"|who|which|that|whose|and|but|because|located|born|died)$"
+    r"|loves?|who|which|that|whose|and|but|because|located|born|died)$"
 )
 _SMALL = frozenset(("now", "currently", "the", "a", "an"))
 _HELPING = frozenset(word_list("helping_verbs"))

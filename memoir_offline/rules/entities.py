@@ -23,10 +23,9 @@ _COMMON = frozenset(
     february march april may june july august september october november december also just now then still been update""".split()
 )
 _FIRST = re.compile(
-    r"(?P<name>[A-Z][\w-]*\w)(?:"
-    r"['’]s (?!(?:so|an?|the|too|all|about|not|very|really|been|just|such|in|at|on|always|never|my|our|\w+ing)\b)[a-z]"
-    r"|,? (?:who|which|whose|that (?:(?:is|was) )?(?=\w+ed\b)) ?[a-z]|, (?:an? [a-z]+|\w+ed|) ?(?:of|by|from|in) (?=[A-Z])"
-    r"|\s[a-z]+s (?:(?:from|in|to|at|by) |(?=[A-Z]))|,? (?P<verb>[a-z]+(?:['’]t)?)\b)"
+    r"(?P<name>[A-Z][\w-]*\w)(?:['’]s (?!(?:so|an?|the|too|all|about|not|very|really|been|just|such|in|at|on|always|never|my"
+    r"|our|\w+ing)\b)[a-z]|,? (?:who|which|whose|that (?:(?:is|was) )?(?=\w+ed\b)) ?[a-z]|, (?:an? [a-z]+|\w+ed|) ?(?:of|by"
+    r"|from|in) (?=[A-Z])|\s[a-z]+s (?:(?:from|in|to|at|by) |(?=[A-Z]))|,? (?P<verb>[a-z]+(?:['’]t)?)\b)"
 )
 _IN_GENERAL = re.compile(r"(?:ing|ness|ion|ment|ity|ism|ship|body|one|thing)$")  # "Painting is …", "Somebody has …"
 _ARTICLE = (

@@ -13,17 +13,15 @@ import re
 from memoir_engine.core.results.facts import FactType
 
 _BODY = (
-    r"allerg\w*|intoleran\w*|asthma\w*|diabet\w*|vegan\w*|vegetarian\w*|gluten|lactose|medication|diagnos\w+|surger(?:y"
-    r"|ies)|injur\w+"
-    r"|illness\w*|disease|pregnan\w+|depress\w+|mental health|blood pressure|weigh[st]?|lose weight|lost weight|insomnia"
-    r"|migraines?"
-    r"|symptoms?|vaccin\w+|heart attack|cancer|quit smoking|stopped smoking|sober|physio\w*|(?:eats?|not eat) (?:no |any )?meat"
+    r"allerg\w*|intoleran\w*|asthma\w*|diabet\w*|vegan\w*|vegetarian\w*|gluten|lactose|medication|diagnos\w+|surger(?:y|ies)"
+    r"|injur\w+|illness\w*|disease|pregnan\w+|depress\w+|mental health|blood pressure|weigh[st]?|lose weight|lost weight"
+    r"|insomnia|migraines?|symptoms?|vaccin\w+|heart attack|cancer|quit smoking|stopped smoking|sober|physio\w*|(?:eats?"
+    r"|not eat) (?:no |any )?meat"
 )
 _HEALTH = (
     r"diet(?:s|ary)?|medic(?:al|ine)|doctors?|hospital\w*|therap(?:y|ist)|sick|pain|anxiety|stress(?:ed|ful)?|health\w*"
-    r"|sleep(?:s|ing)?"
-    r"|headaches?|fitness|gym|work(?:s|ed|ing)? out|workouts?|exercis\w+|yoga|meditat\w+|smok(?:es?|ing|ed)|calor\w+|flu|fever"
-    r"|dentist"
+    r"|sleep(?:s|ing)?|headaches?|fitness|gym|work(?:s|ed|ing)? out|workouts?|exercis\w+|yoga|meditat\w+|smok(?:es?|ing|ed)"
+    r"|calor\w+|flu|fever|dentist"
 )
 _PLAN = (
     r"(?:is|are|was|were) (?:\w+ )?(?:going to|planning|hoping|about to|looking forward|determined|saving|preparing|thinking of"
@@ -32,52 +30,37 @@ _PLAN = (
     r"|decided (?:not )?to|can(?:not|'t) wait|one day|someday|looking forward|working towards?|saving (?:up )?for|scheduled"
 )
 _PROFESSIONAL = (
-    r"(?:started|got|lost|quit|left|found|took|has)(?: up)? (?:an? |their |the )?(?:new )?(?:jobs?|work|working|position"
-    r"|role|business|company)|"
-    r"works? (?:as|for|at|in|on weekends|remotely|night|from home)|working (?:as|for|at)|worked (?:as|for|at)|jobs?"
-    r"|career\w*|employ\w*"
-    r"|compan(?:y|ies)|colleagues?|coworkers?|boss|manager|manages?|promot(?:ed|ion)|hired|fired|laid off|office|clients?"
-    r"|business\w*"
-    r"|engineer\w*|teacher|nurse|lawyer|developer|designer|architect|accountant|profession\w*|occupation|salary|internship"
-    r"|intern"
-    r"|start-?up|interview(?:s|ed)?|resigned|retired|freelanc\w*|shop owner|workshop|stud(?:y|ies|ying|ied) \w+|degree"
-    r"|university"
-    r"|college|graduat\w+|thesis|professor|scripts?|screenplays?|album|brand|fans?|fanbase|tour(?:s|ing)?|studio|position"
-    r"|team lead"
-    r"|leads|mechanic\w*|certif\w+|counsel\w+|own (?:small )?(?:shop|studio|business|company)"
+    r"(?:started|got|lost|quit|left|found|took|has)(?: up)? (?:an? |their |the )?(?:new )?(?:jobs?|work|working|position|role"
+    r"|business|company)|works? (?:as|for|at|in|on weekends|remotely|night|from home)|working (?:as|for|at)|worked (?:as|for"
+    r"|at)|jobs?|career\w*|employ\w*|compan(?:y|ies)|colleagues?|coworkers?|boss|manager|manages?|promot(?:ed|ion)|hired|fired"
+    r"|laid off|office|clients?|business\w*|engineer\w*|teacher|nurse|lawyer|developer|designer|architect|accountant"
+    r"|profession\w*|occupation|salary|internship|intern|start-?up|interview(?:s|ed)?|resigned|retired|freelanc\w*|shop owner"
+    r"|workshop|stud(?:y|ies|ying|ied) \w+|degree|university|college|graduat\w+|thesis|professor|scripts?|screenplays?|album"
+    r"|brand|fans?|fanbase|tour(?:s|ing)?|studio|position|team lead|leads|mechanic\w*|certif\w+|counsel\w+"
+    r"|own (?:small )?(?:shop|studio|business|company)"
 )
 _PREFERENCE = (
-    r"lov(?:e|es|ed|ing)|lik(?:es|ed|ing)|like|enjoy\w*|prefer\w*|favou?rites?|fave|hat(?:e|es|ed)|dislik\w+|adores?"
-    r"|fond of|fan of"
-    r"|passion\w*|interested|into|keen|rather|better than|obsessed|crazy about|can(?:not|'t) stand|appreciat\w+|finds?"
-    r"|thinks?|believes?"
-    r"|impressed|excited|means a lot|important to|afraid of|scared of|curious|best part|values?|admires?|opinions?"
+    r"lov(?:e|es|ed|ing)|lik(?:es|ed|ing)|like|enjoy\w*|prefer\w*|favou?rites?|fave|hat(?:e|es|ed)|dislik\w+|adores?|fond of"
+    r"|fan of|passion\w*|interested|into|keen|rather|better than|obsessed|crazy about|can(?:not|'t) stand|appreciat\w+|finds?"
+    r"|thinks?|believes?|impressed|excited|means a lot|important to|afraid of|scared of|curious|best part|values?|admires?"
+    r"|opinions?"
 )
 _PERSONAL = (
-    r"name(?:d|s)?|called|born|birth(?:day)?|years? old|age|lives?|living|moved|resid\w+|home(?:town)?|from \w+|famil(?:y"
-    r"|ies)|fam"
-    r"|wife|husband|partner|spouse|boyfriend|girlfriend|dating|marri\w+|married|wedding|engaged|divorc\w+|single|broke up"
-    r"|sisters?"
-    r"|brothers?|mom|mum|mother|dad|father|parents?|kids?|children|child|sons?|daughters?|grand\w+|aunt|uncle|cousins?"
-    r"|friends?(?:hip)?"
-    r"|pets?|dogs?|cats?|pupp(?:y|ies)|kittens?|turtles?|adopt\w*|apartment|flat|house|mansion|neighbou?r\w*|speaks?"
-    r"|language|languages"
-    r"|native|nationality|citizen\w*|religio\w*|church|faith|transgender|gay|lesbian|identity|drives?|owns?|is \d+|has an?"
+    r"name(?:d|s)?|called|born|birth(?:day)?|years? old|age|lives?|living|moved|resid\w+|home(?:town)?|from \w+|famil(?:y|ies)"
+    r"|fam|wife|husband|partner|spouse|boyfriend|girlfriend|dating|marri\w+|married|wedding|engaged|divorc\w+|single|broke up"
+    r"|sisters?|brothers?|mom|mum|mother|dad|father|parents?|kids?|children|child|sons?|daughters?|grand\w+|aunt|uncle|cousins?"
+    r"|friends?(?:hip)?|pets?|dogs?|cats?|pupp(?:y|ies)|kittens?|turtles?|adopt\w*|apartment|flat|house|mansion|neighbou?r\w*"
+    r"|speaks?|language|languages|native|nationality|citizen\w*|religio\w*|church|faith|transgender|gay|lesbian|identity"
+    r"|drives?|owns?|is \d+|has an?"
 )
 _ACTIVITY = (
     r"drinks?|eats?|go(?:es)?|went|gone|play\w*|visit\w*|travel\w*|trips?|camp\w*|hik\w+|run(?:s|ning)?|ran|swim\w*|swam"
-    r"|paint\w*"
-    r"|read(?:s|ing)?"
-    r"|watch\w*|cook\w*|bak(?:es?|ed|ing)|danc\w+|sing(?:s|ing)?|sang|wrote|writ(?:es?|ing)|made|makes?|making|built"
-    r"|builds?|bought"
-    r"|buys?|attend\w*|join\w*|volunteer\w*|practi[cs]\w+|train\w*|start\w*|finish\w*|won|lost|met|meet(?:s|ing)?|tried"
-    r"|tr(?:y|ies|ying)"
-    r"|took|takes?|taking|learn\w*|teach\w*|taught|restor\w+|fix\w*|repair\w*|help\w*|shared?|sharing|celebrat\w+"
-    r"|perform\w*|record\w*"
-    r"|cycl\w+|rid(?:es?|ing)|rode|ski\w*|surf\w*|garden\w*|collect\w*|hosted?|organi[sz]\w+|tournaments?|concert\w*"
-    r"|festival|parade"
-    r"|workshop|class(?:es)?|saw|seen|spent|spends?|did|does|(?:got|gets?)(?! (?:married|engaged|divorced))|been"
-    r"|every (?:day|week|morning|night|monday|sunday)"
+    r"|paint\w*|read(?:s|ing)?|watch\w*|cook\w*|bak(?:es?|ed|ing)|danc\w+|sing(?:s|ing)?|sang|wrote|writ(?:es?|ing)|made|makes?"
+    r"|making|built|builds?|bought|buys?|attend\w*|join\w*|volunteer\w*|practi[cs]\w+|train\w*|start\w*|finish\w*|won|lost|met"
+    r"|meet(?:s|ing)?|tried|tr(?:y|ies|ying)|took|takes?|taking|learn\w*|teach\w*|taught|restor\w+|fix\w*|repair\w*|help\w*"
+    r"|shared?|sharing|celebrat\w+|perform\w*|record\w*|cycl\w+|rid(?:es?|ing)|rode|ski\w*|surf\w*|garden\w*|collect\w*|hosted?"
+    r"|organi[sz]\w+|tournaments?|concert\w*|festival|parade|workshop|class(?:es)?|saw|seen|spent|spends?|did|does|(?:got"
+    r"|gets?)(?! (?:married|engaged|divorced))|been|every (?:day|week|morning|night|monday|sunday)"
 )
 _ORDER: tuple[tuple[FactType, str], ...] = (
     ("health", _HEALTH),

@@ -69,9 +69,8 @@ _SECOND = re.compile(
 )
 _INFINITE = re.compile(r"\b(?:to|can|could|will|would|might|may|should|not)\b|n['’]t\b|[,;:]", re.IGNORECASE)
 _BARE = re.compile(
-    r"\b[Ii](m)\b(?=\s+[a-z\d])|\b[Ii](ve)\b(?=\s+[a-z])|\b(?:[Dd]o|[Dd]oes|[Dd]id|[Ii]s|[Aa]re|[Ww]as|[Ww]ere|[Hh]ave"
-    r"|[Hh]as|[Hh]ad"
-    r"|[Cc]ould|[Ww]ould|[Ss]hould|[Cc]a|[Ww]o)(nt)\b"
+    r"\b[Ii](m)\b(?=\s+[a-z\d])|\b[Ii](ve)\b(?=\s+[a-z])|\b(?:[Dd]o|[Dd]oes|[Dd]id|[Ii]s|[Aa]re|[Ww]as|[Ww]ere|[Hh]ave|[Hh]as"
+    r"|[Hh]ad|[Cc]ould|[Ww]ould|[Ss]hould|[Cc]a|[Ww]o)(nt)\b"
 )
 _APOSTROPHED = {"m": "'m", "ve": "'ve", "nt": "n't"}
 _CALLED = re.compile(

@@ -189,11 +189,10 @@ class Statement:
 
 
 _NO_NAMES = (
-    "I|It|He|She|They|We|You|This|That|These|Those|There|Here|What|Who|Why|How|When|Where|Which|My|Our|Your|Their|His|Her"
-    "|Its|No|Yes"
-    "|Thanks|Wow|Yeah|Hey|Hi|Oh|So|And|But|Not|Just|Also|Then|Now|If|As|At|On|For|To|By|With|All|Some|Every|Everyone|Everything"
-    "|Someone|Something|Nothing|Anything|One|Being|Having|Let|Even|Although|Though|Because|Since|While|Looks|Sounds|Seems|Feels"
-    "|The|A|An|In"
+    "I|It|He|She|They|We|You|This|That|These|Those|There|Here|What|Who|Why|How|When|Where|Which|My|Our|Your|Their|His|Her|Its"
+    "|No|Yes|Thanks|Wow|Yeah|Hey|Hi|Oh|So|And|But|Not|Just|Also|Then|Now|If|As|At|On|For|To|By|With|All|Some|Every|Everyone"
+    "|Everything|Someone|Something|Nothing|Anything|One|Being|Having|Let|Even|Although|Though|Because|Since|While|Looks|Sounds"
+    "|Seems|Feels|The|A|An|In"
 ).split("|")
 _CLAUSE = re.compile(
     r"(?:;\s++|(?<!\s)\s++[-–—]\s++|(?:,|(?<![,\s]))\s++(?:and|but|so|also|plus)\s++(?=(?:i|we|my|our|im|ive)\b)"
