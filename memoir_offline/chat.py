@@ -50,7 +50,7 @@ def respond(messages: Sequence[ModelMessage], parameters: ModelRequestParameters
 
 def reply(question: str, looked_up: Sequence[dict[str, Any]], earlier: Sequence[str]) -> str:
     """Answer from the records that were looked up and from what the person said before in this conversation."""
-    value = current_value(question, [record for record in looked_up if "status" in record])
+    value = _current_value(question, [record for record in looked_up if "status" in record])
     if value:
         return value
     listed = [*({"text": text} for text in earlier), *looked_up]
@@ -65,7 +65,7 @@ def reply(question: str, looked_up: Sequence[dict[str, Any]], earlier: Sequence[
     return _CITED.sub(lambda mark: f" [{numbers[mark[1]]}]" if mark[1] in numbers else "", text)
 
 
-def current_value(question: str, facts: Sequence[dict[str, Any]]) -> str:
+def _current_value(question: str, facts: Sequence[dict[str, Any]]) -> str:
     """Answer a person's question about their one home, job and the like: the present, then the past; "" if no fact says it."""
     kinds = _kinds(question) if _OWN.search(question) else frozenset()
     fitting = [fact for fact in facts if _kinds(str(fact["text"])) & kinds]

@@ -73,7 +73,7 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     fresh = NewCategories()
     choices = []
     for at, ((number, chunk_text), found) in enumerate(zip(batch.chunks, counted, strict=True)):
-        chunk = Chunk(number, chunk_text, found, term_vector(found, ids), subject_shares(batch.options, found, source))
+        chunk = Chunk(number, chunk_text, found, term_vector(found, ids), _subject_shares(batch.options, found, source))
         choices.append({"id": number, "category": place(chunk, at, batch, fresh)})
     return {"chunks": choices}
 
@@ -81,11 +81,11 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
 def place(chunk: Chunk, at: int, batch: Batch, fresh: NewCategories) -> str:
     """Choose the category of a chunk, the `at`-th of its batch; a new one joins `fresh`."""
     options = batch.options
-    values = existing_values(chunk, at, batch)
+    values = _existing_values(chunk, at, batch)
     if options.room <= 0:
         return _best(values)
     for name, near in fresh.nearness(chunk.vector).items():
-        values[name] = near + subject_value(name, chunk.shares)
+        values[name] = near + _subject_value(name, chunk.shares)
     newest = new_category(chunk, batch, values, thrift(options, at, len(fresh.names)))
     if newest and len(fresh.names) < min(options.room, NEW_PER_BATCH if options.names else options.room):
         name, worth = newest
@@ -101,7 +101,7 @@ def place(chunk: Chunk, at: int, batch: Batch, fresh: NewCategories) -> str:
     return name
 
 
-def existing_values(chunk: Chunk, at: int, batch: Batch) -> dict[str, float]:
+def _existing_values(chunk: Chunk, at: int, batch: Batch) -> dict[str, float]:
     """Score each existing option for the chunk, at least as high as the examples that people filed there.
 
     Adding the two counts an example twice and lets weak likenesses outvote the evidence: it made more errors than it fixed.
@@ -111,20 +111,20 @@ def existing_values(chunk: Chunk, at: int, batch: Batch) -> dict[str, float]:
     taught: dict[str, float] = {}
     for name in batch.options.names:
         evidence = shown.get(name)
-        value = (evidence.nearness[at] if evidence else 0.0) + subject_value(name, chunk.shares)
+        value = (evidence.nearness[at] if evidence else 0.0) + _subject_value(name, chunk.shares)
         words = terms(name).counts
         named = sum(1 for stem in words if stem in chunk.terms.counts) / len(words) if words else 0.0
-        values[name] = value * balance(evidence.size if evidence else 0, batch.options) + NAME_WEIGHT * named
+        values[name] = value * _balance(evidence.size if evidence else 0, batch.options) + NAME_WEIGHT * named
     for example in batch.examples:
         taught[example.category] = max(taught.get(example.category, 0.0), example.nearness[at])
     return {name: max(value, TAUGHT * taught.get(name, 0.0)) for name, value in values.items()}
 
 
-def balance(size: int, options: LevelOptions) -> float:
+def _balance(size: int, options: LevelOptions) -> float:
     """Return 1 up to twice the fair share of chunks, then less as the category grows."""
     if options.level < min(3, options.depth) or options.filed < CAPPED_FROM:
         return 1.0
-    fair = options.filed / max(len(options.names), suitable_options(options.level, options.filed))
+    fair = options.filed / max(len(options.names), _suitable_options(options.level, options.filed))
     return min(1.0, math.pow(2 * fair / max(size, 1), 1.5))
 
 
@@ -136,7 +136,7 @@ def new_category(chunk: Chunk, batch: Batch, values: Mapping[str, float], thrift
     if subject is not None and chunk.shares[subject] >= LEAST_SHARE:
         if any(fold(name) == fold(subject) for name in values):
             return None
-        return subject, worth + subject_value(subject, chunk.shares) * max(0.4, min(1.0, thrift))
+        return subject, worth + _subject_value(subject, chunk.shares) * max(0.4, min(1.0, thrift))
     name = Naming(batch).name(chunk.text, taken=values, insist=max(values.values(), default=0.0) >= NEAR_NOTHING)
     if name is None and options.level > 2:  # the branch, of any subject, that the chunk speaks of most
         path = {fold(part) for part in options.path}
@@ -150,16 +150,16 @@ def thrift(options: LevelOptions, earlier: int, fresh: int) -> float:
 
     earlier: chunks of this batch before this one; fresh: the new categories they made.
     """
-    filled = suitable_options(options.level, options.filed + earlier) / (len(options.names) + fresh + 1)
+    filled = _suitable_options(options.level, options.filed + earlier) / (len(options.names) + fresh + 1)
     return min(1.2, filled * filled)
 
 
-def suitable_options(level: int, filed: int) -> float:
+def _suitable_options(level: int, filed: int) -> float:
     """Return how many options suit this many chunks; the square root keeps every level of the tree equally wide."""
     return (5 if level == 1 else 0.8) + 0.9 * math.sqrt(filed)
 
 
-def subject_value(name: str, shares: Mapping[str, float]) -> float:
+def _subject_value(name: str, shares: Mapping[str, float]) -> float:
     top = max(shares.values(), default=0.0)
     if top < LEAST_SHARE or name not in shares:
         return 0.0
@@ -171,7 +171,7 @@ def _best(values: Mapping[str, float]) -> str:
     return max(values, key=lambda name: values[name])
 
 
-def subject_shares(options: LevelOptions, found: Terms, source: Terms) -> dict[str, float]:
+def _subject_shares(options: LevelOptions, found: Terms, source: Terms) -> dict[str, float]:
     """Score subjects at level 1; at level 2 branches, the parent's before those of other subjects; nothing below."""
     if options.level == 1:
         return _shares(subjects(), found, source)
@@ -198,14 +198,14 @@ def settle_names(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     kept: list[NewName] = []
     listed = []
     for name in sorted(read_settle(text).names, key=lambda name: (-name.chunks, len(name.name), name.name)):
-        same = next((other for other in kept if mean_the_same(name, other)), name)
+        same = next((other for other in kept if _mean_the_same(name, other)), name)
         if same is name:
             kept.append(name)
         listed.append({"name": name.name, "stands_for_it": same.name})
     return {"names": listed}
 
 
-def mean_the_same(name: NewName, other: NewName) -> bool:
+def _mean_the_same(name: NewName, other: NewName) -> bool:
     mine, theirs = set(tokens(name.name)), set(tokens(other.name))
     if mine == theirs:
         return True

@@ -53,12 +53,12 @@ def extract(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     before = ""
     for turn in request.turns:
         if turn.role in SPEAKERS:
-            listed += [as_fact(statement, turn, request.person) for statement in statements(turn.text, before)]
+            listed += [_as_fact(statement, turn, request.person) for statement in statements(turn.text, before)]
         before = turn.text
     return {"facts": listed}
 
 
-def as_fact(statement: Statement, turn: facts.CutMessage, person: str) -> dict[str, Any]:
+def _as_fact(statement: Statement, turn: facts.CutMessage, person: str) -> dict[str, Any]:
     """person: the subject where neither the statement nor the turn names one."""
     quote = turn.text[statement.start : statement.end]
     mentioned = names(quote)
@@ -119,15 +119,15 @@ def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comp
     """Compare two statements of the same subject, without its name if both begin with it."""
     if subject_key(known.subject) != subject_key(new.subject):
         return Comparison("none")
-    bare = without_subject(known), without_subject(new)
+    bare = _without_subject(known), _without_subject(new)
     is_bare = all(fact.subject.casefold() not in text.casefold() for fact, text in zip((known, new), bare, strict=True))
     result = compare(*bare) if is_bare else compare(known.content, new.content)
-    if result.stance in GONE and result.sure and began_before(new, known):
+    if result.stance in GONE and result.sure and _began_before(new, known):
         return replace(result, sure=False, why=f"{result.why}, and began before what was known")
     return result
 
 
-def began_before(new: consolidate.Statement, known: consolidate.Statement) -> bool:
+def _began_before(new: consolidate.Statement, known: consolidate.Statement) -> bool:
     """Report whether the new fact is of the past: before the known one began, or years before that was recorded."""
     if not new.valid_from:
         return False
@@ -137,7 +137,7 @@ def began_before(new: consolidate.Statement, known: consolidate.Statement) -> bo
     return bool(known.said_at) and int(known.said_at[:4]) - int(new.valid_from[:4]) > 1
 
 
-def without_subject(fact: consolidate.Statement) -> str:
+def _without_subject(fact: consolidate.Statement) -> str:
     """Return a statement without its subject's name in front, so that "Ada lives in Lyon" meets "Lives in Berlin"."""
     subject = fact.subject.strip()
     named = re.match(rf"(?:(?:{_KIN})\s+){{0,3}}{re.escape(subject)}\s+(?=\S)", fact.content, re.IGNORECASE)

@@ -82,8 +82,8 @@ class OfflineModel(Model):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         _, parameters = self.prepare_request(model_settings, model_request_parameters)
-        instructions, text = first_turn(messages)
-        if purpose_of(instructions) == CHAT:
+        instructions, text = _first_turn(messages)
+        if _purpose_of(instructions) == CHAT:
             return await asyncio.to_thread(converse, messages, parameters)
         tool = parameters.output_tools[0] if parameters.output_mode == "tool" and parameters.output_tools else None
         output = parameters.output_object
@@ -95,7 +95,7 @@ class OfflineModel(Model):
 
 def answer(instructions: str, text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """Answer the user's text by the task that the instructions name. Raises ValueError for an unknown task."""
-    purpose = purpose_of(instructions)
+    purpose = _purpose_of(instructions)
     if purpose not in TASKS:
         raise ValueError(f"the offline model knows no task {purpose!r}")
     task: Task = resolve_name(TASKS[purpose])
@@ -107,7 +107,7 @@ def echo(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"word": read_ping(text)}
 
 
-def purpose_of(instructions: str) -> str:
+def _purpose_of(instructions: str) -> str:
     """Return the task that the instructions name, "" if none."""
     named = _TASK_LINE.search(instructions)
     return named.group(1) if named else ""
@@ -128,7 +128,7 @@ def response(parts: Sequence[ModelResponsePart], sent: int, received: int) -> Mo
     return ModelResponse(list(parts), usage=usage, model_name="offline", provider_name="offline", finish_reason="stop")
 
 
-def first_turn(messages: list[ModelMessage]) -> tuple[str, str]:
+def _first_turn(messages: list[ModelMessage]) -> tuple[str, str]:
     """Return the instructions and the first user turn: later corrections only repeat the schema."""
     requests = [message for message in messages if isinstance(message, ModelRequest)]
     instructions = next((message.instructions for message in requests if message.instructions), "")

@@ -96,27 +96,27 @@ def phrases(text: str, *, favoured: Collection[str] = ()) -> list[Phrase]:
             Phrase(run, (run,), (1 + math.log(count)) * min(1.0, 0.4 + len(run) / 6), False) for run, count in runs.items()
         )
     pieces = [match.group() for match in _PIECE.finditer(plain)]
-    uses, pairs = word_uses(pieces)
+    uses, pairs = _word_uses(pieces)
     words = [piece.lower() for piece in pieces if piece[0].isalpha()]
     if len(words) >= 8 and sum(word in STOP for word in words) < _FEW_STOPS * len(words):
-        return best(long_words(uses.values()))  # hardly any English function word: the rules for nouns do not apply
+        return best(_long_words(uses.values()))  # hardly any English function word: the rules for nouns do not apply
     capitals = sum(use.capital for use in uses.values()) / max(1, sum(use.inside for use in uses.values()))
     worths = {word: worth(use, favoured) for word, use in uses.items()}
-    singles = (single_word(use, worths[word], capitals) for word, use in uses.items())
+    singles = (_single_word(use, worths[word], capitals) for word, use in uses.items())
     doubles = (
-        two_words(uses[first], uses[second], count, (worths[first], worths[second]), capitals)
+        _two_words(uses[first], uses[second], count, (worths[first], worths[second]), capitals)
         for (first, second), count in pairs.items()
     )
     return best(phrase for phrase in (*singles, *doubles) if phrase)
 
 
-def word_uses(pieces: list[str]) -> tuple[dict[str, WordUse], Counter[tuple[str, str]]]:
+def _word_uses(pieces: list[str]) -> tuple[dict[str, WordUse], Counter[tuple[str, str]]]:
     """Count how each word is used that may be part of a name, and the pairs of such words."""
     uses: dict[str, WordUse] = {}
     pairs: Counter[tuple[str, str]] = Counter()
     for before, piece, after in zip(["", *pieces], pieces, [*pieces[1:], ""], strict=False):
         word, lead, follows = piece.lower(), before.lower(), after.lower()
-        if not piece[0].isalpha() or not may_name(word):
+        if not piece[0].isalpha() or not _may_name(word):
             continue
         use = uses.setdefault(word, WordUse(word))
         use.count += 1
@@ -128,18 +128,18 @@ def word_uses(pieces: list[str]) -> tuple[dict[str, WordUse], Counter[tuple[str,
         use.noun += lead in _BEFORE_NOUN and not gerund or follows == "of"
         use.verb += lead in _BEFORE_VERB
         use.head += not after or not after[0].isalpha() or follows in STOP
-        if after and after[0].isalpha() and may_name(follows):
+        if after and after[0].isalpha() and _may_name(follows):
             pairs[word, follows] += 1
     return uses, pairs
 
 
-def may_name(word: str) -> bool:
+def _may_name(word: str) -> bool:
     if len(word) < 3 or word in STOP or word in NEVER or "'" in word or "’" in word:
         return False
     return not (word.endswith("ly") and word not in _ADVERB_LIKE)
 
 
-def long_words(uses: Iterable[WordUse]) -> Iterator[Phrase]:
+def _long_words(uses: Iterable[WordUse]) -> Iterator[Phrase]:
     """Score the long words of an unknown language by frequency, length and capitals."""
     for use in uses:
         if len(use.word) >= 6:
@@ -158,7 +158,7 @@ def worth(use: WordUse, favoured: Collection[str]) -> float:
     return noun * vague * (1 + math.log(use.count)) * (1.4 if root in favoured else 1.0)
 
 
-def single_word(use: WordUse, worth: float, capitals: float) -> Phrase | None:
+def _single_word(use: WordUse, worth: float, capitals: float) -> Phrase | None:
     word, root = use.word, stem(use.word)
     short = len(word) < 4 and use.forms.most_common(1)[0][0].islower()
     if not use.head or not use.noun or worth <= 0 or short or word.endswith("ing") and use.noun * 2 < use.count:
@@ -168,7 +168,7 @@ def single_word(use: WordUse, worth: float, capitals: float) -> Phrase | None:
     return Phrase(use.shown(first=True), (root,), worth * describes * (0.6 if proper else 1.0), proper, use.common)
 
 
-def two_words(first: WordUse, second: WordUse, count: int, worths: tuple[float, float], capitals: float) -> Phrase | None:
+def _two_words(first: WordUse, second: WordUse, count: int, worths: tuple[float, float], capitals: float) -> Phrase | None:
     """Build a phrase of two words: the second is its head, the first narrows it."""
     if not second.head or worths[1] <= 0.3 or first.verb > first.noun or first is second:
         return None

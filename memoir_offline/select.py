@@ -27,15 +27,15 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     values = {}
     for label, name in zip(labels(request.groups), names, strict=True):
         evidence = shown.get(label)
-        near = evidence.nearness[0] + TERM_WEIGHT * shared_part(asked, " ".join(evidence.terms)) if evidence else 0.0
+        near = evidence.nearness[0] + TERM_WEIGHT * _shared_part(asked, " ".join(evidence.terms)) if evidence else 0.0
         subject = min(1.0, about[name].share / 0.1) if name in about else 0.0
-        values[label] = near + NAME_WEIGHT * shared_part(terms(name), request.question) + SUBJECT_WEIGHT * subject
+        values[label] = near + NAME_WEIGHT * _shared_part(terms(name), request.question) + SUBJECT_WEIGHT * subject
     ranked = sorted(values, key=lambda label: -values[label])
     chosen = [label for label in ranked if values[label] > 0][: request.most] or ranked[:1]
     return {"selections": [{"category": label, "ranked_relevance": request.most - at} for at, label in enumerate(chosen)]}
 
 
-def shared_part(words: Terms, text: str) -> float:
+def _shared_part(words: Terms, text: str) -> float:
     """Return the part of the words that the text has."""
     counts = terms(text).counts
     return sum(1 for stem in words.counts if stem in counts) / len(words.counts) if words.counts else 0.0

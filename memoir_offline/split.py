@@ -35,24 +35,24 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     words = [terms(item.text) for item in crowded.items]
     ids = {stem: at for at, stem in enumerate(sorted({stem for found in words for stem in found.counts}))}
     vectors = [term_vector(found, ids) for found in words]
-    labels = best_grouping(vectors, crowded.most)
+    labels = _best_grouping(vectors, crowded.most)
     return {"groups": [] if labels is None else named_groups(crowded, words, list(ids), vectors, labels)}
 
 
-def best_grouping(vectors: Sequence[TermVector], most: int) -> Ints | None:
+def _best_grouping(vectors: Sequence[TermVector], most: int) -> Ints | None:
     """Return the grouping into 2, 3, … whose items are nearest to their own group compared with the next; None if none gains."""
     counts = range(2, min(MOST_GROUPS, most + 1, len(vectors) // _least(vectors)) + 1)
-    seeds = linked_groups(vectors, max(counts, default=0))
+    seeds = _linked_groups(vectors, max(counts, default=0))
     best, best_gain = None, LEAST_GAIN
     for count in counts:
-        labels = settled_groups(vectors, seeds[count]) if count in seeds else None
-        gain = -1.0 if labels is None else separation(vectors, labels)
+        labels = _settled_groups(vectors, seeds[count]) if count in seeds else None
+        gain = -1.0 if labels is None else _separation(vectors, labels)
         if gain > best_gain or (best is None and gain >= best_gain):
             best, best_gain = labels, gain
     return best
 
 
-def linked_groups(vectors: Sequence[TermVector], most: int) -> dict[int, Ints]:
+def _linked_groups(vectors: Sequence[TermVector], most: int) -> dict[int, Ints]:
     """Cluster by average linkage; return number of groups → labels, −1 for items in no group."""
     near = OptionIndex([[row] for row in vectors]).nearness(vectors)
     near = (near + near.T) / 2
@@ -79,7 +79,7 @@ def _least(vectors: Sequence[TermVector]) -> int:
     return max(LEAST_ITEMS, len(vectors) // LEAST_PART)
 
 
-def settled_groups(vectors: Sequence[TermVector], labels: Ints) -> Ints | None:
+def _settled_groups(vectors: Sequence[TermVector], labels: Ints) -> Ints | None:
     """Move each item to its nearest group until none moves; None if a group is left with too few."""
     count = int(labels.max()) + 1
     for _ in range(ROUNDS):
@@ -97,7 +97,7 @@ def grouped(vectors: Sequence[TermVector], labels: Ints) -> OptionIndex:
     return OptionIndex([[row for row, label in zip(vectors, labels, strict=True) if label == group] for group in groups])
 
 
-def separation(vectors: Sequence[TermVector], labels: Ints) -> float:
+def _separation(vectors: Sequence[TermVector], labels: Ints) -> float:
     """Return how much nearer items are to their own group than to the next, on average."""
     near = grouped(vectors, labels).to_centroids(vectors)
     own = near[np.arange(len(labels)), labels]
@@ -109,7 +109,7 @@ def named_groups(
     crowded: SplitRequest, words: Sequence[Terms], stems: Sequence[str], vectors: Sequence[TermVector], labels: Ints
 ) -> list[dict[str, Any]]:
     """Name every group but the one that stays."""
-    index, stays = grouped(vectors, labels), staying_group(crowded, words, labels)
+    index, stays = grouped(vectors, labels), _staying_group(crowded, words, labels)
     taken = {fold(name) for name in (*crowded.taken, *crowded.path)}
     groups = []
     for group in sorted(set(range(int(labels.max()) + 1)) - {stays}, key=lambda each: -int((labels == each).sum())):
@@ -117,7 +117,7 @@ def named_groups(
         key_terms = [stems[term] for term in index.key_terms(group, TERMS_SAID)]
         telling = [next((words[at].surfaces[stem] for at in mine if stem in words[at].surfaces), stem) for stem in key_terms]
         rest = [item.text for at, item in enumerate(crowded.items) if at not in mine]
-        name = group_name([crowded.items[at].text for at in mine], rest, telling, taken)
+        name = _group_name([crowded.items[at].text for at in mine], rest, telling, taken)
         if name is not None:
             taken.add(fold(name))
             why = f"They speak of {', '.join(telling)}."
@@ -125,7 +125,7 @@ def named_groups(
     return groups
 
 
-def staying_group(crowded: SplitRequest, words: Sequence[Terms], labels: Ints) -> int:
+def _staying_group(crowded: SplitRequest, words: Sequence[Terms], labels: Ints) -> int:
     """Return the group that keeps the category: the one nearest to the present name, else the largest."""
     own = set(tokens(crowded.path[-1])) if crowded.path else set()
     count = int(labels.max()) + 1
@@ -136,7 +136,7 @@ def staying_group(crowded: SplitRequest, words: Sequence[Terms], labels: Ints) -
     return max(range(count), key=lambda group: (said[group] / max(1, int((labels == group).sum())), size[group], -group))
 
 
-def group_name(mine: Sequence[str], rest: Sequence[str], telling: Sequence[str], taken: set[str]) -> str | None:
+def _group_name(mine: Sequence[str], rest: Sequence[str], telling: Sequence[str], taken: set[str]) -> str | None:
     """Return the phrase that is in most of the group's texts and in few of the others."""
     own, others = [set(tokens(text)) for text in mine], [set(tokens(text)) for text in rest]
     favoured = frozenset(stem for term in telling for stem in tokens(term))

@@ -124,7 +124,7 @@ class Reports(View):
             source = sources.get(tx, number)
             filed = chunks.of_source(tx, number)
             actions, more = self._actions(tx, ActivityFilter(source=number))
-            reported = reported_runs(tx, [source.run_id])
+            reported = _reported_runs(tx, [source.run_id])
             return self._content(
                 tx,
                 "source",
@@ -145,7 +145,7 @@ class Reports(View):
                     *((str(name), value) for name, value in source.metadata.items()),
                 ),
                 helpers=sources.helper_history(tx, number),
-                chunks=reported_chunks(tx, filed[:MOST_CHUNKS]),
+                chunks=_reported_chunks(tx, filed[:MOST_CHUNKS]),
                 runs=reported,
                 sign_offs=sentences.sign_offs(sign_offs.listed(tx, subject="source", number=number)),
                 actions=actions,
@@ -169,14 +169,14 @@ class Reports(View):
             actions, more = self._actions(tx, ActivityFilter(category=number))
             source_ids = dict.fromkeys(chunk.source_id for chunk in filed)
             run_ids = list(dict.fromkeys(sources.get(tx, source_id).run_id for source_id in source_ids))
-            reported = reported_runs(tx, run_ids[:MOST_RUNS])
+            reported = _reported_runs(tx, run_ids[:MOST_RUNS])
             return self._content(
                 tx,
                 "category",
                 " › ".join(category.path),
                 (("Level", category.level), ("Chunks", category.chunks), ("Categories below", len(below) - 1)),
                 categories=tuple(below),
-                chunks=reported_chunks(tx, filed),
+                chunks=_reported_chunks(tx, filed),
                 runs=reported,
                 sign_offs=sentences.sign_offs(sign_offs.listed(tx, subject="category", number=number)),
                 actions=actions,
@@ -270,7 +270,7 @@ class Reports(View):
         return newest, 0 if len(newest) < MOST_ACTIONS else activity.count(tx, filters) - len(newest)
 
 
-def reported_chunks(tx: Tx, filed: Sequence[Chunk]) -> tuple[ReportedChunk, ...]:
+def _reported_chunks(tx: Tx, filed: Sequence[Chunk]) -> tuple[ReportedChunk, ...]:
     ids = [chunk.id for chunk in filed]
     choices, reviews = decisions.of_chunks(tx, ids), filings.chunk_reviews(tx, ids)
     return tuple(
@@ -279,7 +279,7 @@ def reported_chunks(tx: Tx, filed: Sequence[Chunk]) -> tuple[ReportedChunk, ...]
     )
 
 
-def reported_runs(tx: Tx, run_ids: Sequence[str | None]) -> tuple[ReportedRun, ...]:
+def _reported_runs(tx: Tx, run_ids: Sequence[str | None]) -> tuple[ReportedRun, ...]:
     """Return these runs without decisions (the report lists them with the chunks), with calls up to MOST_CALLS in all."""
     reported: list[ReportedRun] = []
     room = MOST_CALLS

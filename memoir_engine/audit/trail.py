@@ -98,7 +98,7 @@ class AuditTrail(View):
         before then, both with a time zone. text: part of the reason. but: verbs to leave out. Reasons about facts and
         conversations of others are None, and not searched.
         """
-        filters = checked_filter(but, actor, verb, kind, text, source, category, run, since, until)
+        filters = _checked_filter(but, actor, verb, kind, text, source, category, run, since, until)
         limit, whose = validation.limit(limit), any_of(self._actor)
         before = None if before is None else validation.action(before, "before")
         return self._read(lambda tx: with_words(tx, activity.page(tx, filters, before=before, limit=limit, whose=whose)))
@@ -138,7 +138,7 @@ class AuditTrail(View):
         """Every action that passes the filters of `actions`: as CSV safe for spreadsheets, or as JSON with every event."""
         if format not in ("csv", "json"):
             raise InvalidSetting(name="format", value=format, problem="not a valid format", advice="Use csv or json.")
-        filters = checked_filter(but, actor, verb, kind, text, source, category, run, since, until)
+        filters = _checked_filter(but, actor, verb, kind, text, source, category, run, since, until)
         whose, head = any_of(self._actor), self.head()
 
         def read(tx: Tx, before: str | None) -> tuple[Action, ...]:
@@ -189,7 +189,7 @@ def _ids(bodies: Iterable[dict[str, Any]], key: str, subject: str = "") -> list[
     return [number for number in chain((body.get(key) for body in bodies), signed) if isinstance(number, int)]
 
 
-def checked_filter(but: Sequence[str], *values: Any) -> ActivityFilter:
+def _checked_filter(but: Sequence[str], *values: Any) -> ActivityFilter:
     """Check the filters of `actions`. values: in the order of FILTER_CHECKS, None where not given.
 
     Raises InvalidSetting naming the one that is wrong.

@@ -89,22 +89,22 @@ def read_all(data: object) -> tuple[ParsedConversation, ...]:
             problem, advice = f"byte {wrong.start} is not valid UTF-8", "Save the file as UTF-8 and try again."
             raise InvalidSetting(name="data", value="…", problem=problem, advice=advice) from None
     if not isinstance(data, str):
-        return tuple(map(storable, read_json(data)))
+        return tuple(map(storable, _read_json(data)))
     try:
         parsed = json.loads(data)
     except (ValueError, RecursionError):
-        return (storable(read_plain_transcript(data)),)
-    return tuple(map(storable, read_json(parsed)))
+        return (storable(_read_plain_transcript(data)),)
+    return tuple(map(storable, _read_json(parsed)))
 
 
-def read_json(data: object) -> tuple[ParsedConversation, ...]:
+def _read_json(data: object) -> tuple[ParsedConversation, ...]:
     """Return every conversation in parsed JSON. Raises FormatUnknown."""
     items = data if isinstance(data, list) else [data]
     for form in FORMS:
         if items and isinstance(items[0], dict) and form.is_it(items[0]):
             return tuple(form.read(item, f"[{n}]." if isinstance(data, list) else "") for n, item in enumerate(items))
     if isinstance(data, list) or (isinstance(data, dict) and isinstance(data.get("messages"), list)):
-        return (read_messages(data),)
+        return (_read_messages(data),)
     raise FormatUnknown(problem="it holds no list of messages")
 
 
@@ -142,7 +142,7 @@ def missing_messages(messages: Sequence[Message], known: Iterable[Message]) -> t
     return tuple(missing)
 
 
-def parsed_conversation(
+def _parsed_conversation(
     form: str, records: Iterable[ForeignRecord], *, session_id: object = None, title: object = None, notes: tuple[str, ...] = ()
 ) -> ParsedConversation:
     messages, refused = [], []
@@ -159,16 +159,16 @@ def parsed_conversation(
     return ParsedConversation(form, tuple(messages), tuple(refused), named, metadata, notes)
 
 
-def read_messages(data: Any) -> ParsedConversation:
+def _read_messages(data: Any) -> ParsedConversation:
     """Read the JSON of `session_json`, or a plain list of messages."""
     fields = {"messages": data} if isinstance(data, list) else data
     form, metadata = FORMAT if fields.get("format") == FORMAT else "messages", fields.get("metadata")
     records = [ForeignRecord(f"messages[{number}]", record) for number, record in enumerate(fields["messages"])]
-    parsed = parsed_conversation(form, records, session_id=fields.get("session_id"))
+    parsed = _parsed_conversation(form, records, session_id=fields.get("session_id"))
     return replace(parsed, metadata=metadata if isinstance(metadata, dict) else None)
 
 
-def read_plain_transcript(text: str) -> ParsedConversation:
+def _read_plain_transcript(text: str) -> ParsedConversation:
     """Read lines like `Name: text`; a message goes on until the next such line. Raises FormatUnknown."""
     try:
         utterances = read_transcript(text)
@@ -179,7 +179,7 @@ def read_plain_transcript(text: str) -> ParsedConversation:
         name = None if utterance.name is None or utterance.name.casefold() in NAMELESS_SPEAKERS else utterance.name
         record = {"type": KINDS.get(utterance.role, "human"), "data": {"content": utterance.text, "name": name}}
         records.append(ForeignRecord(f"message {number}", record | time_field(utterance.at)))
-    return parsed_conversation("transcript", records)
+    return _parsed_conversation("transcript", records)
 
 
 def time_field(value: object) -> dict[str, Any]:
@@ -192,18 +192,18 @@ def read_chatgpt(data: Any, where: str) -> ParsedConversation:
     """Read one conversation. where: its place in the file, with a dot behind, or nothing."""
     mapping = data.get("mapping") if isinstance(data, dict) else None
     if not isinstance(mapping, dict):
-        return parsed_conversation(
+        return _parsed_conversation(
             "chatgpt", [ForeignRecord(where[:-1] or "conversation", None, "it has no mapping of messages")]
         )
-    branch = chatgpt_branch(mapping, data.get("current_node"))
-    shown = [message for key in branch if (message := chatgpt_message(mapping[key], f"{where}mapping[{key!r}]"))]
-    others = sum(chatgpt_message(node, "") is not None for key, node in mapping.items() if key not in branch)
+    branch = _chatgpt_branch(mapping, data.get("current_node"))
+    shown = [message for key in branch if (message := _chatgpt_message(mapping[key], f"{where}mapping[{key!r}]"))]
+    others = sum(_chatgpt_message(node, "") is not None for key, node in mapping.items() if key not in branch)
     notes = (f"{others} messages of other branches were left out",) if others else ()
     session_id = data.get("conversation_id") or data.get("id")
-    return parsed_conversation("chatgpt", shown, session_id=session_id, title=data.get("title"), notes=notes)
+    return _parsed_conversation("chatgpt", shown, session_id=session_id, title=data.get("title"), notes=notes)
 
 
-def chatgpt_branch(mapping: Mapping[str, Any], last: object) -> list[str]:
+def _chatgpt_branch(mapping: Mapping[str, Any], last: object) -> list[str]:
     """Return the keys from the root to the node last seen; if none is named, to the last one."""
     key = last if isinstance(last, str) and last in mapping else next(reversed(list(mapping)), None)
     branch: list[str] = []
@@ -213,7 +213,7 @@ def chatgpt_branch(mapping: Mapping[str, Any], last: object) -> list[str]:
     return branch[::-1]
 
 
-def chatgpt_message(node: object, where: str) -> ForeignRecord | None:
+def _chatgpt_message(node: object, where: str) -> ForeignRecord | None:
     """Return None for nodes that were never shown: roots, hidden instructions, empty ones."""
     message = node.get("message") if isinstance(node, dict) else None
     if message is None:
@@ -225,7 +225,7 @@ def chatgpt_message(node: object, where: str) -> ForeignRecord | None:
     role = author.get("role") if isinstance(author, dict) else None
     if not isinstance(role, str):
         return ForeignRecord(where, None, "it has no author")
-    content = chatgpt_content(message.get("content"))
+    content = _chatgpt_content(message.get("content"))
     if content in ("", []) or metadata.get("is_visually_hidden_from_conversation"):
         return None
     kind = KINDS.get(role, "chat")
@@ -237,7 +237,7 @@ def chatgpt_message(node: object, where: str) -> ForeignRecord | None:
     return ForeignRecord(where, {"type": kind, "data": data, **time_field(message.get("create_time"))})
 
 
-def chatgpt_content(content: object) -> str | list[Any]:
+def _chatgpt_content(content: object) -> str | list[Any]:
     """Return the text, or the parts if any is not text: a picture or sound is kept as its reference, the export lacks it."""
     if not isinstance(content, dict):
         return content if isinstance(content, str) else ""
@@ -261,14 +261,14 @@ def read_claude(data: Any, where: str) -> ParsedConversation:
     """Read one conversation. where: its place in the file, with a dot behind, or nothing."""
     messages = data.get("chat_messages") if isinstance(data, dict) else None
     if not isinstance(messages, list):
-        return parsed_conversation("claude", [ForeignRecord(where[:-1] or "conversation", None, "it has no chat_messages")])
-    records = [claude_message(message, f"{where}chat_messages[{number}]") for number, message in enumerate(messages)]
+        return _parsed_conversation("claude", [ForeignRecord(where[:-1] or "conversation", None, "it has no chat_messages")])
+    records = [_claude_message(message, f"{where}chat_messages[{number}]") for number, message in enumerate(messages)]
     attached = sum("attachments" in foreign.record["data"].get("additional_kwargs", {}) for foreign in records if foreign.record)
     notes = (f"text of attachments is kept beside {attached} of the messages, not in them",) if attached else ()
-    return parsed_conversation("claude", records, session_id=data.get("uuid"), title=data.get("name"), notes=notes)
+    return _parsed_conversation("claude", records, session_id=data.get("uuid"), title=data.get("name"), notes=notes)
 
 
-def claude_message(message: object, where: str) -> ForeignRecord:
+def _claude_message(message: object, where: str) -> ForeignRecord:
     if not isinstance(message, dict):
         return ForeignRecord(where, None, "not a record")
     sender = message.get("sender")
@@ -300,23 +300,23 @@ def claude_content(message: dict[str, Any]) -> str | list[Any]:
     return text if isinstance(text, str) else ""
 
 
-def is_locomo(data: dict[str, Any]) -> bool:
+def _is_locomo(data: dict[str, Any]) -> bool:
     talk = data.get("conversation")
     return isinstance(talk, dict) and "speaker_a" in talk and any(LOCOMO_SESSION.fullmatch(name) for name in talk)
 
 
-def read_locomo(data: Any, where: str) -> ParsedConversation:
+def _read_locomo(data: Any, where: str) -> ParsedConversation:
     """Read one sample: a conversation over several sessions. where: its place in the file, with a dot behind, or nothing."""
     talk = data.get("conversation") if isinstance(data, dict) else None
     if not isinstance(talk, dict):
-        return parsed_conversation("locomo", [ForeignRecord(where[:-1] or "sample", None, "it has no conversation")])
+        return _parsed_conversation("locomo", [ForeignRecord(where[:-1] or "sample", None, "it has no conversation")])
     numbers = sorted(int(match[1]) for match in map(LOCOMO_SESSION.fullmatch, talk) if match)
-    records = [record for number in numbers for record in locomo_session(talk, number, where)]
+    records = [record for number in numbers for record in _locomo_session(talk, number, where)]
     title = f"{talk.get('speaker_a')} and {talk.get('speaker_b')}"
-    return parsed_conversation("locomo", records, session_id=data.get("sample_id"), title=title, notes=(LOCOMO_NOTE,))
+    return _parsed_conversation("locomo", records, session_id=data.get("sample_id"), title=title, notes=(LOCOMO_NOTE,))
 
 
-def locomo_session(talk: dict[str, Any], number: int, where: str) -> list[ForeignRecord]:
+def _locomo_session(talk: dict[str, Any], number: int, where: str) -> list[ForeignRecord]:
     """Read one session, whose time is written like `1:56 pm on 8 May, 2023`."""
     messages, place = talk[f"session_{number}"], f"{where}conversation.session_{number}"
     if not isinstance(messages, list):
@@ -326,10 +326,10 @@ def locomo_session(talk: dict[str, Any], number: int, where: str) -> list[Foreig
         began = datetime.strptime(written, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
     except ValueError:
         began = None
-    return [locomo_message(message, f"{place}[{at}]", began, at) for at, message in enumerate(messages)]
+    return [_locomo_message(message, f"{place}[{at}]", began, at) for at, message in enumerate(messages)]
 
 
-def locomo_message(message: object, where: str, began: datetime | None, seconds: int) -> ForeignRecord:
+def _locomo_message(message: object, where: str, began: datetime | None, seconds: int) -> ForeignRecord:
     if not isinstance(message, dict) or not isinstance(message.get("speaker"), str):
         return ForeignRecord(where, None, "it has no speaker")
     data: dict[str, Any] = {"content": message.get("text"), "id": message.get("dia_id"), "name": message["speaker"]}
@@ -352,5 +352,5 @@ class Form(NamedTuple):
 FORMS = (
     Form(lambda first: isinstance(first.get("mapping"), dict), read_chatgpt),
     Form(lambda first: isinstance(first.get("chat_messages"), list), read_claude),
-    Form(is_locomo, read_locomo),
+    Form(_is_locomo, _read_locomo),
 )

@@ -118,7 +118,7 @@ _log = logging.getLogger("memoir_engine.runs")
 _MILESTONES = (RunStarted, BatchClassified, HelperReady, Committed, RunEnded)
 
 
-def log_event(stamped: Stamped) -> None:
+def _log_event(stamped: Stamped) -> None:
     """Write what may be kept of the event to Python's log, under the level of its kind."""
     event = stamped.event
     if isinstance(event, RunEnded) and event.status == "failed":
@@ -221,7 +221,7 @@ class Run:
         with self._lock:
             self._count += 1
             stamped = Stamped(self.id, self._count, self.clock.now(), event)
-            log_event(stamped)
+            _log_event(stamped)
             for listener in self.listeners:
                 listener(stamped)
 

@@ -196,7 +196,7 @@ class PlanDraft:
             return [[] for _ in vectors]
         cosines = np.stack([self.vectors[fact.key] for fact in left]) @ np.stack(vectors).T
         best = np.argsort(-cosines, axis=0, kind="stable")[:LIMIT]
-        return [[(float(cosines[at, of]), as_known(left[at])) for at in best[:, of]] for of in range(len(vectors))]
+        return [[(float(cosines[at, of]), _as_known(left[at])) for at in best[:, of]] for of in range(len(vectors))]
 
     def settle(self, new: PlannedFact, vector: Vectors, verdict: Verdict, known: Mapping[int, KnownFact]) -> None:
         """Apply one verdict of the model on a draft fact."""
@@ -285,7 +285,7 @@ class Comparison:
         unclear: list[tuple[PlannedFact, Vectors, list[KnownFact]]] = []
         for place, vector, beside in zip(places, vectors, await self.candidates(vectors), strict=True):
             fact = self.material.planned(self.material.facts[place])
-            repeated = next((old for old in beside if is_restated(fact, old)), None)
+            repeated = next((old for old in beside if _is_restated(fact, old)), None)
             if repeated is not None:
                 self.plan.restate(fact, repeated.key)
             elif beside:
@@ -294,7 +294,7 @@ class Comparison:
                 self.plan.add_draft(fact, vector)
         if not unclear:
             return
-        prompt, known = comparison_prompt([(fact, beside) for fact, _, beside in unclear], self.material.zone)
+        prompt, known = _comparison_prompt([(fact, beside) for fact, _, beside in unclear], self.material.zone)
         self.shown |= {fact.key for fact in known.values()}
         parsed = prompts_consolidate.parse((await self.ask(prompts_consolidate.build(prompt))).data, prompt)
         for note in parsed.notes:
@@ -329,7 +329,7 @@ class Comparison:
         return candidates
 
 
-def comparison_prompt(
+def _comparison_prompt(
     new: Sequence[tuple[PlannedFact, Sequence[KnownFact]]], zone: tzinfo
 ) -> tuple[FactComparison, dict[int, KnownFact]]:
     """Return the content of the prompt, times in the speaker's zone, and the known facts by the numbers they have in it.
@@ -353,11 +353,11 @@ def statement(number: int, fact: PlannedFact | KnownFact, zone: tzinfo, near: tu
     return Statement(number, fact.content, fact.type, fact.subject, said_at, since, until, near)
 
 
-def as_known(fact: PlannedFact) -> KnownFact:
+def _as_known(fact: PlannedFact) -> KnownFact:
     return KnownFact(**{name: getattr(fact, name) for name in KnownFact.__dataclass_fields__})
 
 
-def is_restated(new: PlannedFact, known: KnownFact) -> bool:
+def _is_restated(new: PlannedFact, known: KnownFact) -> bool:
     """Return True if the fact repeats a known one word for word, so that the model need not be asked."""
     return fold_statement(new.content) == fold_statement(known.content) and subject_key(new.subject) == subject_key(known.subject)
 

@@ -272,7 +272,7 @@ async def run_extraction(
 ) -> tuple[IndexedMessage, ...]:
     """Cut the messages and extract their facts. before: earlier messages, already read; their last cut is recapped."""
     config, began = engine.resolved.config, run.clock.tick_ms()
-    extraction.cut_conversation = conversation = await cut_by_meaning(engine, messages, extraction, run)
+    extraction.cut_conversation = conversation = await _cut_by_meaning(engine, messages, extraction, run)
     extraction.cutting_ms = run.clock.tick_ms() - began
     extraction.warnings += conversation.warnings
     run.emit(
@@ -289,7 +289,7 @@ async def run_extraction(
     )
     shown = utterances(messages)
     ask = Asking(engine, run, RememberingCancelled)
-    behind = await last_cut(engine, extraction.conversation, before) if before else ()
+    behind = await _last_cut(engine, extraction.conversation, before) if before else ()
     source = ExtractionInput(shown, conversation.cuts, user or "the user", config.zone, utterances(behind), extraction.untimed)
     cutting_warnings = len(extraction.warnings)
     try:
@@ -299,7 +299,7 @@ async def run_extraction(
     return shown
 
 
-async def last_cut(engine: Engine, conversation: str, messages: Sequence[Message]) -> Sequence[Message]:
+async def _last_cut(engine: Engine, conversation: str, messages: Sequence[Message]) -> Sequence[Message]:
     """Return as many of the last messages as the model can take at once."""
     cuts = await asyncio.to_thread(
         chunk_conversation,
@@ -313,7 +313,7 @@ async def last_cut(engine: Engine, conversation: str, messages: Sequence[Message
     return () if last.split is not None else messages[last.first : last.last + 1]
 
 
-async def cut_by_meaning(engine: Engine, messages: Sequence[Message], extraction: Extraction, run: Run) -> CutConversation:
+async def _cut_by_meaning(engine: Engine, messages: Sequence[Message], extraction: Extraction, run: Run) -> CutConversation:
     """Cut by the memory's embedder if the strategy compares meanings; by words if there is none or it cannot be reached."""
     cut = partial(
         chunk_conversation,
@@ -363,7 +363,7 @@ async def extract(source: ExtractionInput, extraction: Extraction, ask: Ask, run
     Raises NothingExtracted if every cut failed, or at the first failure with `fail_fast`; and whatever ends the run.
     """
     began = run.clock.tick_ms()
-    drafts = await ask_cuts(source, extraction, ask, run, fail_fast)
+    drafts = await _ask_cuts(source, extraction, ask, run, fail_fast)
     extraction.extraction_ms = run.clock.tick_ms() - began
     began = run.clock.tick_ms()
     extraction.drawn, extraction.merged = len(drafts), merge(drafts)
@@ -378,14 +378,14 @@ async def extract(source: ExtractionInput, extraction: Extraction, ask: Ask, run
     run.emit(FactsMerged(len(drafts), len(merged.facts), merged.duplicates, len(extraction.links), extraction.orphans))
 
 
-async def ask_cuts(source: ExtractionInput, extraction: Extraction, ask: Ask, run: Run, fail_fast: bool) -> list[DraftFact]:
+async def _ask_cuts(source: ExtractionInput, extraction: Extraction, ask: Ask, run: Run, fail_fast: bool) -> list[DraftFact]:
     """Draw the facts of each cut; a cut that fails is noted, and the next is read."""
     drafts: list[DraftFact] = []
     recapped = ""
     if source.before:
         earlier = (source.shown(message, number, message.text) for number, message in enumerate(source.before, 1))
         talk = ExtractRequest(source.person, 1, 2, "", tuple(earlier))  # as a cut of its own that nothing came before
-        recapped = await ask_recap(talk, "before it", extraction, ask, run)
+        recapped = await _ask_recap(talk, "before it", extraction, ask, run)
     for cut in source.cuts:
         talk, began = source.prompt_of(cut, recapped), run.clock.tick_ms()
         try:
@@ -405,11 +405,11 @@ async def ask_cuts(source: ExtractionInput, extraction: Extraction, ask: Ask, ru
             run.emit(CutExtracted(cut.id, cut.n, cut.of, cut.tokens, len(new), unsupported, elapsed_ms))
             drafts += new
         if cut.n < cut.of:
-            recapped = await ask_recap(talk, cut.label, extraction, ask, run)
+            recapped = await _ask_recap(talk, cut.label, extraction, ask, run)
     return drafts
 
 
-async def ask_recap(talk: ExtractRequest, label: str, extraction: Extraction, ask: Ask, run: Run) -> str:
+async def _ask_recap(talk: ExtractRequest, label: str, extraction: Extraction, ask: Ask, run: Run) -> str:
     """Summarise a cut for the next one. If that fails, continue without a recap and add a warning."""
     try:
         return facts.parse_recap((await ask(facts.build_recap(talk))).data)

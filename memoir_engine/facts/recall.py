@@ -87,7 +87,7 @@ async def _recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple
         vector = (await engine.nearness.vectors([text], run))[0]
         search = FactSearch(engine, owner, index, vector, matching, as_of)
         best = await search.best(limit)
-        return in_reading_order(best, await search.active_successors(best), limit)
+        return _in_reading_order(best, await search.active_successors(best), limit)
 
     if owner != access.NOBODY and user_id is not None:
         actor = replace(
@@ -196,7 +196,7 @@ def was_true(fact: FactView, at: datetime) -> bool:
     return (since is None or since <= at) and (until is None or until > at) and fact.cause != "merged"
 
 
-def in_reading_order(
+def _in_reading_order(
     best: Mapping[int, RecalledFact], successors: Mapping[int, RecalledFact], limit: int
 ) -> tuple[RecalledFact, ...]:
     """Order by score, each outdated fact behind its active successor; of one subject the active facts come first."""

@@ -75,14 +75,14 @@ def remember_verb(
 ) -> Verb[RememberResult | MemoirError]:
     """Raises FactsNotYours, MessageRefused, InvalidSetting, SessionNotFound."""
     user = access.writes_for(actor, options.user_id)
-    conversation = conversation_input(engine, user, options.messages, options.session_id)
+    conversation = _conversation_input(engine, user, options.messages, options.session_id)
     return Verb(
         name="remember",
         request={"user_id": user, "session_id": conversation.session_id, "messages": len(conversation.messages)},
         subject=conversation.subject,
         work=partial(remember, engine, user, conversation),
         stopped=RememberingCancelled,
-        record=remember_record,
+        record=_remember_record,
         listeners=listeners,
         actor=replace(actor, user=user),
     )
@@ -111,7 +111,7 @@ def extract_verb(
     )
 
 
-def remember_record(result: RememberResult) -> dict[str, Any]:
+def _remember_record(result: RememberResult) -> dict[str, Any]:
     """Return ids and numbers: what was said stands in facts and messages."""
     parts = ("added", "outdated", "merged", "duplicates", "proposals")
     ids = {part: [fact.id for fact in getattr(result, part)] for part in parts}
@@ -119,7 +119,7 @@ def remember_record(result: RememberResult) -> dict[str, Any]:
     return {**ids, "action_id": result.action_id, "seen_again": result.seen_again, **counts}
 
 
-def conversation_input(engine: Engine, user: str | None, messages: object, session_id: object) -> ConversationInput:
+def _conversation_input(engine: Engine, user: str | None, messages: object, session_id: object) -> ConversationInput:
     """Check the messages, or read those of the session. Raises MessageRefused, InvalidSetting, SessionNotFound."""
     session_id = None if session_id is None else arguments.session(session_id)
     if messages is None and session_id is None:
@@ -154,8 +154,8 @@ async def remember(engine: Engine, user: str | None, conversation: ConversationI
     if before.whole is not None:
         return await record_repeat(engine, conversation, before.whole, extraction, run)
     if not conversation.messages:
-        return to_result(extraction, run, conversation.session_id)
-    messages = with_times(conversation.messages, run, extraction)
+        return _to_result(extraction, run, conversation.session_id)
+    messages = _with_times(conversation.messages, run, extraction)
     old, new = messages[: before.read], messages[before.read :]
     shown = await run_extraction(engine, user, new, extraction, run, before=old)
     lost = {failure.cut_id for failure in extraction.failures}
@@ -166,13 +166,13 @@ async def remember(engine: Engine, user: str | None, conversation: ConversationI
     extraction.report_metrics(run)
     if isinstance(stored, PriorConversation):
         return await record_repeat(engine, conversation, stored, extraction, run)
-    return stored_result(*stored, extraction, run)
+    return _stored_result(*stored, extraction, run)
 
 
 async def extract(engine: Engine, user: str | None, conversation: ConversationInput, run: Run) -> ExtractionResult:
     extraction = Extraction(conversation.id, began_ms=run.clock.tick_ms())
     if conversation.messages:
-        await run_extraction(engine, user, with_times(conversation.messages, run, extraction), extraction, run)
+        await run_extraction(engine, user, _with_times(conversation.messages, run, extraction), extraction, run)
         extraction.report_metrics(run)
     links = (FactRelation(link.source, link.target, link.kind, link.confidence) for link in extraction.links)
     return ExtractionResult(
@@ -186,7 +186,7 @@ async def extract(engine: Engine, user: str | None, conversation: ConversationIn
     )
 
 
-def with_times(messages: Sequence[Message], run: Run, extraction: Extraction) -> tuple[Message, ...]:
+def _with_times(messages: Sequence[Message], run: Run, extraction: Extraction) -> tuple[Message, ...]:
     """Give messages without a time the time of now."""
     extraction.untimed = now = run.clock.now()
     return tuple(message if message.said_at is not None else replace(message, at=now) for message in messages)
@@ -221,7 +221,7 @@ async def store(
 
         def write(tx: Tx, plan: FactPlan = plan, here: ConversationRead = here) -> tuple[Remembered, CommittedFacts] | None:
             done = commit.remember(tx, user, here, plan, embedder=engine.embedder.id, run_id=run.id, most=most, **signature)
-            return None if done is None else (done, committed_facts(tx, user, done, plan))
+            return None if done is None else (done, _committed_facts(tx, user, done, plan))
 
         outcome = await engine.db.awrite(write, operation=f"what {conversation.conversation!r} says")
         if outcome is not None:
@@ -241,7 +241,7 @@ class CommittedFacts:
     proposals: tuple[FactProposal, ...]
 
 
-def committed_facts(tx: Tx, user: str | None, done: Remembered, plan: FactPlan) -> CommittedFacts:
+def _committed_facts(tx: Tx, user: str | None, done: Remembered, plan: FactPlan) -> CommittedFacts:
     """Read the outcome in the transaction that wrote it."""
     owner, numbers = owner_key(user), done.numbers
     merged = {supersession.new for supersession in plan.supersessions if supersession.cause == "merged"}
@@ -256,7 +256,7 @@ def committed_facts(tx: Tx, user: str | None, done: Remembered, plan: FactPlan) 
     return CommittedFacts(parts, facts.by_number(tx, owner, every), proposals)
 
 
-def stored_result(
+def _stored_result(
     done: Remembered, committed: CommittedFacts, plan: FactPlan, extraction: Extraction, run: Run
 ) -> RememberResult:
     """Build the result, and emit its counts."""
@@ -275,10 +275,10 @@ def stored_result(
     parts["relationships"] = tuple(
         FactRelation(source, target, link.kind, link.confidence) for source, target, link in links if source and target
     )
-    return to_result(extraction, run, done.session_id, action_id=done.action_id, **parts)
+    return _to_result(extraction, run, done.session_id, action_id=done.action_id, **parts)
 
 
-def to_result(extraction: Extraction, run: Run, session_id: str | None, **parts: Any) -> RememberResult:
+def _to_result(extraction: Extraction, run: Run, session_id: str | None, **parts: Any) -> RememberResult:
     nothing = dict.fromkeys(("added", "outdated", "merged", "duplicates", "proposals", "relationships"), ())
     return RememberResult(
         **{"action_id": None, **nothing, **parts},
@@ -300,4 +300,4 @@ async def record_repeat(
         lambda tx: commit.record_repeat(tx, prior, run_id=run.id, **signature),
         operation=f"that {conversation.id!r} came again",
     )
-    return to_result(extraction, run, conversation.session_id, action_id=signature["action_id"], seen_again=True)
+    return _to_result(extraction, run, conversation.session_id, action_id=signature["action_id"], seen_again=True)

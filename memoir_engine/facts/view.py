@@ -50,7 +50,7 @@ class FactsView(View):
         if status not in (None, "active", "outdated"):
             advice = "Use 'active' or 'outdated', or leave it out."
             raise InvalidSetting(name="status", value=status, problem="there is no such status", advice=advice)
-        last = None if before is None else fact_uid(before)
+        last = None if before is None else _fact_uid(before)
         when, at = moment_of(as_of), valid_moment(valid_at)
         session = None if session_id is None else messages.session(session_id)
         return self._read(
@@ -61,12 +61,12 @@ class FactsView(View):
 
     def get(self, fact_id: str, as_of: Moment | None = None) -> FactView:
         """Return one fact. Raises FactNotFound, also for a fact of somebody else."""
-        whose, uid, when = access.any_of(self._actor), fact_uid(fact_id), moment_of(as_of)
+        whose, uid, when = access.any_of(self._actor), _fact_uid(fact_id), moment_of(as_of)
         return self._read(lambda tx: facts.get(tx, whose, uid, seq_of(tx, when)))
 
     def lineage(self, fact_id: str, as_of: Moment | None = None) -> FactLineage:
         """Return the facts it replaced and those that replaced it, oldest first. Raises FactNotFound."""
-        whose, uid, when = access.any_of(self._actor), fact_uid(fact_id), moment_of(as_of)
+        whose, uid, when = access.any_of(self._actor), _fact_uid(fact_id), moment_of(as_of)
         return self._read(lambda tx: facts.lineage(tx, whose, uid, seq_of(tx, when)))
 
     def relations(
@@ -76,9 +76,9 @@ class FactsView(View):
 
         after: the last relation of the previous page. Raises FactNotFound if its facts do not exist.
         """
-        most, last = validation.limit(limit), None if after is None else checked_relation(after)
+        most, last = validation.limit(limit), None if after is None else _checked_relation(after)
         if fact_id is not None:
-            whose, uid = access.any_of(self._actor), fact_uid(fact_id)
+            whose, uid = access.any_of(self._actor), _fact_uid(fact_id)
             return self._read(lambda tx: facts.relations(tx, whose, uid, limit=most, after=last))
         owner = access.whose(self._actor, user_id)
         return self._read(lambda tx: facts.relations(tx, owner, limit=most, after=last))
@@ -110,7 +110,7 @@ class FactsView(View):
         Raises NotAllowed, FactNotFound, FactNotOutdated.
         """
         needs_auditor(self._actor, "restore a fact")
-        return self._decide(reviews.restore, fact_uid(fact_id), reason, f"fact {fact_id} to be in force again")
+        return self._decide(reviews.restore, _fact_uid(fact_id), reason, f"fact {fact_id} to be in force again")
 
     def approve(self, proposal_id: int, reason: str | None = None) -> Action:
         """Carry out a proposal. Raises NotAllowed, ProposalNotFound."""
@@ -126,7 +126,7 @@ class FactsView(View):
 
     def preview_forget(self, fact_id: str) -> ForgetPreview:
         """Return what `forget` would erase, by place, and where its words would remain. Raises FactNotFound."""
-        whose, uid = access.any_of(self._actor), fact_uid(fact_id)
+        whose, uid = access.any_of(self._actor), _fact_uid(fact_id)
         return self._read(lambda tx: facts_forget.preview(tx, whose, uid))
 
     def forget(self, fact_id: str, reason: str) -> Action:
@@ -136,7 +136,7 @@ class FactsView(View):
         keeps that there was a fact, who had it forgotten, when and why. Raises NotAllowed, FactNotFound.
         """
         needs_admin(self._actor, "forget a fact")
-        whose, uid, why = access.any_of(self._actor), fact_uid(fact_id), validation.text("reason", reason)
+        whose, uid, why = access.any_of(self._actor), _fact_uid(fact_id), validation.text("reason", reason)
         planned = self._read(lambda tx: facts_forget.plan_forget(tx, whose, uid))
         forget = partial(facts_forget.forget, plan=planned)
         action = self._decide(forget, uid, why, "the forgetting of a fact")
@@ -150,7 +150,7 @@ class FactsView(View):
         return self._engine.db.write(lambda tx: work(tx, whose, subject, reason=reason, **signature), operation=operation)
 
 
-def fact_uid(fact_id: object) -> str:
+def _fact_uid(fact_id: object) -> str:
     """Check a fact id. Raises FactNotFound for an id that no fact can have, as for one that no fact has."""
     uid = validation.text("fact_id", fact_id)
     if len(uid) > UID_CHARS or not uid.isascii():
@@ -158,10 +158,10 @@ def fact_uid(fact_id: object) -> str:
     return uid
 
 
-def checked_relation(after: object) -> FactRelation:
+def _checked_relation(after: object) -> FactRelation:
     """Check the last relation of the previous page."""
     if isinstance(after, FactRelation):
         kind = validation.text("after.kind", after.kind)
-        return replace(after, source=fact_uid(after.source), target=fact_uid(after.target), kind=kind)
+        return replace(after, source=_fact_uid(after.source), target=_fact_uid(after.target), kind=kind)
     advice = "Give the last relation of the page before, as relations() returned it."
     raise InvalidSetting(name="after", value=after, problem="not a valid relation: expected a FactRelation", advice=advice)

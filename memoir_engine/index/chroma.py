@@ -156,7 +156,7 @@ def in_folder(folder: Path, name: str, metadata: Mapping[str, Any], options: Map
         raise
 
 
-def on_server(url: str, name: str, metadata: Mapping[str, Any], options: Mapping[str, Any]) -> Chroma:
+def _on_server(url: str, name: str, metadata: Mapping[str, Any], options: Mapping[str, Any]) -> Chroma:
     """Raises ServerSilent within PROBE_S: Chroma's own client would wait for ever for a server that says nothing."""
     probe(url)
     import chromadb
@@ -318,7 +318,7 @@ class FolderCollection:
                 if self._directory is None:
                     self._directory = self.folder / uuid4().hex
                 self._open = in_folder(self._directory, COLLECTION, {"embedder": self.identity.embedder}, self.identity.options)
-                if not finds_its_vectors(self._open):
+                if not _finds_its_vectors(self._open):
                     raise CollectionDamaged("stored vectors do not find themselves")
                 self._seal(self._directory, self._seq)  # opening writes to its database
             return self._open
@@ -424,8 +424,8 @@ class ServerCollection:
     def collection(self) -> Chroma:
         if self._open is None:
             metadata = {"embedder": self.identity.embedder, EDITION: int(self.identity.edition)}
-            self._open = on_server(self.url, f"memoir-{self.identity.name}", metadata, self.identity.options)
-            if not finds_its_vectors(self._open):
+            self._open = _on_server(self.url, f"memoir-{self.identity.name}", metadata, self.identity.options)
+            if not _finds_its_vectors(self._open):
                 raise CollectionDamaged("stored vectors do not find themselves")
         return self._open
 
@@ -450,7 +450,7 @@ class ServerCollection:
             self._open = None
 
 
-def finds_its_vectors(held: Chroma) -> bool:
+def _finds_its_vectors(held: Chroma) -> bool:
     """Check the content: a collection that lost its graph still counts right, answers, and finds nothing."""
     count = len(held)
     if not count:

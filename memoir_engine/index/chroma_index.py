@@ -284,7 +284,7 @@ class DenseIndex:
         try:
             return question(self._home.collection())
         except BaseException as failed:
-            if not is_failure(failed):
+            if not _is_failure(failed):
                 raise
             with self._lock:
                 if rounds == self._rounds:  # else it was given up by somebody else, and is another one now
@@ -343,7 +343,7 @@ class DenseIndex:
             with self._lock:
                 if rounds == self._rounds:
                     self._lost(failed)
-            if not is_failure(failed):
+            if not _is_failure(failed):
                 raise
         finally:
             with self._lock:
@@ -362,7 +362,7 @@ class DenseIndex:
         return len(held)
 
 
-def is_failure(error: BaseException) -> bool:
+def _is_failure(error: BaseException) -> bool:
     """Report an error of Chroma, the disk or the network, or a panic of Chroma's Rust code, which is not an Exception."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 

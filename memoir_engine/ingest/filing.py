@@ -110,7 +110,7 @@ async def settle(names: dict[str, list[Terms]], options: classify.LevelOptions, 
     same = {name: spelling.setdefault(fold(name), name) for name in names}
     groups = group_close_names({first: [t for n in names if same[n] == first for t in names[n]] for first in spelling.values()})
     for group in groups:
-        new_names = tuple(new_name(name, names[name]) for name in group)
+        new_names = tuple(_new_name(name, names[name]) for name in group)
         close = classify.SettleRequest(options.level, options.path, new_names)
         answer = await ask(classify.build_settle(close))
         kept = classify.parse_settle(answer.data, close)
@@ -118,7 +118,7 @@ async def settle(names: dict[str, list[Terms]], options: classify.LevelOptions, 
     return same
 
 
-def new_name(name: str, texts: list[Terms]) -> classify.NewName:
+def _new_name(name: str, texts: list[Terms]) -> classify.NewName:
     """Return the name with the commonest terms of its chunks."""
     counts: Counter[str] = Counter()
     for terms in texts:

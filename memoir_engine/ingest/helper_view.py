@@ -75,7 +75,7 @@ class HelpersRead(View):
     ) -> HelperPreview:
         """Compose the paragraph of these fields and count its tokens. text: the paragraph as edited by a person."""
         fields = {"date": date, "author": author, "topic": topic, "description": description}
-        return preview_helper(self._engine, HelperForm.of(fields, text))
+        return _preview_helper(self._engine, HelperForm.of(fields, text))
 
     def drafts(self) -> tuple[HelperDraft, ...]:
         """Ingestions that wait for their helper, oldest first."""
@@ -84,11 +84,11 @@ class HelpersRead(View):
 
     def draft(self, draft: str) -> HelperDraft:
         """Raises DraftNotFound (E212)."""
-        return _draft(waiting_run(self._engine, self._actor, draft))
+        return _draft(_waiting_run(self._engine, self._actor, draft))
 
     def cancel(self, draft: str) -> None:
         """Abandon the ingestion and delete its upload. Raises DraftNotFound (E212), NotAllowed for another user's draft."""
-        view = waiting_run(self._engine, self._actor, draft)
+        view = _waiting_run(self._engine, self._actor, draft)
         needs_owner(self._actor, view.actor, "give up what another has begun")
         stopped = IngestionCancelled(name=str(view.request.get("name", "")))
         done = self._engine.db.write(
@@ -164,7 +164,7 @@ async def _confirm(engine: Engine, actor: Actor, options: ConfirmOptions, on_eve
     return result
 
 
-def preview_helper(engine: Engine, form: HelperForm) -> HelperPreview:
+def _preview_helper(engine: Engine, form: HelperForm) -> HelperPreview:
     """Check a form: every field is required; of a paragraph alone, its length is checked."""
     count = engine.tokens.count
     fields = helper.normalise(form.fields or {})
@@ -175,7 +175,7 @@ def preview_helper(engine: Engine, form: HelperForm) -> HelperPreview:
     return HelperPreview(text, tokens, fields, errors | ({"text": whole} if whole and not errors else {}))
 
 
-def waiting_run(engine: Engine, actor: Actor, draft: str) -> RunView:
+def _waiting_run(engine: Engine, actor: Actor, draft: str) -> RunView:
     """Raises DraftNotFound, also for a draft of another user."""
     try:
         run_id = validation.run(draft)
@@ -191,9 +191,9 @@ def waiting_run(engine: Engine, actor: Actor, draft: str) -> RunView:
 def reopen_draft(engine: Engine, actor: Actor, options: ConfirmOptions, listeners: tuple[Listener, ...] = ()) -> Reopened:
     """Reopen the draft's run with the user's helper. Raises DraftNotFound, NotAllowed, HelperInvalid naming invalid fields."""
     draft = options.draft
-    view = waiting_run(engine, actor, draft)
+    view = _waiting_run(engine, actor, draft)
     needs_owner(actor, view.actor, "go on with what another has begun")
-    preview = preview_helper(engine, HelperForm.of(options.fields, options.text))
+    preview = _preview_helper(engine, HelperForm.of(options.fields, options.text))
     if preview.errors:
         problem = f"{', '.join(preview.errors)} cannot be accepted"
         raise HelperInvalid(problem=problem, advice=" ".join(preview.errors.values()))

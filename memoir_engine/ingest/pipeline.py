@@ -194,7 +194,7 @@ async def _plan(
     try:
         chosen = await filing.walk()
     except BaseExceptionGroup as group:
-        raise first_error(group) from group
+        raise _first_error(group) from group
     return make_plan(source, helper, chunks, chosen, tree, tree_seq=now.seq)
 
 
@@ -228,9 +228,9 @@ async def _commit(
     return receipt
 
 
-def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def _first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """Return the failure to report: Memoir's own before others, then the first."""
     leaves: list[BaseException] = []
     for error in group.exceptions:
-        leaves.append(first_error(error) if isinstance(error, BaseExceptionGroup) else error)
+        leaves.append(_first_error(error) if isinstance(error, BaseExceptionGroup) else error)
     return next((error for error in leaves if isinstance(error, MemoirError)), leaves[0])

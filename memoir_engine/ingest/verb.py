@@ -56,10 +56,10 @@ def estimate(engine: Engine, content: str | bytes, name: str) -> Estimate:
         max_mb = engine.resolved.config.max_file_mb
         text = IngestFileOptions(content, name=name).upload(max_mb).read().text
     pieces = engine.cut(text) if text.strip() else []
-    return estimate_chunks(engine, [piece.tokens for piece in pieces], helper=engine.resolved.config.auto_source_identification)
+    return _estimate_chunks(engine, [piece.tokens for piece in pieces], helper=engine.resolved.config.auto_source_identification)
 
 
-def estimate_chunks(engine: Engine, tokens: Sequence[int], *, helper: bool) -> Estimate:
+def _estimate_chunks(engine: Engine, tokens: Sequence[int], *, helper: bool) -> Estimate:
     """tokens: of each chunk. helper: a contextual helper will be generated."""
     config, model = engine.resolved.config, engine.client.name
     if not tokens:
@@ -225,7 +225,7 @@ async def _file(ingestion: Ingestion, document: Document, helper: NewHelper | No
 
     def cut(text: str) -> list[Piece]:
         pieces = engine.cut(text)
-        expected = estimate_chunks(engine, [piece.tokens for piece in pieces], helper=helper is None)
+        expected = _estimate_chunks(engine, [piece.tokens for piece in pieces], helper=helper is None)
         ingestion.progress.estimate = expected
         tokens = (expected.tokens_prompt, expected.tokens_completion)
         run.emit(Estimated(expected.chunks, expected.calls, *tokens, expected.cost))

@@ -161,14 +161,14 @@ def past_result(engine: Engine, actor: Actor, run_id: str) -> IngestResult:
         latency_ms=result.get("latency_ms", 0.0),
         warnings=tuple(result.get("warnings", ())),
         action_id=result.get("action_id"),
-        helper=None if source_id is None else engine.db.read(lambda tx: first_helper(tx, run_id, source_id)),
+        helper=None if source_id is None else engine.db.read(lambda tx: _first_helper(tx, run_id, source_id)),
         error=error,
         draft=run_id if waits else None,
         estimate=None if estimate is None else Estimate(**estimate),
     )
 
 
-def first_helper(tx: Tx, run_id: str, source_id: int) -> str | None:
+def _first_helper(tx: Tx, run_id: str, source_id: int) -> str | None:
     """Return the contextual helper the source was filed with, if this run filed it; None where it was erased."""
     if sources.get(tx, source_id).run_id != run_id:
         return None

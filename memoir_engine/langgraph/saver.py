@@ -50,7 +50,7 @@ Written = list[Write]
 Loaded = tuple[CheckpointRow, dict[int, tuple[str, bytes]], Written]
 
 
-def in_thread(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+def _in_thread(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
     """Return the method for callers that must not wait: it runs in a thread of its own."""
 
     @wraps(method)
@@ -178,13 +178,13 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
                 return
             after = (page[-1][0].thread, page[-1][0].id)
 
-    aput = in_thread(put)
-    aput_writes = in_thread(put_writes)
-    adelete_thread = in_thread(delete_thread)
-    adelete_for_runs = in_thread(delete_for_runs)
-    acopy_thread = in_thread(copy_thread)
-    aprune = in_thread(prune)  # type: ignore[arg-type]  # as above
-    aget_tuple = in_thread(get_tuple)
+    aput = _in_thread(put)
+    aput_writes = _in_thread(put_writes)
+    adelete_thread = _in_thread(delete_thread)
+    adelete_for_runs = _in_thread(delete_for_runs)
+    acopy_thread = _in_thread(copy_thread)
+    aprune = _in_thread(prune)  # type: ignore[arg-type]  # as above
+    aget_tuple = _in_thread(get_tuple)
 
     async def alist(
         self,

@@ -100,7 +100,7 @@ def digest(typed: Typed) -> bytes:
     return hashlib.blake2b(typed[1], digest_size=16, key=typed[0].encode()[:64]).digest()
 
 
-def by_items(value: object) -> bool:
+def _by_items(value: object) -> bool:
     """Return True for values stored item by item: lists of messages, documents, records."""
     return type(value) is list and bool(value) and not isinstance(value[0], _SCALAR)
 
@@ -126,7 +126,7 @@ def plan(
             planned.held[channel] = parent.held[channel]
             if channel in parent.lists:
                 planned.lists[channel] = parent.lists[channel]
-        elif by_items(value):
+        elif _by_items(value):
             items = _Items(parent, channel, planned.fresh.setdefault(series(channel), []), dumps, touched, compares)
             items.plan_into(planned, cast("list[object]", value))
         else:

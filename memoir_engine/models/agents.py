@@ -117,7 +117,7 @@ class LedgeredModel(WrapperModel):
             if client.speaks_no_http:
                 measure.wire.sent = body
             send = self._send(messages, cast("ModelSettings", settings), parameters, measure, words)
-            return await calls.attempt(measure, send, lambda response: Answer(response, reply_with_calls(response)))
+            return await calls.attempt(measure, send, lambda response: Answer(response, _reply_with_calls(response)))
 
         return (await calls.patiently(turn.seat, attempt)).response
 
@@ -165,7 +165,7 @@ def request_body(messages: list[ModelMessage], parameters: ModelRequestParameter
     return json.dumps({"messages": turns, "tools": tools}, ensure_ascii=False, default=str)
 
 
-def reply_with_calls(response: ModelResponse) -> str:
+def _reply_with_calls(response: ModelResponse) -> str:
     """Return the text; with the tool calls, if there are any."""
     parts = [part for part in response.parts if part.part_kind == "tool-call"]
     calls = [{"name": part.tool_name, "args": part.args, "id": part.tool_call_id} for part in parts]
@@ -173,7 +173,7 @@ def reply_with_calls(response: ModelResponse) -> str:
     return json.dumps({"text": text, "tool_calls": calls}, ensure_ascii=False, default=str) if calls else text
 
 
-def to_model(history: Sequence[Message]) -> list[ModelMessage]:
+def _to_model(history: Sequence[Message]) -> list[ModelMessage]:
     """Return pydantic-ai's messages, in order; removals and calls that could not be read are left out."""
     answered = {message.rest.get("tool_call_id") for message in history if base_kind(message.kind) == "tool"}
     asked: dict[str, str] = {}  # id of a call → name of its tool
@@ -188,7 +188,7 @@ def to_model(history: Sequence[Message]) -> list[ModelMessage]:
             if parts:
                 messages.append(ModelResponse(parts=parts))
             continue
-        part = request_part(message, asked)
+        part = _request_part(message, asked)
         if part is not None and messages and isinstance(messages[-1], ModelRequest):
             messages[-1] = ModelRequest(parts=[*messages[-1].parts, part])
         elif part is not None:
@@ -196,7 +196,7 @@ def to_model(history: Sequence[Message]) -> list[ModelMessage]:
     return messages
 
 
-def request_part(message: Message, asked: dict[str, str]) -> ModelRequestPart | None:
+def _request_part(message: Message, asked: dict[str, str]) -> ModelRequestPart | None:
     """Return a message that is not the model's, None where it has no place; a call in `asked` is answered once."""
     kind = base_kind(message.kind)
     if kind == "system":
@@ -210,15 +210,15 @@ def request_part(message: Message, asked: dict[str, str]) -> ModelRequestPart | 
     return UserPromptPart(f"{speaker}: {message.text}" if speaker else message.text)
 
 
-def from_model(messages: Iterable[ModelMessage]) -> tuple[Message, ...]:
+def _from_model(messages: Iterable[ModelMessage]) -> tuple[Message, ...]:
     """Return the messages that a turn added, without the person's own."""
     added: list[Message] = []
     for message in messages:
-        added += tool_results(message) if isinstance(message, ModelRequest) else model_message(message)
+        added += _tool_results(message) if isinstance(message, ModelRequest) else _model_message(message)
     return tuple(added)
 
 
-def tool_results(request: ModelRequest) -> list[Message]:
+def _tool_results(request: ModelRequest) -> list[Message]:
     results = []
     for part in request.parts:
         if part.part_kind == "tool-return":
@@ -231,7 +231,7 @@ def tool_results(request: ModelRequest) -> list[Message]:
     return results
 
 
-def model_message(response: ModelResponse) -> list[Message]:
+def _model_message(response: ModelResponse) -> list[Message]:
     """Return the model's message, none if it is empty."""
     text = response.text or ""
     calls = [
@@ -309,20 +309,20 @@ async def converse(
     model = LedgeredModel(seat.model, turn)
     full = f"task: {chat.VERSION}\n{instructions}"
     try:
-        messages, limited = await run_agent(model, to_model(history), text, full, tools, max_tool_calls)
+        messages, limited = await _run_agent(model, _to_model(history), text, full, tools, max_tool_calls)
     except Exception as error:
         ours = _our_error(error)
         if ours is error:
             raise
         raise ours or ModelReplyInvalid(model=turn.client.choice.named, problem=one_line(str(error))) from error
-    added = from_model(messages)
+    added = _from_model(messages)
     last = next((message for message in reversed(added) if message.kind == "ai"), None)
     text = "" if last is None or last.rest.get("tool_calls") else last.text
     calls = tuple(call_id for call_id, _ in turn.written)
     return Turned(text, added, calls, limited, turn.client.name, tuple(turn.warnings))
 
 
-async def run_agent(
+async def _run_agent(
     model: LedgeredModel, history: list[ModelMessage], text: str, instructions: str, tools: Sequence[object], most: int
 ) -> tuple[list[ModelMessage], bool]:
     """Return the new messages, and whether more than `most` calls of tools were wanted.

@@ -118,7 +118,7 @@ class Embedding:
         tokens = sent or sum(map(len, self.texts)) // CHARS_PER_TOKEN
         price = await asyncio.to_thread(cost, self.choice, tokens, 0)
         try:
-            vectors = ordered_vectors(result.embeddings, len(self.texts), clock.wire)
+            vectors = _ordered_vectors(result.embeddings, len(self.texts), clock.wire)
         except ValueError as problem:
             wrong = ModelReplyInvalid(model=self.choice.named, problem=str(problem))
             await self._record(clock, str(wrong), price, clock.wire.received, latency_ms, tokens=tokens, estimated=not sent)
@@ -179,7 +179,7 @@ def packed(batches: Sequence[Vectors], dim: int) -> Vectors:
     return np.concatenate(batches) if batches else np.zeros((0, dim), dtype=np.float32)
 
 
-def ordered_vectors(embeddings: Sequence[Sequence[float]], count: int, wire: Exchange) -> Vectors:
+def _ordered_vectors(embeddings: Sequence[Sequence[float]], count: int, wire: Exchange) -> Vectors:
     """Return the vectors in the order of the texts, of unit length. Raises ValueError with what is wrong with them.
 
     The SDK hands them out as they came; the number of the text that each belongs to stands in the body, if anywhere.
@@ -199,7 +199,7 @@ def ordered_vectors(embeddings: Sequence[Sequence[float]], count: int, wire: Exc
         raise ValueError("a vector is no list of numbers") from None
     if problem:
         raise ValueError(problem)
-    return unit_vectors(vectors)
+    return _unit_vectors(vectors)
 
 
 def _order(wire: Exchange) -> list[int]:
@@ -207,7 +207,7 @@ def _order(wire: Exchange) -> list[int]:
     return [int(item.get("index", at)) for at, item in enumerate(listed)]
 
 
-def unit_vectors(rows: NDArray[np.float64]) -> Vectors:
+def _unit_vectors(rows: NDArray[np.float64]) -> Vectors:
     """Scale rows to unit length. Raises ValueError for one that has none."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if not (np.isfinite(lengths) & (lengths > 0)).all():
@@ -276,7 +276,7 @@ class Plugged:
         if rows.shape != wanted:
             raise self._failed(f"its vectors have the shape {rows.shape} instead of {wanted}")
         try:
-            return unit_vectors(rows)
+            return _unit_vectors(rows)
         except ValueError as problem:
             raise self._failed(str(problem)) from None
 

@@ -67,7 +67,7 @@ class MiniLM:
         by_length = sorted(range(len(ids)), key=lambda at: len(ids[at]))
         for start in range(0, len(by_length), AT_ONCE):
             some = by_length[start : start + AT_ONCE]
-            found[some] = pooled([ids[at] for at in some], weights)
+            found[some] = _pooled([ids[at] for at in some], weights)
         return found
 
     def _model(self) -> tuple[Tokenizer, dict[str, Floats]]:
@@ -78,7 +78,7 @@ class MiniLM:
                 tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
                 tokenizer.no_padding()
                 tokenizer.enable_truncation(MOST_TOKENS)  # the file says 128
-                self._loaded = tokenizer, read_weights(self._folder / "model.safetensors")
+                self._loaded = tokenizer, _read_weights(self._folder / "model.safetensors")
             return self._loaded
 
 
@@ -102,7 +102,7 @@ def open_minilm(config: MemoirConfig) -> MiniLM:
     return MiniLM(folder)
 
 
-def read_weights(path: Path) -> dict[str, Floats]:
+def _read_weights(path: Path) -> dict[str, Floats]:
     """A safetensors file: eight bytes of length, a table in JSON, the numbers."""
     content = path.read_bytes()
     size = int.from_bytes(content[:8], "little")
@@ -115,21 +115,21 @@ def read_weights(path: Path) -> dict[str, Floats]:
     return found
 
 
-def pooled(ids: Sequence[Sequence[int]], weights: dict[str, Floats]) -> Floats:
+def _pooled(ids: Sequence[Sequence[int]], weights: dict[str, Floats]) -> Floats:
     """(n, 384): the mean over the tokens of each text, of unit length."""
     longest = max(map(len, ids))
     padded = np.array([[*one, *[0] * (longest - len(one))] for one in ids])
     there = np.array([[1.0] * len(one) + [0.0] * (longest - len(one)) for one in ids], np.float32)
     state = weights["embeddings.word_embeddings.weight"][padded] + weights["embeddings.position_embeddings.weight"][:longest]
-    state = normed(state + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm", weights)
+    state = _normed(state + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm", weights)
     for layer in range(6):
-        state = attention_layer(state, there, f"encoder.layer.{layer}", weights)
+        state = _attention_layer(state, there, f"encoder.layer.{layer}", weights)
     mean = (state * there[:, :, None]).sum(1) / there.sum(1, keepdims=True)
     unit: Floats = mean / np.linalg.norm(mean, axis=1, keepdims=True)
     return unit
 
 
-def attention_layer(state: Floats, there: Floats, name: str, weights: dict[str, Floats]) -> Floats:
+def _attention_layer(state: Floats, there: Floats, name: str, weights: dict[str, Floats]) -> Floats:
     """state: (n, tokens, 384). Attention, then two linear maps, each added to what came in and normed."""
     n, tokens, _ = state.shape
 
@@ -142,9 +142,11 @@ def attention_layer(state: Floats, there: Floats, name: str, weights: dict[str, 
     shares = np.exp(near - near.max(-1, keepdims=True))
     shares /= shares.sum(-1, keepdims=True)
     seen = (shares @ heads("value")).transpose(0, 2, 1, 3).reshape(n, tokens, DIM)
-    state = normed(linear(seen, f"{name}.attention.output.dense", weights) + state, f"{name}.attention.output.LayerNorm", weights)
-    wide = gelu(linear(state, f"{name}.intermediate.dense", weights))
-    return normed(linear(wide, f"{name}.output.dense", weights) + state, f"{name}.output.LayerNorm", weights)
+    state = _normed(
+        linear(seen, f"{name}.attention.output.dense", weights) + state, f"{name}.attention.output.LayerNorm", weights
+    )
+    wide = _gelu(linear(state, f"{name}.intermediate.dense", weights))
+    return _normed(linear(wide, f"{name}.output.dense", weights) + state, f"{name}.output.LayerNorm", weights)
 
 
 def linear(state: Floats, name: str, weights: dict[str, Floats]) -> Floats:
@@ -152,14 +154,14 @@ def linear(state: Floats, name: str, weights: dict[str, Floats]) -> Floats:
     return made
 
 
-def normed(state: Floats, name: str, weights: dict[str, Floats]) -> Floats:
+def _normed(state: Floats, name: str, weights: dict[str, Floats]) -> Floats:
     off = state - state.mean(-1, keepdims=True)
     spread = np.sqrt((off * off).mean(-1, keepdims=True) + np.float32(1e-12))
     made: Floats = off / spread * weights[f"{name}.weight"] + weights[f"{name}.bias"]
     return made
 
 
-def gelu(state: Floats) -> Floats:
+def _gelu(state: Floats) -> Floats:
     """x · Φ(x); the error function by Abramowitz and Stegun 7.1.26, to 1.5e-7."""
     z = np.abs(state) * np.float32(np.sqrt(0.5))
     t = 1 / (1 + np.float32(0.3275911) * z)

@@ -107,7 +107,7 @@ class Choice:
 
 def choose(config: MemoirConfig, secrets: Secrets) -> Choice:
     """Raises ModelNotNamed, KeyMissing, or InvalidSetting when a bare name has no server."""
-    named = config.model or unnamed_model(secrets)
+    named = config.model or _unnamed_model(secrets)
     prefix, _, rest = named.partition(":")
     if named == OFFLINE:
         return Choice(OFFLINE, "offline", "offline", named=named)
@@ -121,20 +121,20 @@ def choose(config: MemoirConfig, secrets: Secrets) -> Choice:
             raise KeyMissing(model=named, variable=variable)
         return Choice(rest, next(p for p in get_args(Provider) if p == prefix), "own", key=variable, named=named)
     if prefix in ("openai", "openai-chat", "openai-responses") and rest:
-        return openai_choice(rest, named, secrets, prefix.removeprefix("openai").lstrip("-"))
+        return _openai_choice(rest, named, secrets, prefix.removeprefix("openai").lstrip("-"))
     if _OPENAI_NAME.match(named):
-        return openai_choice(named, named, secrets)
-    return choice_by_server(named, secrets)
+        return _openai_choice(named, named, secrets)
+    return _choice_by_server(named, secrets)
 
 
-def unnamed_model(secrets: Secrets) -> str:
+def _unnamed_model(secrets: Secrets) -> str:
     for variable, _ in _SERVERS:
         if secrets.get(variable):
             raise ModelNotNamed(origin=variable)
     return OPENAI_DEFAULT if secrets.get("OPENAI_API_KEY") else OFFLINE
 
 
-def openai_choice(model: str, named: str, secrets: Secrets, api: str = "") -> Choice:
+def _openai_choice(model: str, named: str, secrets: Secrets, api: str = "") -> Choice:
     """A base URL stands for a proxy of OpenAI, as in its SDK; most of them speak chat completions only."""
     url = secrets.get("OPENAI_BASE_URL")
     if not secrets.get("OPENAI_API_KEY") and not url:
@@ -143,7 +143,7 @@ def openai_choice(model: str, named: str, secrets: Secrets, api: str = "") -> Ch
     return Choice(model, "openai", spoken, _rooted(url) if url else None, "OPENAI_API_KEY", named)
 
 
-def choice_by_server(named: str, secrets: Secrets) -> Choice:
+def _choice_by_server(named: str, secrets: Secrets) -> Choice:
     for variable, provider in _SERVERS:
         if url := secrets.get(variable):
             key = "OPENAI_API_KEY" if provider == "compatible" else None
@@ -203,7 +203,7 @@ def translated(error: Exception, choice: Choice, timeout_s: float, secrets: Secr
     from pydantic_ai import exceptions as theirs
 
     model = choice.named
-    problem = one_line(secrets.scrub(provider_message(error)))
+    problem = one_line(secrets.scrub(_provider_message(error)))
     if isinstance(error, TimeoutError | theirs.ModelTimeoutError | theirs.ModelRequestTimeout):
         return ModelTimedOut(model=model, timeout_s=timeout_s)
     if isinstance(error, theirs.ModelConnectionError):
@@ -241,7 +241,7 @@ def one_line(text: str) -> str:
     return joined if len(joined) <= LINE_CHARS else joined[: LINE_CHARS - 1] + "…"
 
 
-def provider_message(error: Exception) -> str:
+def _provider_message(error: Exception) -> str:
     """Return the provider's own sentence where there is one; else the exception's."""
     body = getattr(error, "body", None)
     if isinstance(body, dict):

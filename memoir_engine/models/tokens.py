@@ -217,9 +217,9 @@ _FACTORS: dict[TokenMethodName, tuple[float, str]] = {
 }
 
 
-def method_for(model: str) -> TokenMethodName:
+def _method_for(model: str) -> TokenMethodName:
     """The method that `auto` is for a model, named with or without its provider."""
-    if model == OFFLINE or own_encoding(model):
+    if model == OFFLINE or _own_encoding(model):
         return "openai"
     bare = name_of(model).bare.rsplit("/", 1)[-1].lower()
     if bare.startswith("claude") or model.startswith("anthropic"):
@@ -237,8 +237,8 @@ def token_counter(model: str, method: str = "auto") -> Counter:
     if method not in CHOICES:
         advice = f"Use one of: {', '.join(CHOICES)}."
         raise InvalidSetting(name="method", value=method, problem="no tokens are counted by it", advice=advice)
-    name = method_for(model) if method == "auto" else method
-    own = NAMES[0] if model == OFFLINE else own_encoding(model)
+    name = _method_for(model) if method == "auto" else method
+    own = NAMES[0] if model == OFFLINE else _own_encoding(model)
     return _counter(name, (own or NAMES[0]) if name == "openai" else NAMES[0], own is not None)
 
 
@@ -379,7 +379,7 @@ def name_of(model: str) -> Name:
 @lru_cache(maxsize=256)
 def is_exact(model: str) -> bool:
     """True if counts are the model's own. The offline model has no other count than the one used here."""
-    return model == OFFLINE or own_encoding(model) is not None
+    return model == OFFLINE or _own_encoding(model) is not None
 
 
 def count_tokens(text: str, model: str = "gpt-4o-mini") -> int:
@@ -418,7 +418,7 @@ class TokenCounter:
     @cached_property
     def _encoding(self) -> Encoding | None:
         """None where litellm counts by something else than the encodings known here."""
-        own = NAMES[0] if self.model == OFFLINE else own_encoding(self.model)
+        own = NAMES[0] if self.model == OFFLINE else _own_encoding(self.model)
         return encoding(own) if own else _litellm_encoding(self._bare)
 
     def _count(self, text: str) -> int:
@@ -452,7 +452,7 @@ class _Counts:
         return tokens
 
 
-def own_encoding(model: str) -> str | None:
+def _own_encoding(model: str) -> str | None:
     """The encoding of an OpenAI model, if it is one of the two that come with us."""
     bare, own = name_of(model)
     try:

@@ -162,11 +162,11 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
     detail.calls: with their replies.
     """
     run, record = detail.run, detail.run.result
-    paths = tuple(PathChoice(tuple(ids), path_names(ids, names), tuple(ranks)) for ids, ranks in record.get("paths", ()))
+    paths = tuple(PathChoice(tuple(ids), _path_names(ids, names), tuple(ranks)) for ids, ranks in record.get("paths", ()))
     by_leaf = {path.category_ids[-1]: path.names for path in paths if path.category_ids}
     leaves = {key: leaf for key, leaf, _ in record.get("chunks", ())}
-    attempts = attempts_by_call(detail.calls, record.get("calls", ()))
-    responses = tuple(to_response(calls, detail.decisions) for calls in attempts)
+    attempts = _attempts_by_call(detail.calls, record.get("calls", ()))
+    responses = tuple(_to_response(calls, detail.decisions) for calls in attempts)
     replies = [call for call in detail.calls if call.error is None and call.reply]
     last = next((call.reply for call in reversed(replies) if call.purpose == "answer"), None)
     return QueryResult(
@@ -185,7 +185,7 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
             if key in chunks
         ),
         dropped_paths=tuple(
-            DroppedPath(path_names(ids, names), tuple(ids), reason, count) for ids, reason, count in record.get("dropped", ())
+            DroppedPath(_path_names(ids, names), tuple(ids), reason, count) for ids, reason, count in record.get("dropped", ())
         ),
         paths=paths,
         responses=responses,
@@ -199,13 +199,13 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
         after=record.get("after"),
         warnings=tuple(record.get("warnings", ())),
         compression_ratio=record.get("ratio"),
-        summaries=stored_summaries(record.get("summaries", ()), replies),
+        summaries=_stored_summaries(record.get("summaries", ()), replies),
         as_of_seq=as_of_seq(run),
         error=ErrorReport.of(restore_error(run.error, run.remedy)) if run.error else None,
     )
 
 
-def path_names(ids: Sequence[int], names: Mapping[int, str]) -> tuple[str, ...]:
+def _path_names(ids: Sequence[int], names: Mapping[int, str]) -> tuple[str, ...]:
     return tuple(names.get(category, "?") for category in ids)
 
 
@@ -214,7 +214,7 @@ def _used_chunk(chunk: Chunk, path: Path, number: int, quotes: Sequence[Sequence
     return UsedChunk(chunk.id, path, number, chunk.source_id, chunk.start, chunk.end, spans, cited)
 
 
-def stored_summaries(rows: Sequence[Sequence[Any]], replies: Sequence[Call]) -> tuple[ChunkSummary, ...]:
+def _stored_summaries(rows: Sequence[Sequence[Any]], replies: Sequence[Call]) -> tuple[ChunkSummary, ...]:
     """Return the summaries with their texts; one whose reply was erased is left out."""
     texts = {call.id: condense.texts(decode(call.reply or "")) for call in replies if call.purpose == "condense"}
     return tuple(
@@ -224,7 +224,7 @@ def stored_summaries(rows: Sequence[Sequence[Any]], replies: Sequence[Call]) -> 
     )
 
 
-def attempts_by_call(calls: Sequence[Call], order: Sequence[int]) -> list[list[Call]]:
+def _attempts_by_call(calls: Sequence[Call], order: Sequence[int]) -> list[list[Call]]:
     """Group the attempts of each successful call, in the `order` of call ids where it is known.
 
     Calls may run at the same time (width_scope="path"), so attempts are matched by their fingerprint.
@@ -239,7 +239,7 @@ def attempts_by_call(calls: Sequence[Call], order: Sequence[int]) -> list[list[C
     return sorted(answered, key=lambda attempts: place.get(attempts[-1].id, len(place)))
 
 
-def to_response(attempts: Sequence[Call], decisions: Sequence[Decision]) -> Response:
+def _to_response(attempts: Sequence[Call], decisions: Sequence[Decision]) -> Response:
     call = attempts[-1]
     options = (option for decision in decisions if decision.call_id == call.id for option in decision.options)
     chosen = (option for option in options if option.rank is not None)
@@ -265,8 +265,8 @@ def compare(runs: tuple[RunView, RunView], results: tuple[QueryResult, QueryResu
     return RunComparison(
         one=one,
         other=other,
-        settings=compare_settings(runs, results),
-        choices=compare_choices(one.decisions, other.decisions),
+        settings=_compare_settings(runs, results),
+        choices=_compare_choices(one.decisions, other.decisions),
         paths_both=tuple(path for leaf, path in leaves[0].items() if leaf in leaves[1]),
         paths_one=tuple(path for leaf, path in leaves[0].items() if leaf not in leaves[1]),
         paths_other=tuple(path for leaf, path in leaves[1].items() if leaf not in leaves[0]),
@@ -278,7 +278,7 @@ def compare(runs: tuple[RunView, RunView], results: tuple[QueryResult, QueryResu
     )
 
 
-def compare_settings(runs: tuple[RunView, RunView], results: tuple[QueryResult, QueryResult]) -> tuple[ComparedSetting, ...]:
+def _compare_settings(runs: tuple[RunView, RunView], results: tuple[QueryResult, QueryResult]) -> tuple[ComparedSetting, ...]:
     """Return the settings and models that differ."""
 
     def settings(run: RunView, result: QueryResult) -> dict[str, str]:
@@ -290,24 +290,24 @@ def compare_settings(runs: tuple[RunView, RunView], results: tuple[QueryResult, 
     return tuple(ComparedSetting(name, first, second) for name, first, second in pairs if first != second)
 
 
-def compare_choices(one: Sequence[Decision], other: Sequence[Decision]) -> tuple[ComparedChoice, ...]:
+def _compare_choices(one: Sequence[Decision], other: Sequence[Decision]) -> tuple[ComparedChoice, ...]:
     """Pair the decisions by level and parent; within a level in the order of `one`, then those of `other` alone."""
     sides = [{(decision.level, decision.parent_id or 0): decision for decision in side} for side in (one, other)]
     places = sorted(dict.fromkeys([*sides[0], *sides[1]]), key=lambda place: place[0])
-    return tuple(compare_choice(sides[0].get(place), sides[1].get(place)) for place in places)
+    return tuple(_compare_choice(sides[0].get(place), sides[1].get(place)) for place in places)
 
 
-def compare_choice(one: Decision | None, other: Decision | None) -> ComparedChoice:
+def _compare_choice(one: Decision | None, other: Decision | None) -> ComparedChoice:
     decision = one or other
     assert decision is not None
     offered = [{option.category_id: option for option in side.options} if side else {} for side in (one, other)]
-    options = [compare_option(offered[0].get(key), offered[1].get(key)) for key in dict.fromkeys([*offered[0], *offered[1]])]
+    options = [_compare_option(offered[0].get(key), offered[1].get(key)) for key in dict.fromkeys([*offered[0], *offered[1]])]
     options.sort(key=lambda o: (-max(o.one or 0, o.other or 0), -(o.opinion or 0.0), o.category_id))
     present = (one is not None, other is not None)
     return ComparedChoice(decision.level, decision.parent_id, decision.parent_path, tuple(options), present)
 
 
-def compare_option(one: Option | None, other: Option | None) -> ComparedOption:
+def _compare_option(one: Option | None, other: Option | None) -> ComparedOption:
     option = one or other
     assert option is not None
     ranks = (one.rank if one else None, other.rank if other else None)

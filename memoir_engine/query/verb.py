@@ -62,7 +62,7 @@ def query_verb(
     scope: the width_scope of the run it branches from; None takes the configuration's. Both are kept with the request.
     """
     options = options.checked()
-    request = replace(to_request(engine, options), preset=preset or {})
+    request = replace(_to_request(engine, options), preset=preset or {})
     if scope == "path" or scope == "level":
         request = replace(request, width_scope=scope)
     max_width = engine.resolved.config.max_width
@@ -72,7 +72,7 @@ def query_verb(
 
     async def work(run: Run) -> QueryResult:
         progress.run_id = run.id
-        await ask_question(engine, request, run, progress)
+        await _ask_question(engine, request, run, progress)
         return progress.result(wall_ms=run.clock.tick_ms() - began)
 
     def failed(run: Run, error: MemoirError) -> QueryResult:
@@ -92,12 +92,12 @@ def query_verb(
     )
 
 
-async def ask_question(engine: Engine, request: QueryRequest, run: Run, progress: Progress) -> None:
+async def _ask_question(engine: Engine, request: QueryRequest, run: Run, progress: Progress) -> None:
     """Open the memory as of the moment asked about, and answer into `progress`."""
 
     def record(level: Sequence[Decision]) -> None:
         """Write a level's decisions with the next call: transactions of their own would double their number."""
-        choices, first = [new_choice(decision) for decision in level], len(progress.decisions)
+        choices, first = [_new_choice(decision) for decision in level], len(progress.decisions)
         progress.decisions.extend(level)
 
         def write(tx: Tx, again: bool) -> None:
@@ -144,7 +144,7 @@ async def ask_question(engine: Engine, request: QueryRequest, run: Run, progress
             await written()
 
 
-def new_choice(decision: Decision) -> NewChoice:
+def _new_choice(decision: Decision) -> NewChoice:
     """Turn a decision into the row that is stored."""
     ranks = {option.category_id: option.rank or 0 for option in decision.options}
     return NewChoice(
@@ -162,7 +162,7 @@ def new_choice(decision: Decision) -> NewChoice:
     )
 
 
-def to_request(engine: Engine, options: QueryOptions) -> QueryRequest:
+def _to_request(engine: Engine, options: QueryOptions) -> QueryRequest:
     """Fill in the configuration. Raises ConfigurationError."""
     config, limiting = engine.resolved.config, options.prompt_limiting_strategy
     limiting = config.prompt_limiting_strategy if limiting is None else limiting
@@ -190,7 +190,7 @@ def what_if_verb(engine: Engine, actor: Actor, options: WhatIfOptions, listeners
         advice = "Give the run of a question that was answered; runs.list(verb='query') shows them."
         raise InvalidSetting(name="run_id", value=run_id, problem=problem, advice=advice)
     decisions = result_of(engine, actor, run_id).decisions
-    chosen = offered_choice(decisions, decision_id, validation.rows("take", options.take))
+    chosen = _offered_choice(decisions, decision_id, validation.rows("take", options.take))
     request, since = view.request, view.tree_seq or 0
     repeated = {field.name for field in fields(QueryOptions)} - {"after", "page_size"}  # the branch begins at its first page
     again = QueryOptions(**{name: value for name, value in request.items() if name in repeated})
@@ -201,22 +201,22 @@ def what_if_verb(engine: Engine, actor: Actor, options: WhatIfOptions, listeners
         actor,
         again,
         listeners,
-        preset=preset_choices(decisions, decision_id, chosen),
+        preset=_preset_choices(decisions, decision_id, chosen),
         branch={"run": run_id, "decision": decision_id, "take": list(chosen)},
         scope=request.get("width_scope"),
     )
 
 
-def preset_choices(decisions: Sequence[Decision], decision_id: int, take: Sequence[int]) -> dict[int, tuple[PresetChoice, ...]]:
+def _preset_choices(decisions: Sequence[Decision], decision_id: int, take: Sequence[int]) -> dict[int, tuple[PresetChoice, ...]]:
     """Return the choices down to the decision's own level, by level; ranks are unique per level, from the count of choices down.
 
     The new choices get the rank of the best choice they replace, or the first if there was none.
     """
     at = next(decision for decision in decisions if decision.id == decision_id)
     above = [decision for decision in decisions if decision.level < at.level]
-    repeated = {level: chosen_options([d for d in above if d.level == level]) for level in {d.level for d in above}}
-    beside = chosen_options([d for d in decisions if d.level == at.level and d.id != decision_id])
-    replaced = [rank for _, _, rank in chosen_options([at])]
+    repeated = {level: _chosen_options([d for d in above if d.level == level]) for level in {d.level for d in above}}
+    beside = _chosen_options([d for d in decisions if d.level == at.level and d.id != decision_id])
+    replaced = [rank for _, _, rank in _chosen_options([at])]
     first = sum(rank > max(replaced) for _, _, rank in beside) if replaced else 0
     ordered = [(parent, category, "repeated") for parent, category, _ in beside]
     ordered[first:first] = [(at.parent_id or 0, category, "reviewer") for category in take]
@@ -225,7 +225,7 @@ def preset_choices(decisions: Sequence[Decision], decision_id: int, take: Sequen
     return {**higher, at.level: here}
 
 
-def chosen_options(decisions: Sequence[Decision]) -> list[tuple[int, int, int]]:
+def _chosen_options(decisions: Sequence[Decision]) -> list[tuple[int, int, int]]:
     """Return (parent, category, rank) of the options chosen, best first."""
     rows = [
         (decision.parent_id or 0, option.category_id, option.rank)
@@ -236,7 +236,7 @@ def chosen_options(decisions: Sequence[Decision]) -> list[tuple[int, int, int]]:
     return sorted(rows, key=lambda row: -row[2])
 
 
-def offered_choice(decisions: Sequence[Decision], decision_id: int, take: tuple[int, ...]) -> tuple[int, ...]:
+def _offered_choice(decisions: Sequence[Decision], decision_id: int, take: tuple[int, ...]) -> tuple[int, ...]:
     """Return the categories to take, each once. Raises ChoiceNotOffered."""
     decision = next((row for row in decisions if row.id == decision_id), None)
     offered = {option.category_id for option in decision.options} if decision else set()

@@ -80,7 +80,7 @@ class Language(NamedTuple):
     apart: bool = False
 
 
-def alphabet_cost(letters: str, first: float) -> Cost:
+def _alphabet_cost(letters: str, first: float) -> Cost:
     """Return the cost of letters given by falling frequency: `first` nats for the first, 0.09 (9 %) more for each next."""
     costs = {letter: first + 0.09 * rank for rank, letter in enumerate(letters)}
     costs |= {letter.upper(): cost for letter, cost in costs.items() if len(letter.upper()) == 1 and letter.upper() != letter}
@@ -97,7 +97,7 @@ def _alphabetic(group: dict[str, Any]) -> list[Language]:
     """Build languages with an alphabet, from a table of languages.toml."""
     encodings, apart = tuple(group["encodings"].split()), group["apart"]
     return [
-        Language(encodings, alphabet_cost(letters, 2.3 if apart else 3.5), frozenset(words), apart)
+        Language(encodings, _alphabet_cost(letters, 2.3 if apart else 3.5), frozenset(words), apart)
         for letters, *words in map(str.split, group["languages"].values())
     ]
 
@@ -108,7 +108,7 @@ def lead_byte(char: str, encoding: str) -> int:
     return coded[0] if len(coded) == 2 else 0
 
 
-def ideograph_cost(encoding: str, common: str, first: range, second: range, own: Cost) -> Cost:
+def _ideograph_cost(encoding: str, common: str, first: range, second: range, own: Cost) -> Cost:
     """Return the cost of East Asian characters: common ones, those of the first level of the standard, of the second, or strange.
 
     own: the cost of characters of the language's own script, 0 for others.
@@ -133,19 +133,19 @@ LANGUAGES: tuple[Language, ...] = (
     *(language for group in _WRITING["alphabetic"] for language in _alphabetic(group)),
     Language(
         ("cp932", "euc_jp", "euc_jis_2004"),
-        ideograph_cost("euc_jp", _WRITING["kanji"], range(0xB0, 0xD0), range(0xD0, 0xF5), kana_cost),
+        _ideograph_cost("euc_jp", _WRITING["kanji"], range(0xB0, 0xD0), range(0xD0, 0xF5), kana_cost),
     ),
     Language(
         ("gb18030",),
-        ideograph_cost("gb2312", _WRITING["hanzi"], range(0xB0, 0xD8), range(0xD8, 0xF8), lambda _char: 0.0),
+        _ideograph_cost("gb2312", _WRITING["hanzi"], range(0xB0, 0xD8), range(0xD8, 0xF8), lambda _char: 0.0),
     ),
     Language(
         ("big5", "big5hkscs"),
-        ideograph_cost("big5", _WRITING["traditional"], range(0xA4, 0xC7), range(0xC9, 0xFA), lambda _char: 0.0),
+        _ideograph_cost("big5", _WRITING["traditional"], range(0xA4, 0xC7), range(0xC9, 0xFA), lambda _char: 0.0),
     ),
     Language(
         ("cp949",),
-        ideograph_cost(
+        _ideograph_cost(
             *("euc_kr", _WRITING["hangul"], range(0), range(0xCA, 0xFE)),
             lambda char: 7.0 if "가" <= char <= "힣" and lead_byte(char, "euc_kr") else 0.0,
         ),
@@ -186,7 +186,7 @@ class _Candidate(NamedTuple):
 
 def guess(data: bytes) -> Guess | None:
     """Guess the legacy encoding of bytes that are not all ASCII; None if no encoding gives a plausible text."""
-    for at, best in enumerate(ranked := rank_encodings(foreign_lines(data))):
+    for at, best in enumerate(ranked := _rank_encodings(_foreign_lines(data))):
         text = _try(data, best.encoding)
         if text is None:
             continue
@@ -198,7 +198,7 @@ def guess(data: bytes) -> Guess | None:
     return None
 
 
-def foreign_lines(data: bytes) -> bytes:
+def _foreign_lines(data: bytes) -> bytes:
     """Return the lines with bytes beyond ASCII, up to SAMPLE bytes. No candidate encoding has a line break inside a character."""
     lines: list[bytes] = []
     left = SAMPLE
@@ -209,7 +209,7 @@ def foreign_lines(data: bytes) -> bytes:
     return b"\n".join(lines)
 
 
-def rank_encodings(sample: bytes) -> list[_Candidate]:
+def _rank_encodings(sample: bytes) -> list[_Candidate]:
     """Score every encoding that decodes the sample, best first; ties in the order of LANGUAGES."""
     languages: dict[str, list[Language]] = {}
     usual: dict[str, float] = {}
@@ -237,7 +237,7 @@ def _cost(text: str, languages: list[Language]) -> tuple[float, float]:
     for (before, char), count in Counter(zip(" " + text, text, strict=False)).items():
         chars[char] += count
         if not (before.isascii() and char.isascii()):
-            neighbours += count * neighbour_cost(before, char)
+            neighbours += count * _neighbour_cost(before, char)
     plain = _ASCII * sum(count for char, count in chars.items() if char.isascii())
     foreign = [(char, count) for char, count in chars.items() if not char.isascii()]
     words = Counter(_WORDS.findall(text.lower())) if any(language.words for language in languages) else Counter[str]()
@@ -253,7 +253,7 @@ def _cost(text: str, languages: list[Language]) -> tuple[float, float]:
     return min(map(weighed, languages))
 
 
-def neighbour_cost(before: str, char: str) -> float:
+def _neighbour_cost(before: str, char: str) -> float:
     """Penalise pairs that words do not have: an inner capital or final letter, two scripts, a digit or sign after a letter."""
     case = _CASE if before.islower() and char.isupper() else 0.0
     if char.isupper() and not char.isascii():
@@ -262,13 +262,13 @@ def neighbour_cost(before: str, char: str) -> float:
         return case + (_NO_WORD if before in _BEFORE and char.isalpha() else 0.0)
     if before == "ς" and char.isalpha():  # stands at the end of words only
         return _NO_WORD
-    scripts = script_of(before), script_of(char)
+    scripts = _script_of(before), _script_of(char)
     if not char.isalpha():
         return case + (_NO_WORD if char in _BEHIND or (char.isdecimal() and scripts[0] != "east") else 0.0)
     return case if scripts[0] == scripts[1] else _EAST if "east" in scripts else case + _SCRIPTS
 
 
-def script_of(letter: str) -> str:
+def _script_of(letter: str) -> str:
     code = ord(letter)
     if code >= 0x2E80:
         return "east"

@@ -59,9 +59,9 @@ class Letterhead(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def letterhead(message: EmailMessage) -> Letterhead:
+def _letterhead(message: EmailMessage) -> Letterhead:
     """Read subject, people and date from the header of a message."""
-    fields = {name: value for name in SHOWN if name in message and (value := as_line(str(message[name])))}
+    fields = {name: value for name in SHOWN if name in message and (value := _as_line(str(message[name])))}
     warnings = tuple(f"{name} is not wholly legible" for name, value in fields.items() if "\ufffd" in value)
     lines = tuple(f"{name}: {value}" for name, value in fields.items())
     return Letterhead(fields.get("Subject"), fields.get("From"), sending_time(message), lines, warnings)
@@ -79,7 +79,7 @@ def sending_time(message: EmailMessage) -> str | None:
     return moment.isoformat()
 
 
-def as_line(value: str) -> str | None:
+def _as_line(value: str) -> str | None:
     """Return a value as one line without control characters; None if it is empty."""
     return one_line(_CONTROLS.sub(" ", value))
 
@@ -128,7 +128,7 @@ class PartText(NamedTuple):
 
 def text_of(part: EmailMessage, name: str) -> PartText:
     """Decode the text of a part. Raises TextInvalid (E205) if it holds NUL characters."""
-    data, broken = content_of(part)
+    data, broken = _content_of(part)
     charset = part.get_content_charset() or ""
     stated = _stated(data, charset)
     if stated is not None:
@@ -141,7 +141,7 @@ def text_of(part: EmailMessage, name: str) -> PartText:
     return _checked(decoded.text, (*broken, *unfit, *decoded.warnings), name)
 
 
-def content_of(part: EmailMessage) -> tuple[bytes, tuple[str, ...]]:
+def _content_of(part: EmailMessage) -> tuple[bytes, tuple[str, ...]]:
     """Return the bytes of a part without inner parts, transfer encoding undone, and what was repaired."""
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
@@ -150,11 +150,11 @@ def content_of(part: EmailMessage) -> tuple[bytes, tuple[str, ...]]:
         del part["Content-Transfer-Encoding"]  # with it, the bytes as received are not accessible
         source = part.get_payload(decode=True)
         warning = "its base64 is broken; it was decoded as far as it goes"
-        return decode_broken_base64(source if isinstance(source, bytes) else b""), (warning,)
+        return _decode_broken_base64(source if isinstance(source, bytes) else b""), (warning,)
     return data, ()
 
 
-def structural_warnings(part: EmailMessage) -> tuple[str, ...]:
+def _structural_warnings(part: EmailMessage) -> tuple[str, ...]:
     return tuple(text for kind, text in _REPAIRS.items() if any(isinstance(defect, kind) for defect in part.defects))
 
 
@@ -165,13 +165,13 @@ def size_of(count: int) -> str:
     return f"{count / 1000:.0f} kB" if count < 999_500 else f"{count / 1e6:.1f} MB"
 
 
-def nul_characters(name: str) -> TextInvalid:
+def _nul_characters(name: str) -> TextInvalid:
     return TextInvalid(name=name, problem="the message holds NUL characters", advice="Save its text as a file of its own.")
 
 
 def _checked(text: str, warnings: tuple[str, ...], name: str) -> PartText:
     if "\x00" in text:
-        raise nul_characters(name)
+        raise _nul_characters(name)
     text, halves = without_surrogates(text)
     return PartText(text.removeprefix("\ufeff"), (*warnings, *halves))
 
@@ -191,7 +191,7 @@ def _stated(data: bytes, charset: str) -> str | None:
     return None
 
 
-def decode_broken_base64(source: bytes) -> bytes:
+def _decode_broken_base64(source: bytes) -> bytes:
     """Decode base64 leniently; keep a mailing list's plain footer after it, and text that never was base64."""
     encoded, rest = source, b""
     if _BLANK_WITHIN.search(source):
@@ -244,7 +244,7 @@ class MailText:
 
     def write(self, message: EmailMessage, depth: int = 0, *, level: int = 0) -> Letterhead:
         """Write a message and those inside it. level: 0 for the outermost, 1 for one forwarded in it, and so on."""
-        head = letterhead(message)
+        head = _letterhead(message)
         self.warn(*head.warnings)
         if level:
             self.flow.heading(level, f"Forwarded message: {head.subject}" if head.subject else "Forwarded message")
@@ -278,17 +278,17 @@ class MailText:
             words = text_of(part, self.name)
             warnings, page = words.warnings, read_html(words.text.encode(), encoding="utf-8")
         else:
-            data, warnings = content_of(part)
+            data, warnings = _content_of(part)
             if b"\x00" in data:
-                raise nul_characters(self.name)
+                raise _nul_characters(self.name)
             page = read_html(data)
         self.warn(*warnings)
         self.flow.insert(page.text, page.headings, deeper=level)
         self.has_words |= bool(page.text)
 
     def name_attachment(self, part: EmailMessage) -> None:
-        name = as_line((part.get_filename() or "").replace("\\", "/").rpartition("/")[2]) or part.get_content_type()
-        size = len(content_of(part)[0])
+        name = _as_line((part.get_filename() or "").replace("\\", "/").rpartition("/")[2]) or part.get_content_type()
+        size = len(_content_of(part)[0])
         self.attachments.append(name)
         self.flow.break_line()
         self.flow.add(f"Attachment: {name}, {size_of(size)}" if size else f"Attachment: {name}")
@@ -301,11 +301,11 @@ class MailText:
         kind = part.get_content_type()
         if kind in _SEALED:
             raise self.refused("it is encrypted, or signed in a way that hides its text")
-        self.warn(*structural_warnings(part))
+        self.warn(*_structural_warnings(part))
         if kind == "multipart/alternative" and part.is_multipart():
             yield from self.best_alternative(part, depth)
         elif part.get_content_maintype() == "multipart":
-            parts = inner_parts(part) or split_by_boundary(part)
+            parts = inner_parts(part) or _split_by_boundary(part)
             for inner in parts:
                 yield from self.leaves(inner, depth + 1)
             if not parts:
@@ -367,7 +367,7 @@ def inner_parts(part: EmailMessage) -> list[EmailMessage]:
     return [inner for inner in payload if isinstance(inner, EmailMessage)] if isinstance(payload, list) else []
 
 
-def split_by_boundary(part: EmailMessage) -> list[EmailMessage]:
+def _split_by_boundary(part: EmailMessage) -> list[EmailMessage]:
     """Split a part whose boundary is missing or wrong, by the first line that looks like one."""
     body = part.get_payload(decode=True)
     boundary = _BOUNDARY.search(body) if isinstance(body, bytes) else None

@@ -91,7 +91,7 @@ def _metadata(reader: PdfReader) -> tuple[str | None, str | None, str | None]:
 def _headings(reader: PdfReader, texts: list[str], starts: tuple[int, ...]) -> Iterator[Heading]:
     """Yield the entries of the outline whose words occur on their page; the others have no offset."""
     try:
-        entries = list(outline_entries(reader, reader.outline, 1))
+        entries = list(_outline_entries(reader, reader.outline, 1))
     except MemoryError:
         raise
     except Exception:  # as with metadata
@@ -105,10 +105,10 @@ def _headings(reader: PdfReader, texts: list[str], starts: tuple[int, ...]) -> I
             yield Heading(level, words, starts[page] + found.start())
 
 
-def outline_entries(reader: PdfReader, entries: Any, level: int) -> Iterator[tuple[int, str, int | None]]:
+def _outline_entries(reader: PdfReader, entries: Any, level: int) -> Iterator[tuple[int, str, int | None]]:
     """Yield (level, title, page number) of an outline and those nested in it."""
     for entry in entries:
         if isinstance(entry, list):
-            yield from outline_entries(reader, entry, level + 1)
+            yield from _outline_entries(reader, entry, level + 1)
         else:
             yield level, str(entry.title or ""), reader.get_destination_page_number(entry)

@@ -93,10 +93,10 @@ def _scan(decoded: Decoded, name: str, kind: Kind) -> Document:
     text, repaired = clean(decoded.text, name)
     if kind == "md":
         headings = markdown_headings(text)
-        fields = markdown_fields(text, headings)
+        fields = _markdown_fields(text, headings)
     else:
-        headings = plain_headings(text)
-        fields = plain_fields(text, headings, name)
+        headings = _plain_headings(text)
+        fields = _plain_fields(text, headings, name)
     warnings = (*decoded.warnings, *repaired)
     dated = fields.dated or date_in_name(name)
     return Document(kind, text, fields.title, fields.author, dated, headings, (), decoded.encoding, warnings)
@@ -182,7 +182,7 @@ def kind_of(data: bytes, name: str) -> Kind:
         raise FileTypeUnknown(name=name, problem=problem)
     if named == "eml" or (named is None and is_mail(data)):
         return "eml"
-    if is_binary(data):
+    if _is_binary(data):
         raise FileTypeUnknown(name=name, problem="its content is binary, not text")
     is_html = data[:1024].lstrip().lower().startswith((b"<!doctype html", b"<html"))
     return named or ("html" if is_html else "txt")
@@ -222,7 +222,7 @@ def _mail_fields(data: bytes, *, strict: bool) -> set[bytes]:
     return fields & _MAIL_FIELDS
 
 
-def is_binary(data: bytes) -> bool:
+def _is_binary(data: bytes) -> bool:
     """Report whether more than a tenth are control characters; UTF-16 is decoded before it is counted."""
     sample = data[:_SAMPLE]
     if sample.startswith(_ENCODED):
@@ -250,7 +250,7 @@ _WORDS = 12  # of a title
 _TITLED = (".txt", ".text", ".rst")
 
 
-def plain_fields(text: str, headings: tuple[Heading, ...] = (), name: str = "") -> Fields:
+def _plain_fields(text: str, headings: tuple[Heading, ...] = (), name: str = "") -> Fields:
     """Return the fields of the header; without one, a title from the first heading or, in prose, from a lone line 1."""
     fields = fields_of(mail_header(text))
     if fields != Fields():
@@ -258,10 +258,10 @@ def plain_fields(text: str, headings: tuple[Heading, ...] = (), name: str = "") 
     over = _OVER.match(text)
     if headings and over and headings[0].start == over.end():
         return Fields(headings[0].text)
-    return Fields(title_line(text) if name.lower().endswith(_TITLED) else None)
+    return Fields(_title_line(text) if name.lower().endswith(_TITLED) else None)
 
 
-def title_line(text: str) -> str | None:
+def _title_line(text: str) -> str | None:
     """Return a short line 1 that is not a sentence, greeting, entry or date and stands before a paragraph of sentences."""
     match = _ALONE.match(text)
     if match is None or not _ENDED.search(match[2]):
@@ -271,7 +271,7 @@ def title_line(text: str) -> str | None:
     return line if is_name and not _NO_TITLE.match(line) and iso_date(line) is None else None
 
 
-def plain_headings(text: str) -> tuple[Heading, ...]:
+def _plain_headings(text: str) -> tuple[Heading, ...]:
     """Find lines that are underlined by a row of one mark, at least as long; levels in the order the marks first occur."""
     marks: list[str] = []
     headings = []
@@ -293,14 +293,14 @@ _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _BLOCK = re.compile(r" {0,3}(?:[-*+>|]|\d+[.)])(?:\s|$)| {4}|\t")
 
 
-def markdown_fields(text: str, headings: tuple[Heading, ...]) -> Fields:
+def _markdown_fields(text: str, headings: tuple[Heading, ...]) -> Fields:
     """Return the fields of the front matter; without a title there, the first heading of level 1."""
-    fields = fields_of(front_matter(text))
+    fields = fields_of(_front_matter(text))
     first = next((heading.text for heading in headings if heading.level == 1), None)
     return fields if fields.title else fields._replace(title=first)
 
 
-def front_matter(text: str) -> dict[str, Any]:
+def _front_matter(text: str) -> dict[str, Any]:
     """Return the values of the YAML or TOML at the start of a text; none where it is broken."""
     if toml := _TOML.match(text):
         try:

@@ -93,7 +93,7 @@ def evidence(engine: Engine, waiting: QueueItem) -> ReviewEvidence:
     def work(tx: Tx) -> ReviewEvidence:
         item, chunk = items(tx, [waiting])[0], chunks.get(tx, chunk_id)
         text, helper = sources.text(tx, source_id), sources.helper(tx, source_id)
-        likeliest = likeliest_leaves(snapshot, item)
+        likeliest = _likeliest_leaves(snapshot, item)
         paths = categories.paths(tx, likeliest)
         neighbours = [chunk for chunk in chunks.of_ids(tx, list(nearness)) if chunk.category_id is not None]
         return ReviewEvidence(
@@ -160,7 +160,7 @@ def outcome_of(step: ReviewStep, why: MemoirError) -> StepOutcome:
     return StepOutcome(step.step_id, step.key, "refused", says)
 
 
-def likeliest_leaves(snapshot: TreeSnapshot, item: ReviewItem) -> dict[int, float]:
+def _likeliest_leaves(snapshot: TreeSnapshot, item: ReviewItem) -> dict[int, float]:
     """Return the likeliest leaves first, by what is filed in them beside the chunk itself; the present one is among them."""
     profiles, words = snapshot.profiles.fork(), terms(item.text)
     parents, own = {row.id: row.parent_id for row in snapshot.rows}, set[int]()

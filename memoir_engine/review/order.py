@@ -260,7 +260,7 @@ def page(
     counts: dict[str, int] = dict.fromkeys(STATES, 0)
     for item in matching:
         counts[item.filed.state] += 1
-    states = shown_states(state)
+    states = _shown_states(state)
     shown = [item for item in matching if item.filed.state in states]
     rest = shown if after is None else shown[bisect_right(shown, after, key=attrgetter("place")) :]
     more = rest[limit - 1] if len(rest) > limit else None
@@ -288,7 +288,7 @@ def read_cursor(after: str) -> Position | None:
         return None
 
 
-def shown_states(state: ReviewState | None) -> frozenset[ReviewState]:
+def _shown_states(state: ReviewState | None) -> frozenset[ReviewState]:
     """Return the states that a filter shows: None shows all; skipped items stay among the unreviewed ones."""
     if state is None:
         return frozenset(STATES)
@@ -305,7 +305,7 @@ def fact_page(
     held: Sequence[HeldFact], state: ReviewState | None, limit: int, after: FactPosition | None
 ) -> tuple[list[HeldFact], str | None]:
     """Return the next items and the cursor behind them."""
-    states = shown_states(state)
+    states = _shown_states(state)
     shown = sorted((item for item in held if item.state in states), key=place)
     first = 0 if after is None else bisect_right(shown, after, key=place)
     items = shown[first : first + limit]

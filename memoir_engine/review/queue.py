@@ -83,7 +83,7 @@ class FactReviews(View):
 
     def fact(self, key: str) -> FactReviewItem:
         """Return the fact or proposal of a key as of now. Raises ReviewItemNotFound, also for one of somebody else."""
-        fact_key, whose = checked_fact_key(key), access.any_of(self._actor)
+        fact_key, whose = _checked_fact_key(key), access.any_of(self._actor)
 
         def work(tx: Tx) -> FactReviewItem:
             held = reviews.get_item(tx, whose, fact_key)
@@ -160,7 +160,7 @@ class Reviews(FactReviews):
         """
         needs_auditor(self._actor, "review")
         outcomes: list[StepOutcome] = []
-        for portion in portions_of(_steps(steps)):
+        for portion in _portions_of(_steps(steps)):
             outcomes += self._engine.db.write(partial(self._do, steps=portion), operation="the review")
         if any(outcome.outcome == "done" for outcome in outcomes):
             self._engine.keeper.later()
@@ -170,7 +170,7 @@ class Reviews(FactReviews):
         """Return what the steps would do, one after another, and which of them could not be done and why. Changes nothing."""
         needs_auditor(self._actor, "review")
         checked = _steps(steps)
-        return self._read(lambda tx: item.preview(tx, checked, filing_decision, actor=self._actor.name))
+        return self._read(lambda tx: item.preview(tx, checked, _filing_decision, actor=self._actor.name))
 
     def approve(self, key: str, reason: str | None = None) -> Action:
         """Confirm that the item is right. Raises NotAllowed, ReviewItemNotFound, ReviewOvertaken, NothingChanges."""
@@ -189,13 +189,13 @@ class Reviews(FactReviews):
         needs_auditor(self._actor, verdict)
         engine, signature = self._engine, self._engine.signature(self._actor)
         step = ReviewStep(signature["action_id"], validation.text("key", key), verdict, reason=reason)
-        if is_of_fact(step):
+        if _is_of_fact(step):
             about, whose = fact_decision(step), access.any_of(self._actor)
             return engine.db.write(
                 lambda tx: reviews.perform(tx, whose, reviews.as_it_stands(tx, whose, about), **signature),
                 operation=f"the review of {key}",
             )
-        decision = filing_decision(step)
+        decision = _filing_decision(step)
         done = engine.db.write(
             lambda tx: filing_reviews.perform(tx, filing_reviews.as_it_stands(tx, decision), **signature),
             operation=f"the review of {key}",
@@ -210,14 +210,14 @@ class Reviews(FactReviews):
         by: dict[str, Any] = {"actor": self._actor.name, "action_id": step.step_id}
         clock = self._engine.clock
         try:
-            if is_of_fact(step):
+            if _is_of_fact(step):
                 id_of_caller("step_id", step.step_id)
                 about, whose = fact_decision(step), access.any_of(self._actor)
                 if reviews.done_before(tx, about, **by):
                     return StepOutcome(step.step_id, step.key, "again", action_id=step.step_id)
                 reviews.perform(tx, whose, about, clock=clock, **by)
             else:
-                decision = filing_decision(step)
+                decision = _filing_decision(step)
                 if filing_reviews.done_before(tx, decision, **by):
                     return StepOutcome(step.step_id, step.key, "again", action_id=step.step_id)
                 filing_reviews.perform(tx, decision, clock=clock, **by)
@@ -229,7 +229,7 @@ class Reviews(FactReviews):
         return self._engine.cache_of(WaitingList).weighed(self._engine.db, order.SampleRule(percent, seed))
 
 
-def is_of_fact(step: ReviewStep) -> bool:
+def _is_of_fact(step: ReviewStep) -> bool:
     return isinstance(step.key, str) and step.key.startswith(("fact-", "proposal-"))
 
 
@@ -240,10 +240,10 @@ def fact_decision(step: ReviewStep) -> FactDecision:
             advice = "A fact can be approved, rejected or skipped."
             raise InvalidSetting(name=name, value=value, problem="not valid for a fact", advice=advice)
     reason = None if step.reason is None else validation.text("reason", step.reason)
-    return FactDecision(checked_fact_key(step.key), step.verdict, reason, step.seen)
+    return FactDecision(_checked_fact_key(step.key), step.verdict, reason, step.seen)
 
 
-def checked_fact_key(key: object) -> FactKey:
+def _checked_fact_key(key: object) -> FactKey:
     """Raises ReviewItemNotFound for an invalid key."""
     fact_key = read_fact_key(validation.text("key", key))
     if fact_key is None or max(fact_key.number, fact_key.since) > validation.MOST_ID:
@@ -260,7 +260,7 @@ def id_of_caller(name: str, value: object) -> str:
     return action_id
 
 
-def filing_decision(step: ReviewStep) -> ReviewDecision:
+def _filing_decision(step: ReviewStep) -> ReviewDecision:
     """Check a step about a filing. Raises InvalidSetting; ReviewItemNotFound for an invalid key."""
     _check_choice("verdict", step.verdict, get_args(Verdict))
     _check_choice("seen", step.seen, get_args(ReviewState))
@@ -273,9 +273,9 @@ def filing_decision(step: ReviewStep) -> ReviewDecision:
     return ReviewDecision(*key, step.verdict, category, reason, step.seen)
 
 
-def portions_of(steps: Sequence[ReviewStep]) -> list[Sequence[ReviewStep]]:
+def _portions_of(steps: Sequence[ReviewStep]) -> list[Sequence[ReviewStep]]:
     """Split the steps into transactions: filings and facts apart, so that none takes the locks of both."""
-    alike = [tuple(group) for _, group in groupby(steps, key=is_of_fact)]
+    alike = [tuple(group) for _, group in groupby(steps, key=_is_of_fact)]
     return [group[at : at + TOGETHER] for group in alike for at in range(0, len(group), TOGETHER)]
 
 

@@ -43,7 +43,7 @@ class Proposals(ReviewView):
     def proposal(self, run_id: str) -> SplitProposal:
         """Return the result of a finished run of propose_split. Raises RunNotFound."""
         view = self._read(lambda tx: runs.get(tx, validation.run(run_id), user=runs_of(self._actor)))
-        return proposal_of(run_id, view.result)
+        return _proposal_of(run_id, view.result)
 
 
 class AsyncReview(Proposals):
@@ -76,7 +76,7 @@ def split_verb(
         words = (await asyncio.to_thread(engine.cache.current)).profiles
         node, items, beside = await engine.db.aread(lambda tx: contents(tx, number, words))
         config = engine.resolved.config
-        request = split_request(node, items, beside, config.hierarchy_depth, config.limit(node.level))
+        request = _split_request(node, items, beside, config.hierarchy_depth, config.limit(node.level))
         reply = await Asking(engine, run, QueryCancelled)(split.build(request), reuse=False)
         parsed = split.parse(reply.data, request)
         chunks = {item.id: item.chunks for item in request.items}
@@ -98,7 +98,7 @@ def split_verb(
     )
 
 
-def proposal_of(run_id: str, result: dict[str, Any]) -> SplitProposal:
+def _proposal_of(run_id: str, result: dict[str, Any]) -> SplitProposal:
     """Read the proposal from the run's record. Raises RunNotFound if it has none."""
     if "groups" not in result:
         raise RunNotFound(run_id=run_id)
@@ -120,7 +120,7 @@ def contents(tx: Tx, category_id: int, words: Profiles) -> tuple[Category, list[
     return node, items, beside
 
 
-def split_request(node: Category, items: list[SplitItem], beside: tuple[str, ...], depth: int, limit: int) -> SplitRequest:
+def _split_request(node: Category, items: list[SplitItem], beside: tuple[str, ...], depth: int, limit: int) -> SplitRequest:
     """Choose and shorten the items shown to the model. Raises NothingChanges, LimitReached."""
     if len(items) < 2:
         what = "chunk" if node.is_leaf else "category"

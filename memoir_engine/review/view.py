@@ -68,12 +68,12 @@ class TreeEdits(View):
         """Return what one of these verbs would do with the same arguments, or what prevents it. Changes nothing."""
         needs_auditor(self._actor, "preview an edit of the tree")
         named.pop("reason", None)
-        edit, limits = checked_edit(edit_draft.make_edit(verb, *arguments, **named)), self._engine.resolved.config.limit
+        edit, limits = _checked_edit(edit_draft.make_edit(verb, *arguments, **named)), self._engine.resolved.config.limit
         return self._read(lambda tx: edit_plan.preview(tx, edit, limits=limits))
 
     def _edit(self, edit: Edit, what: str, reason: str | None) -> Action:
         needs_auditor(self._actor, what)
-        edit = checked_edit(edit)
+        edit = _checked_edit(edit)
         limits, why = self._engine.resolved.config.limit, validation.reason(reason)
         signature = self._engine.signature(self._actor)
         done = self._engine.db.write(
@@ -182,7 +182,7 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
         )
 
 
-def checked_edit(edit: Edit) -> Edit:
+def _checked_edit(edit: Edit) -> Edit:
     """Check the ids and the name of an edit. Raises InvalidSetting, CategoryNotFound, ChunkNotFound."""
     is_new, at_top = edit.verb in ("create", "refile_many"), edit.verb in ("create", "move") and edit.other == 0
     return replace(

@@ -15,7 +15,7 @@ from memoir_engine.store.db.text_rules import owner_key
 NOBODY = "-"  # no key of an owner: what it is asked for is not there
 
 
-def speaks_for(actor: Actor) -> bool:
+def _speaks_for(actor: Actor) -> bool:
     """Return True if the actor may name any user."""
     return actor.user is None and "admin" in actor.roles
 
@@ -23,23 +23,23 @@ def speaks_for(actor: Actor) -> bool:
 def whose(actor: Actor, user_id: object = None) -> str:
     """Return the key of the owner to be read; NOBODY where the actor may not see them."""
     user = actor.user if user_id is None else validation.person("user_id", user_id)
-    return owner_key(user) if user == actor.user or speaks_for(actor) else NOBODY
+    return owner_key(user) if user == actor.user or _speaks_for(actor) else NOBODY
 
 
 def any_of(actor: Actor) -> str | None:
     """Return whose rows may be named by their id: the actor's own; None is anybody's, for who speaks for all."""
-    return None if speaks_for(actor) else owner_key(actor.user)
+    return None if _speaks_for(actor) else owner_key(actor.user)
 
 
 def runs_of(actor: Actor) -> str | None:
     """Return the user whose runs are seen beside the workspace's; None is everybody's, for who speaks for all."""
-    return actor.user if actor.user is not None or speaks_for(actor) else ""  # nobody is called so
+    return actor.user if actor.user is not None or _speaks_for(actor) else ""  # nobody is called so
 
 
 def writes_for(actor: Actor, user_id: object = None) -> str | None:
     """Return the user whose facts will be written. Raises FactsNotYours."""
     user = actor.user if user_id is None else validation.person("user_id", user_id)
-    if user != actor.user and not speaks_for(actor):
+    if user != actor.user and not _speaks_for(actor):
         raise FactsNotYours(actor=actor.name, user=user)
     return user
 

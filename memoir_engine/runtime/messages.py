@@ -33,7 +33,7 @@ def said(session_id: object, role: object, content: object, metadata: object, ts
     if any(not isinstance(value, str) or not value.strip() for value in (session_id, content)):
         raise ConversationInputMissing()
     text = validation.text("content", content)
-    who = short_text("role", role, ROLE_CHARS, "Say who speaks, e.g. user or assistant.")
+    who = _short_text("role", role, ROLE_CHARS, "Say who speaks, e.g. user or assistant.")
     kind = _KINDS.get(who.lower(), "chat")
     rest: dict[str, Any] = {} if metadata is None else {"metadata": validation.metadata(metadata)}
     if who not in _USUAL:
@@ -43,10 +43,10 @@ def said(session_id: object, role: object, content: object, metadata: object, ts
 
 def session(value: object, name: str = "session_id") -> str:
     """Check the id of a session. name: of the parameter. Raises InvalidSetting."""
-    return short_text(name, value, SESSION_CHARS, "Give the id of a session.")
+    return _short_text(name, value, SESSION_CHARS, "Give the id of a session.")
 
 
-def short_text(name: str, value: object, most_chars: int, if_empty: str) -> str:
+def _short_text(name: str, value: object, most_chars: int, if_empty: str) -> str:
     """Check a text that is neither blank nor too long. if_empty: the advice then. Raises InvalidSetting."""
     text = validation.text(name, value)
     if not text.strip():

@@ -47,7 +47,7 @@ LEAVE_S = 10.0  # how long closing waits for a run to stop
 CANCELLED = (IngestionCancelled, QueryCancelled, RememberingCancelled)
 
 
-def error_as_result(_run: Run, error: MemoirError) -> Any:
+def _error_as_result(_run: Run, error: MemoirError) -> Any:
     return error
 
 
@@ -71,7 +71,7 @@ class Verb(Generic[Result]):
     work: Callable[[Run], Coroutine[Any, Any, Result]]
     stopped: Callable[[], MemoirError]
     record: Callable[[Any], dict[str, Any]]
-    failed: Callable[[Run, MemoirError], Result] = error_as_result
+    failed: Callable[[Run, MemoirError], Result] = _error_as_result
     listeners: tuple[Listener, ...] = ()
     waits: Callable[[Result], bool] = lambda _: False
     kept: RunInput | None = None

@@ -54,7 +54,7 @@ async def reindex(engine: Engine, run: Run) -> Reindexed:
     total = await engine.db.aread(passages.count)
     run.emit(Reindexing("passages", total, total))
     run.check(QueryCancelled)
-    await asyncio.to_thread(rebuild_words, engine)
+    await asyncio.to_thread(_rebuild_words, engine)
     run.emit(Reindexing("words", total, total))
     embedded, problem = 0, None
     if engine.resolved.config.vector_store != OFF:
@@ -62,7 +62,7 @@ async def reindex(engine: Engine, run: Run) -> Reindexed:
         embedded = await engine.vectoring.catch_up(
             WORKSPACE, run, progress=lambda count: run.emit(Reindexing("vectors", count, total))
         )
-        problem = await asyncio.to_thread(fill_vectors, engine)
+        problem = await asyncio.to_thread(_fill_vectors, engine)
     if problem:
         run.emit(Warned("dense", problem))
     kept = await engine.db.aread(lambda tx: embeddings.count(tx, engine.embedder.id))
@@ -70,14 +70,14 @@ async def reindex(engine: Engine, run: Run) -> Reindexed:
     return Reindexed(run.id, total, kept, embedded, engine.embedder.id, round(run.clock.tick_ms() - began, 3), problem)
 
 
-def rebuild_words(engine: Engine) -> None:
+def _rebuild_words(engine: Engine) -> None:
     engine.passages.clear()
     engine.lexical.clear()
     engine.keeper.catch_up()
     engine.passages.catch_up()
 
 
-def fill_vectors(engine: Engine) -> str | None:
+def _fill_vectors(engine: Engine) -> str | None:
     """Have the vector index absorb the vectors. Return why it is unavailable, or None."""
     dim = engine.embedder.dim
     if dim is None:  # nothing was ever embedded
@@ -94,16 +94,16 @@ async def add_knowledge(engine: Engine, actor: Actor, doc_id: object, text: obje
 
     Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
     """
-    new = await asyncio.to_thread(checked_source, engine, actor, doc_id, text, metadata)
+    new = await asyncio.to_thread(_checked_source, engine, actor, doc_id, text, metadata)
     name = new.doc_id or ""
     if await engine.db.aread(lambda tx: ingestion.find_knowledge(tx, name)) is not None:
         raise DocIdExists()
-    stored = await run_verb(engine, actor, add_knowledge_verb(engine, new))
+    stored = await run_verb(engine, actor, _add_knowledge_verb(engine, new))
     engine.follow_up(actor)
     return stored
 
 
-def add_knowledge_verb(engine: Engine, new: NewSource) -> Verb[Knowledge | MemoirError]:
+def _add_knowledge_verb(engine: Engine, new: NewSource) -> Verb[Knowledge | MemoirError]:
     async def work(run: Run) -> Knowledge:
         def write(tx: Tx) -> Knowledge:
             source, action = ingestion.add_knowledge(
@@ -122,7 +122,7 @@ def add_knowledge_verb(engine: Engine, new: NewSource) -> Verb[Knowledge | Memoi
     return Verb(ingestion.KNOWLEDGE_VERB, request, None, work, QueryCancelled, record)
 
 
-def checked_source(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> NewSource:
+def _checked_source(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> NewSource:
     """Read the text as an ingestion would. Raises InvalidSetting, FileTooLarge, TextInvalid."""
     doc_id, text = validation.text("doc_id", doc_id), validation.text("text", text)
     for name, value in (("doc_id", doc_id), ("text", text)):
@@ -143,7 +143,7 @@ def checked_source(engine: Engine, actor: Actor, doc_id: object, text: object, m
         original=data,
         title=document.title,
         author=document.author,
-        dated=stated_date(kept.get("date")) or document.dated,
+        dated=_stated_date(kept.get("date")) or document.dated,
         headings=document.headings if document.text == text else (),
         metadata=kept,
         doc_id=doc_id,
@@ -153,7 +153,7 @@ def checked_source(engine: Engine, actor: Actor, doc_id: object, text: object, m
     return new
 
 
-def stated_date(value: object) -> str | None:
+def _stated_date(value: object) -> str | None:
     """Return a year, a month or a day (also of a time), or None: metadata are the caller's and need not hold a date."""
     if not isinstance(value, str):
         return None

@@ -58,7 +58,7 @@ class SummaryTarget:
     subject: str | None = None
 
 
-def to_options(value: object) -> SummaryOptions:
+def _to_options(value: object) -> SummaryOptions:
     """Check the options. Raises InvalidSetting naming the option."""
     if value is None:
         return SummaryOptions()
@@ -85,16 +85,16 @@ async def create_summary(engine: Engine, actor: Actor, session_id: object, doc_i
     """Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting, and errors of the model."""
     if (session_id is None) == (doc_id is None):
         raise SummaryTargetUnclear()
-    checked = to_options(options)
-    target = await engine.db.aread(lambda tx: read_target(tx, actor, session_id, doc_id))
+    checked = _to_options(options)
+    target = await engine.db.aread(lambda tx: _read_target(tx, actor, session_id, doc_id))
     if not target.text.strip():
         return ""
     if checked.summarizer is not None:
-        return await summarise_by(checked.summarizer, target.text)
-    return await run_verb(engine, actor, summary_verb(engine, target, checked))
+        return await _summarise_by(checked.summarizer, target.text)
+    return await run_verb(engine, actor, _summary_verb(engine, target, checked))
 
 
-def summary_verb(engine: Engine, target: SummaryTarget, options: SummaryOptions) -> Verb[str | MemoirError]:
+def _summary_verb(engine: Engine, target: SummaryTarget, options: SummaryOptions) -> Verb[str | MemoirError]:
     """Raises InvalidSetting and errors of the model, when the options name one that cannot be used."""
     client: ModelClient | None = None
     if options.settings:
@@ -104,7 +104,7 @@ def summary_verb(engine: Engine, target: SummaryTarget, options: SummaryOptions)
 
     async def work(run: Run) -> str:
         try:
-            return await summarise_target(engine, target, options.max_chars, Asking(engine, run, QueryCancelled, client))
+            return await _summarise_target(engine, target, options.max_chars, Asking(engine, run, QueryCancelled, client))
         finally:
             if client is not None:
                 await client.close()
@@ -117,7 +117,7 @@ def summary_verb(engine: Engine, target: SummaryTarget, options: SummaryOptions)
     return Verb(NAME, request, target.subject, work, QueryCancelled, record)
 
 
-async def summarise_target(engine: Engine, target: SummaryTarget, max_chars: int, ask: Asking) -> str:
+async def _summarise_target(engine: Engine, target: SummaryTarget, max_chars: int, ask: Asking) -> str:
     """Summarise in parts while the text is too long for one call, then as a whole."""
     text, summaries = target.text, 0
     cap = engine.resolved.config.max_token_budget // 2  # the instructions, the frame and the answer need room, too
@@ -154,7 +154,7 @@ async def _ask_all(ask: Asking, prompts: Sequence[summarise.SummaryRequest]) -> 
     return [summarise.Summary.model_validate(call.result().data).summary for call in calls]
 
 
-def read_target(tx: Tx, actor: Actor, session_id: object, doc_id: object) -> SummaryTarget:
+def _read_target(tx: Tx, actor: Actor, session_id: object, doc_id: object) -> SummaryTarget:
     """Read the whole text to summarise. Raises TargetNotFound, also for somebody else's session."""
     if doc_id is not None:
         source = ingestion.find_knowledge(tx, validation.text("doc_id", doc_id))
@@ -169,7 +169,7 @@ def read_target(tx: Tx, actor: Actor, session_id: object, doc_id: object) -> Sum
     return SummaryTarget("conversation", name, "\n".join(lines), messages.subject_of(session.number))
 
 
-async def summarise_by(summarizer: Summarizer, text: str) -> str:
+async def _summarise_by(summarizer: Summarizer, text: str) -> str:
     """Call the caller's function, in a thread of its own if it is not async. Its exceptions are raised as they are."""
     summary = summarizer(text) if inspect.iscoroutinefunction(summarizer) else await asyncio.to_thread(summarizer, text)
     if inspect.isawaitable(summary):

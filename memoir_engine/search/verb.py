@@ -56,7 +56,7 @@ Kinds = Iterable[str] | None
 _ISO = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 
 
-def to_query(query: object, top_k: object, alpha: object, fanout: object, candidates: object = False) -> SearchQuery:
+def _to_query(query: object, top_k: object, alpha: object, fanout: object, candidates: object = False) -> SearchQuery:
     """Check the arguments of a search. Raises QuestionEmpty, TopKInvalid, InvalidSetting."""
     words = validation.text("query", query)
     if not words.strip():
@@ -78,7 +78,7 @@ def to_query(query: object, top_k: object, alpha: object, fanout: object, candid
     return SearchQuery(words, top_k, alpha, min(fanout, MOST_FOUND), everything=everything)
 
 
-def to_filter(sources: Sources, kinds: Kinds, since: Day | None, until: Day | None) -> SearchFilter:
+def _to_filter(sources: Sources, kinds: Kinds, since: Day | None, until: Day | None) -> SearchFilter:
     """Check the filters of a search. Raises InvalidSetting, SourceNotFound."""
     first, last = checked_day("since", since), checked_day("until", until)
     if last is not None:
@@ -88,13 +88,13 @@ def to_filter(sources: Sources, kinds: Kinds, since: Day | None, until: Day | No
         raise InvalidSetting(name="since", value=since, problem=f"it is later than until, {until!s}", advice=advice)
     return SearchFilter(
         sources=None if sources is None else validation.sources(sources),
-        kinds=None if kinds is None else checked_kinds(kinds),
+        kinds=None if kinds is None else _checked_kinds(kinds),
         since=first,
         until=last,
     )
 
 
-def checked_kinds(value: object) -> tuple[str, ...]:
+def _checked_kinds(value: object) -> tuple[str, ...]:
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         advice = "Give kinds such as ('pdf', 'conversation'), or leave it out."
         raise InvalidSetting(name="kinds", value=value, problem="it must be a list of kinds", advice=advice)
@@ -141,8 +141,8 @@ class SearchOptions:
 
     def checked(self) -> tuple[SearchQuery, SearchFilter]:
         """Check types and ranges. Raises TopKInvalid, QuestionEmpty, InvalidSetting."""
-        query = to_query(self.query, self.top_k, self.alpha, self.fanout, self.candidates)
-        return query, to_filter(self.sources, self.kinds, self.since, self.until)
+        query = _to_query(self.query, self.top_k, self.alpha, self.fanout, self.candidates)
+        return query, _to_filter(self.sources, self.kinds, self.since, self.until)
 
 
 async def search(engine: Engine, actor: Actor, options: SearchOptions) -> list[SearchResult]:
@@ -151,7 +151,7 @@ async def search(engine: Engine, actor: Actor, options: SearchOptions) -> list[S
     if engine.embedder.lexical or engine.resolved.config.vector_store == OFF:  # no server is asked: no run
         searching = search_in_run(engine, actor, query, sieve, engine.unrecorded_run("search", actor))
     else:
-        searching = run_verb(engine, actor, search_verb(engine, actor, query, sieve))
+        searching = run_verb(engine, actor, _search_verb(engine, actor, query, sieve))
     return await engine.loop.bridge(searching, verb="search")
 
 
@@ -177,7 +177,7 @@ def searchable(engine: Engine, actor: Actor) -> Searchable:
     return engine.db.read(work)
 
 
-def search_verb(engine: Engine, actor: Actor, query: SearchQuery, sieve: SearchFilter) -> Verb[list[SearchResult] | MemoirError]:
+def _search_verb(engine: Engine, actor: Actor, query: SearchQuery, sieve: SearchFilter) -> Verb[list[SearchResult] | MemoirError]:
     def record(results: list[SearchResult]) -> dict[str, Any]:
         return {"passages": [result.passage_id for result in results]}
 

@@ -98,13 +98,13 @@ class Writing:
 
     def table(self, name: str, columns: list[str], rows: Iterable[list[Any]]) -> None:
         digest, size, count = hashlib.sha256(), 0, -1
-        with self._archive.open(member_of(name), "w", force_zip64=True) as file:
+        with self._archive.open(_member_of(name), "w", force_zip64=True) as file:
             for values in chain([columns], rows):
                 line = json.dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
                 file.write(line)
                 digest.update(line)
                 size, count = size + len(line), count + 1
-        self.members[member_of(name)] = Member(count, size, digest.hexdigest())
+        self.members[_member_of(name)] = Member(count, size, digest.hexdigest())
 
     def manifest(self, manifest: Manifest) -> None:
         self._archive.writestr(MANIFEST, json.dumps(asdict(manifest), indent=1, sort_keys=True))
@@ -151,7 +151,7 @@ class Reading:
 
     def table(self, name: str) -> Iterator[list[Any]]:
         """Yield the names of its columns, then its rows; nothing if the table is missing. Ends only if all was as promised."""
-        member = member_of(name)
+        member = _member_of(name)
         expected = self.manifest.members.get(member)
         if expected is None:
             return
@@ -217,7 +217,7 @@ def reading(path: Path) -> Iterator[Reading]:
         yield Reading(archive, str(path))
 
 
-def member_of(table: str) -> str:
+def _member_of(table: str) -> str:
     return f"tables/{table}.jsonl"
 
 
@@ -236,7 +236,7 @@ def export(db: Database, path: Path, *, made_by: str) -> Exported:
             head, depth, state_hash = actions.head(tx), schema.stored_depth(tx) or 0, state.state_hash(tx)
             told = {"seq": head.seq, "hash": head.hash, "at": stamp(head.at)}
             archive.manifest(Manifest(schema.REVISION, depth, told, state_hash, archive.members, made_by))
-        rows = {table.name: archive.members[member_of(table.name)].rows for table in tables()}
+        rows = {table.name: archive.members[_member_of(table.name)].rows for table in tables()}
         return Exported(str(path), path.stat().st_size, head, state_hash, rows)
 
     return db.read(work)
@@ -269,7 +269,7 @@ def look(path: Path) -> int:
         if revision > schema.REVISION:
             raise ImportTooNew(file=file.name, found=f"schema {revision}", known=f"schema {schema.REVISION}")
         for table in tables():
-            for _ in imported_rows(file, table):
+            for _ in _imported_rows(file, table):
                 pass
         return file.manifest.depth
 
@@ -285,7 +285,7 @@ def fill(db: Database, path: Path) -> AuditHead:
         for table in SEEDED:
             tx.execute(delete(table))
         for table in tables():
-            for batch in batches(imported_rows(file, table)):
+            for batch in batches(_imported_rows(file, table)):
                 tx.execute(insert(table), batch)
         counters = set(tx.execute(select(store_tables.counter.c.name)).scalars())
         newer = [{"name": name, "value": 0} for name in schema.COUNTERS if name not in counters]
@@ -326,9 +326,9 @@ def batches(rows: Iterator[tuple[dict[str, Any], int]]) -> Iterator[list[dict[st
         yield batch
 
 
-def imported_rows(file: Reading, table: Table) -> Iterator[tuple[dict[str, Any], int]]:
+def _imported_rows(file: Reading, table: Table) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield the rows of a table, each with the length of its texts."""
-    lines, member = file.table(table.name), member_of(table.name)
+    lines, member = file.table(table.name), _member_of(table.name)
     header, known = next(lines, None), table.columns.keys()
     names = header or []
     missing = [name for name in known if header is not None and name not in names and not table.columns[name].nullable]
@@ -341,13 +341,13 @@ def imported_rows(file: Reading, table: Table) -> Iterator[tuple[dict[str, Any],
         row = dict.fromkeys(table.columns.keys())
         for column, value in zip(columns, values, strict=True):
             try:
-                row[column.name] = value_of(column, value)
+                row[column.name] = _value_of(column, value)
             except (TypeError, ValueError) as wrong:
                 file.refuse(f"{member}, line {number}, {column.name}: {wrong}")
         yield row, sum(len(value) for value in values if isinstance(value, str))
 
 
-def value_of(column: Column[Any], value: Any) -> Any:
+def _value_of(column: Column[Any], value: Any) -> Any:
     """Convert a JSON value to the column's type. Raises TypeError or ValueError."""
     if value is None:
         if not column.nullable:

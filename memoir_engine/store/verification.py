@@ -57,7 +57,7 @@ class ChainLinks:
                 yield Problem(seq, f"event {seq} is not what was written")
             self.seq, self.hash, self.at = seq, true, at
             is_met = is_met or true == expected
-        head = stored_head(tx)
+        head = _stored_head(tx)
         if head is None:
             yield Problem(self.seq + 1, f"the history ends with event {self.seq}, and the row of its head is missing")
         elif head[:2] != (self.seq, self.hash):
@@ -70,7 +70,7 @@ class ChainLinks:
 
     def head(self, tx: Tx) -> AuditHead:
         """Return the stored head; if it cannot be read, the last event whose links hold."""
-        row = stored_head(tx) or (self.seq, self.hash, self.at)
+        row = _stored_head(tx) or (self.seq, self.hash, self.at)
         try:
             return AuditHead(row[0], row[1], moment_of(row[2]))
         except (TypeError, ValueError):
@@ -160,7 +160,7 @@ def _readable(problems: Iterator[Problem]) -> Iterator[Problem]:
         yield Problem(None, f"a row cannot be read: {type(damaged).__name__}: {damaged}")
 
 
-def stored_head(tx: Tx) -> tuple[int, str, str] | None:
+def _stored_head(tx: Tx) -> tuple[int, str, str] | None:
     c = tables.audit_head.c
     row = tx.execute(select(c.seq, c.hash, c.at).where(c.id == 1)).one_or_none()
     return None if row is None else (row.seq, row.hash, row.at)

@@ -78,7 +78,7 @@ def boundaries(text: str, start: int, stop: int, delimiters: Sequence[str]) -> l
     return places
 
 
-def line_and_sentence_ends(text: str, start: int, stop: int) -> Iterator[Boundary]:
+def _line_and_sentence_ends(text: str, start: int, stop: int) -> Iterator[Boundary]:
     """Yield the boundaries behind line breaks with start ≤ end ≤ stop, from the last to the first: most chunks need no others."""
     at = text.rfind("\n", start - 1, stop)
     while at >= 0:
@@ -90,7 +90,7 @@ def line_and_sentence_ends(text: str, start: int, stop: int) -> Iterator[Boundar
         at = text.rfind("\n", start - 1, behind)
 
 
-def soft_boundaries(text: str, start: int, stop: int) -> Iterator[Boundary]:
+def _soft_boundaries(text: str, start: int, stop: int) -> Iterator[Boundary]:
     """Yield the boundaries without a delimiter: behind the punctuation of a clause, then behind a word."""
     for strength, pattern in ((Strength.CLAUSE, _CLAUSE), (Strength.WORD, _WORD)):
         for match in pattern.finditer(text, max(0, start - 1), min(len(text), stop + 1)):
@@ -224,14 +224,14 @@ class _Cutting:
         return (
             self.last_break(start, stop, low, high)
             or self.last_mark(boundaries(self.text, start, stop, self.delimiters), low, high)
-            or self.last_mark(list(soft_boundaries(self.text, start, stop)), low, high)
+            or self.last_mark(list(_soft_boundaries(self.text, start, stop)), low, high)
             or self.last_token(here, high)
         )
 
     def last_break(self, start: int, stop: int, low: int, high: int) -> _Mark | None:
         """Return the best boundary if it is at a line break and better than any sentence within a line."""
         best: tuple[Strength, _Mark] | None = None
-        for strength, at in line_and_sentence_ends(self.text, start, stop) if "\n" in self.delimiters else ():
+        for strength, at in _line_and_sentence_ends(self.text, start, stop) if "\n" in self.delimiters else ():
             mark = self.mark(at, low - 1, high) if strength > (best[0] if best else Strength.SENTENCE) else None
             if mark is not None:
                 best = (strength, mark)
@@ -284,7 +284,7 @@ class _Cutting:
         """Return (place, cost of a cut there), from here to the end of the text, in order."""
         listed = boundaries(self.text, here.at + 1, len(self.text) - 1, self.delimiters)
         if soft:
-            listed = [*soft_boundaries(self.text, here.at + 1, len(self.text) - 1), *listed]
+            listed = [*_soft_boundaries(self.text, here.at + 1, len(self.text) - 1), *listed]
         best = {boundary.end: boundary.strength for boundary in sorted(listed)}  # the stronger of two at one offset
         places = [(here, 0)]
         for at, strength in sorted(best.items()):

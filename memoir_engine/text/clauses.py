@@ -44,12 +44,12 @@ def is_verb(word: str) -> bool:
     return any(base in _COMMON for base in _bases(low))
 
 
-def is_bare_verb(word: str) -> bool:
+def _is_bare_verb(word: str) -> bool:
     """Return True for the form after "they": "work", "order"; nouns may look alike. Lower case."""
     return word in _COMMON
 
 
-def to_present(word: str) -> str:
+def _to_present(word: str) -> str:
     """Return the form after "they" for an irregular past, lower case; any other word unchanged."""
     return _PRESENT.get(word, word)
 
@@ -279,7 +279,9 @@ def main_verb(text: str) -> str:
     """Return the stem of the main verb, in the present for irregular forms; "" if the only verb is "is" or "has"."""
     for word in words(predicate(text)):
         if word not in _HELPING | _AROUND_VERB:
-            return next(iter(tokens(to_present(word))), word) if is_verb(word) or is_bare_verb(word) or is_past_form(word) else ""
+            return (
+                next(iter(tokens(_to_present(word))), word) if is_verb(word) or _is_bare_verb(word) or is_past_form(word) else ""
+            )
     return ""
 
 
@@ -312,7 +314,7 @@ def _begins(word: str, then: str) -> bool:
     if word in _AROUND_VERB | {"not", "no", "never"}:
         return False
     return (
-        is_verb(word) or is_past_form(word) or (is_bare_verb(word) and (then in _PREPOSITIONS | _ARTICLES or is_dependent(then)))
+        is_verb(word) or is_past_form(word) or (_is_bare_verb(word) and (then in _PREPOSITIONS | _ARTICLES or is_dependent(then)))
     )
 
 

@@ -369,8 +369,8 @@ def boundaries(messages: Sequence[Utterance]) -> tuple[NDArray[np.float64], list
     reasons = [""] * len(messages)
     hello = goodbye = False
     for index, message in enumerate(messages):
-        greets, parts = _greets(message.text), holds_phrase(message.text[-_TAIL:], _GOODBYE, _GOODBYE_CJK)
-        turns = holds_phrase(message.text[:_HEAD], _TOPIC, _TOPIC_CJK)
+        greets, parts = _greets(message.text), _holds_phrase(message.text[-_TAIL:], _GOODBYE, _GOODBYE_CJK)
+        turns = _holds_phrase(message.text[:_HEAD], _TOPIC, _TOPIC_CJK)
         signs = ((AFTER_GOODBYE, goodbye and not parts), (HELLO, greets and not hello), (NEW_TOPIC, turns))
         why = [reason for reason, is_there in signs if is_there]
         worth[index] = USER * message.is_person + (1.0 if message.is_person else ELSEWHERE) * SIGN * len(why)
@@ -389,7 +389,7 @@ def _greets(text: str) -> bool:
     return hello or text.lstrip().startswith(_HELLO_CJK)
 
 
-def holds_phrase(text: str, phrases: Phrases, marks: Sequence[str]) -> bool:
+def _holds_phrase(text: str, phrases: Phrases, marks: Sequence[str]) -> bool:
     """Return True if one of the phrases, or of the marks of scripts without spaces, is in the text."""
     words = _WORD.findall(text.casefold())
     possible = [phrase for word in words if word in phrases for phrase in phrases[word]]
@@ -446,7 +446,7 @@ def shifts(talk: CutInput, *, block_tokens: int) -> Floats:
     near = nearness(talk, block_tokens=block_tokens)
     if len(near) < 3:
         return np.full(len(near), LEAST)
-    depth = depths(near)
+    depth = _depths(near)
     steep = (depth - depth[1:].mean()) / (depth[1:].std() or 1.0)
     peaks = (depth >= np.concatenate(([0.0], depth[:-1]))) & (depth > np.concatenate((depth[1:], [0.0])))
     return np.where(peaks, np.maximum(steep / STEEP, LEAST), LEAST)
@@ -460,12 +460,12 @@ def nearness(talk: CutInput, *, block_tokens: int) -> Floats:
     places = np.arange(1, len(talk))
     begins = np.minimum(np.searchsorted(sums, sums[places] - block_tokens, side="left"), places - 1)
     ends = np.maximum(np.searchsorted(sums, sums[places] + block_tokens, side="right") - 1, places + 1)
-    rows = embedded_rows(talk.messages, talk.embed) if talk.embed else word_rows(talk.messages)
-    cosines = compare_blocks(rows, begins, places, ends)
+    rows = _embedded_rows(talk.messages, talk.embed) if talk.embed else _word_rows(talk.messages)
+    cosines = _compare_blocks(rows, begins, places, ends)
     return np.concatenate(([cosines.mean()], cosines))
 
 
-def compare_blocks(
+def _compare_blocks(
     rows: Iterator[Floats], begins: NDArray[np.int64], places: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> Floats:
     """Compare blocks slice by slice. rows: vectors of the messages, (m, dim); a place waits until its last message is read."""
@@ -487,7 +487,7 @@ def compare_blocks(
     return cosines
 
 
-def depths(near: Floats) -> Floats:
+def _depths(near: Floats) -> Floats:
     """Return (n,) how far the nearness of a place lies below the best on each side of it."""
     left, right = near.copy(), near.copy()
     for away in range(1, min(AROUND, len(near) - 1) + 1):
@@ -498,7 +498,7 @@ def depths(near: Floats) -> Floats:
     return np.asarray(depth)
 
 
-def embedded_rows(messages: Sequence[Utterance], embed: Embed) -> Iterator[Floats]:
+def _embedded_rows(messages: Sequence[Utterance], embed: Embed) -> Iterator[Floats]:
     """Yield the embedder's vectors batch by batch. Raises ValueError for vectors that cannot be compared."""
     for first in range(0, len(messages), _BATCH):
         texts = [message.text for message in messages[first : first + _BATCH]]
@@ -508,7 +508,7 @@ def embedded_rows(messages: Sequence[Utterance], embed: Embed) -> Iterator[Float
         yield rows
 
 
-def word_rows(messages: Sequence[Utterance]) -> Iterator[Floats]:
+def _word_rows(messages: Sequence[Utterance]) -> Iterator[Floats]:
     """Yield words hashed into directions; a word counts by how rare it is in this conversation."""
     known: dict[str, int] = {}
     words: list[NDArray[np.int32]] = []  # of own slice each

@@ -44,11 +44,11 @@ def check(base: str, data: dict[str, Any]) -> dict[str, Any]:
     for is_wrong, reason in _FAULTS.get(base, ()):
         if is_wrong(data):
             raise InvalidMessage(reason)
-    check_storable(data)
+    _check_storable(data)
     return rest
 
 
-def check_storable(value: object, path: str = "", deep: int = 0) -> None:
+def _check_storable(value: object, path: str = "", deep: int = 0) -> None:
     """Check that a value is JSON which every database can store. Raises InvalidMessage naming the place."""
     here = path or "it"
     if deep > MOST_DEEP:
@@ -60,10 +60,10 @@ def check_storable(value: object, path: str = "", deep: int = 0) -> None:
             if not isinstance(name, str):
                 raise InvalidMessage(f"{here} has a name that is not a text")
             _check_text(name, here)
-            check_storable(item, f"{path}.{name}" if path else name, deep + 1)
+            _check_storable(item, f"{path}.{name}" if path else name, deep + 1)
     elif isinstance(value, list | tuple):
         for number, item in enumerate(value):
-            check_storable(item, f"{path}[{number}]", deep + 1)
+            _check_storable(item, f"{path}[{number}]", deep + 1)
     elif isinstance(value, float):
         if not isfinite(value):
             raise InvalidMessage(f"{here} is {value}, which JSON cannot say")

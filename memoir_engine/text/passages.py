@@ -119,12 +119,12 @@ def windows(text: str) -> list[tuple[int, int]]:
 def _whole(text: str, at: int) -> int:
     """Return the nearest place at or before `at` that parts no sign; `at` itself, or one before it, if none is near."""
     for place in range(at, max(at - LONGEST_SIGN, 0), -1):
-        if not parts_a_sign(text, place):
+        if not _parts_a_sign(text, place):
             return place
     return at - 1 if _is_pair(text, at) else at
 
 
-def parts_a_sign(text: str, at: int) -> bool:
+def _parts_a_sign(text: str, at: int) -> bool:
     """Return True if a cut before `at` parts a letter from its accent, an emoji or a flag, or a surrogate pair."""
     if at >= len(text):
         return False

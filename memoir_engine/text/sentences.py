@@ -136,10 +136,10 @@ def _ends(text: str, start: int, mark: re.Match[str], end: int) -> bool:
     last = _LAST_WORD.search(text, max(start, mark.start() - _MAX_WORD), mark.start() + 1)
     if mark.group()[0] != "." or last is None:
         return True
-    return not is_abbreviation(last.group(1), following)
+    return not _is_abbreviation(last.group(1), following)
 
 
-def is_abbreviation(word: str, following: str) -> bool:
+def _is_abbreviation(word: str, following: str) -> bool:
     """Return True if the full stop behind the word is part of it. following: the next character of ink."""
     folded = word.casefold()
     initial = len(word) == 1 and word.isalpha() and word.isupper() and word != "I"
@@ -179,7 +179,7 @@ def summarise(text: str, *, max_chars: int, tokenise: Tokeniser) -> str:
 
 def rank_sentences(sentences: Sequence[Sentence], tokenise: Tokeniser) -> list[int]:
     """Rank sentence indices, best first, each weighed against those before it. O(n²) for n sentences."""
-    weights = tfidf([tokenise(sentence.text) for sentence in sentences])
+    weights = _tfidf([tokenise(sentence.text) for sentence in sentences])
     if not weights.size:
         return list(range(len(sentences)))
     centre = weights.sum(axis=0)
@@ -205,7 +205,7 @@ def cut_at_word(text: str, max_chars: int) -> str:
     return (head[: head.rfind(" ")] if " " in head[1:] else head[:max_chars]).rstrip(" ,;:–-")
 
 
-def tfidf(tokens: Sequence[list[str]]) -> Matrix:
+def _tfidf(tokens: Sequence[list[str]]) -> Matrix:
     """Return TF-IDF rows of unit length, (n_sentences, n_terms)."""
     vocabulary = {term: at for at, term in enumerate(dict.fromkeys(term for row in tokens for term in row))}
     counts = np.zeros((len(tokens), len(vocabulary)), np.float32)

@@ -83,7 +83,7 @@ class OptionIndex:
         ids = np.concatenate([row.ids for row in rows]) if rows else np.zeros(0, np.intp)
         weights = np.concatenate([row.weights for row in rows]) if rows else np.zeros(0)
         owner = np.repeat(np.arange(self._rows), [len(row.ids) for row in rows])
-        self._terms, local = compact_ids(ids)
+        self._terms, local = _compact_ids(ids)
         self._index(local, weights, owner)
         self._ranked: dict[int, Ints] = {}
 
@@ -145,7 +145,7 @@ class OptionIndex:
         squares = np.bincount(whose, weights**2, minlength=len(texts))
         lengths = np.sqrt(squares + np.array([text.unknown for text in texts]) * self._new**2)
         even = (weights / np.where(lengths > 0, lengths, 1)[whose])[known]
-        hits, term = slice_positions(self._starts, place[known])
+        hits, term = _slice_positions(self._starts, place[known])
         cells = whose[known][term] * self._rows + self._owner[hits]
         cosines = np.bincount(cells, even[term] * self._weights[hits], minlength=len(texts) * self._rows)
         return np.asarray(cosines.reshape(len(texts), self._rows))
@@ -189,7 +189,7 @@ def group_close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[st
     return tuple(found for found in together if len(found) > 1)
 
 
-def compact_ids(ids: Ints) -> tuple[Ints, Ints]:
+def _compact_ids(ids: Ints) -> tuple[Ints, Ints]:
     """Return the ids that occur, ascending, and the index of each entry among them."""
     if not len(ids) or len(ids) < int(ids.max()) // 4:
         terms, local = np.unique(ids, return_inverse=True)
@@ -198,7 +198,7 @@ def compact_ids(ids: Ints) -> tuple[Ints, Ints]:
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[ids]
 
 
-def slice_positions(starts: Ints, places: Ints) -> tuple[Ints, Ints]:
+def _slice_positions(starts: Ints, places: Ints) -> tuple[Ints, Ints]:
     """Return all positions of the given slices, one after another, and the slice each belongs to."""
     lengths = starts[places + 1] - starts[places]
     which = np.repeat(np.arange(len(places)), lengths)
@@ -247,7 +247,7 @@ def _weighed(text: str) -> list[tuple[Features, float]]:
         del forms[word]
     if not text.isascii():
         stems, forms = _but_cjk(stems), _but_cjk(forms)
-        stems.update(gram for run in words(text) if is_cjk(run) for gram in cjk_grams(run))
+        stems.update(gram for run in words(text) if is_cjk(run) for gram in _cjk_grams(run))
     words_of = [(_features(word), 1 + math.log(count)) for word, count in sorted(stems.items())]
     pieces = [(_features(word, in_pieces=True), PIECES_SHARE * (1 + math.log(count))) for word, count in sorted(forms.items())]
     return words_of + pieces
@@ -257,7 +257,7 @@ def _but_cjk(counts: Counter[str]) -> Counter[str]:
     return Counter({word: count for word, count in counts.items() if not is_cjk(word)})
 
 
-def cjk_grams(run: str) -> list[str]:
+def _cjk_grams(run: str) -> list[str]:
     """Return the grams of a run of CJK signs; the run itself if no gram is left."""
     twos = [pair for at in range(len(run) - 1) if not _HIRAGANA.fullmatch(pair := run[at : at + 2])]
     return [*twos, *(run[at : at + 3] for at in range(len(run) - 2))] or [run]

@@ -151,7 +151,7 @@ class Support:
 def support(statement: str, chunk: str, *, tokenise: Tokenise) -> Support:
     """Find the support of one sentence of an answer, with or without its citations."""
     plain = without_marks(statement)
-    verbatim = find_verbatim(plain, chunk)
+    verbatim = _find_verbatim(plain, chunk)
     if verbatim:
         return Support((verbatim,), 1.0)
     terms = set(tokenise(plain))
@@ -160,7 +160,7 @@ def support(statement: str, chunk: str, *, tokenise: Tokenise) -> Support:
     return Support(tuple(sorted((sentence.start, sentence.end) for sentence in chosen)), round(share, 4))
 
 
-def find_verbatim(statement: str, chunk: str) -> tuple[int, int] | None:
+def _find_verbatim(statement: str, chunk: str) -> tuple[int, int] | None:
     """Find the statement verbatim, ignoring spacing and the end mark."""
     words = statement.rstrip(".!?。！？").split()
     if not words:

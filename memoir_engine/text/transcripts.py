@@ -105,11 +105,11 @@ _UNITED_STATES = frozenset(
 _UNCLEAR = "The times of this conversation are left out: whether {example} is of {one} or {other} is not told by any line of it."
 
 
-def parse_times(written: Sequence[str | None], zone: tzinfo) -> list[datetime | None]:
+def _parse_times(written: Sequence[str | None], zone: tzinfo) -> list[datetime | None]:
     """Parse the written time of each line. zone: of times without one. A time of day without a day gives None."""
     dated = [None if text is None else _DATED.fullmatch(text) for text in written]
     numeric = [hit for hit in dated if hit]
-    day_first = is_day_first(numeric, zone)
+    day_first = _is_day_first(numeric, zone)
     if day_first is None and numeric:
         example, orders = numeric[0], (("a", "b"), ("b", "a"))
         one, other = (f"{int(example[day])} {_MONTHS[int(example[month]) - 1]}" for day, month in orders)
@@ -121,7 +121,7 @@ def parse_times(written: Sequence[str | None], zone: tzinfo) -> list[datetime | 
     ]
 
 
-def is_day_first(dated: Sequence[re.Match[str]], zone: tzinfo) -> bool | None:
+def _is_day_first(dated: Sequence[re.Match[str]], zone: tzinfo) -> bool | None:
     """Return the order of day and month in these times; None where both orders fit."""
     orders = [first for first in (True, False) if all(_of(hit, zone, day_first=first) for hit in dated)]
     if len(orders) != 2:
@@ -137,10 +137,10 @@ def is_day_first(dated: Sequence[re.Match[str]], zone: tzinfo) -> bool | None:
         times = [time for time in (_of(hit, zone, day_first=first) for hit in dated) if time is not None]
         if all(time <= following for time, following in pairwise(times)):
             fits.append(first)
-    return fits[0] if len(fits) == 1 else is_day_first_in(str(getattr(zone, "key", "")))
+    return fits[0] if len(fits) == 1 else _is_day_first_in(str(getattr(zone, "key", "")))
 
 
-def is_day_first_in(zone: str) -> bool | None:
+def _is_day_first_in(zone: str) -> bool | None:
     """Guess the order from the zone's name; None for UTC and for the Americas outside the United States."""
     if zone in _UNITED_STATES:
         return False
@@ -240,14 +240,14 @@ def read_lines(text: str, zone: tzinfo) -> list[Utterance]:
             messages[-1][2].append(line.rstrip())
         elif bare:
             messages.append(("", None, [bare]))
-    times = parse_times([at for _, at, _ in messages], zone)
+    times = _parse_times([at for _, at, _ in messages], zone)
     return [
-        Utterance(str(index), role_of(name), "\n".join(lines).strip(), at, name or None)
+        Utterance(str(index), _role_of(name), "\n".join(lines).strip(), at, name or None)
         for index, ((name, _, lines), at) in enumerate(zip(messages, times, strict=True))
     ]
 
 
-def role_of(name: str | None) -> str:
+def _role_of(name: str | None) -> str:
     """Return the role of a speaker; a notice has no name."""
     word = "system" if name is None else name.casefold()
     return "assistant" if word in _ASSISTANTS else "system" if word in _SYSTEMS else "user"

@@ -72,15 +72,15 @@ def compare(old: str, new: str) -> Comparison:
     old, new = (_BRITISH.sub("or", text if " any" in text else _MEATLESS.sub("is vegetarian", text)) for text in (old, new))
     correction = _NOT_BUT.search(new)
     if correction:
-        return compare_correction(old, new[: correction.start()], correction["denied"])
+        return _compare_correction(old, new[: correction.start()], correction["denied"])
     olds, news = split_clauses(old), split_clauses(new)
-    whole = compare_clause(old, new)
+    whole = _compare_clause(old, new)
     if not 1 < len(olds) * len(news) <= _MOST_PARTS or whole.stance in ("duplicate", "complementary"):
         return whole
-    return compare_parts(olds, news)
+    return _compare_parts(olds, news)
 
 
-def compare_correction(old: str, new: str, denied: str) -> Comparison:
+def _compare_correction(old: str, new: str, denied: str) -> Comparison:
     """ "In Munich, not in Berlin": what is known of Berlin is wrong, where it was of the same."""
     result = compare(old, new)
     denied_words = frozenset(tokens(denied))
@@ -93,9 +93,9 @@ def compare_correction(old: str, new: str, denied: str) -> Comparison:
     return result
 
 
-def compare_parts(olds: list[str], news: list[str]) -> Comparison:
+def _compare_parts(olds: list[str], news: list[str]) -> Comparison:
     """Compare statements of several clauses; a verdict on only a part of the old one is not sure."""
-    results = [[compare_clause(old, new) for new in news] for old in olds]
+    results = [[_compare_clause(old, new) for new in news] for old in olds]
     gone = [next((result for result in row if result.stance in GONE), None) for row in results]
     first = next((result for result in gone if result is not None), None)
     if first is not None:
@@ -110,25 +110,25 @@ def compare_parts(olds: list[str], news: list[str]) -> Comparison:
     return BESIDE
 
 
-def compare_clause(old: str, new: str) -> Comparison:
+def _compare_clause(old: str, new: str) -> Comparison:
     before, after = predicate(old), predicate(new)
     if not before.said or not after.said or bool(_FORMER.match(old)) != bool(_FORMER.match(new)):
         return BESIDE
-    gone = reversed_preference(old, new, before, after) or ended(old, new, before, after)
+    gone = _reversed_preference(old, new, before, after) or ended(old, new, before, after)
     if gone:
         return gone
     if not is_full_name(old) and tense_of(old) != tense_of(new):
         return come_about(old, new, before, after) or BESIDE
     return (
         repeated(old, new, before, after)
-        or refined(old, new, before, after)
-        or revalued(old, new)
-        or other_value(old, new, before, after)
+        or _refined(old, new, before, after)
+        or _revalued(old, new)
+        or _other_value(old, new, before, after)
         or BESIDE
     )
 
 
-def reversed_preference(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
+def _reversed_preference(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     """Tea over coffee, coffee over tea."""
     if "preference" in before.kinds & after.kinds and before.rest["preference"] == after.rest["preference"]:
         mine, theirs = (_OVER.split(text) for text in (old, new))
@@ -158,7 +158,7 @@ def repeated(old: str, new: str, before: Predicate, after: Predicate) -> Compari
     return None
 
 
-def refined(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
+def _refined(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     """Detect a refinement: the new one has all words of the old one, in order and about the same thing.
 
     Having a neighbour with a dog is not having a dog; living in a flat in Boston is living in Boston.
@@ -175,7 +175,7 @@ def refined(old: str, new: str, before: Predicate, after: Predicate) -> Comparis
     return Comparison("complementary", True, "it says the same and more")
 
 
-def revalued(old: str, new: str) -> Comparison | None:
+def _revalued(old: str, new: str) -> Comparison | None:
     """Detect a statement that names what it is about and differs only in the value at its end."""
     mine, theirs = words(old), words(new)
     theirs = theirs[theirs[:1] == ["new"] != mine[:1] :]
@@ -231,7 +231,7 @@ def _has_verb(prefix: list[str], old: str) -> bool:
     )
 
 
-def other_value(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
+def _other_value(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     """Detect another value of an attribute that has one value at a time."""
     if NOT.search(old) or NOT.search(new) or has_other_subject(old, new) or not tense_of(old) == tense_of(new) == "now":
         return None  # what was once, and what is wished for, stands beside what is

@@ -93,13 +93,13 @@ def reads(*patterns: str) -> Callable[[Reader], Reader]:
 def mentions(text: str, said: date) -> list[Mention]:
     """Return the dates in the order of the text, never overlapping. said: the day it was said, in the speaker's zone."""
     disjoint: list[Mention] = []
-    for mention in sorted(all_mentions(text, said), key=lambda m: (m.start, m.start - m.end)):
+    for mention in sorted(_all_mentions(text, said), key=lambda m: (m.start, m.start - m.end)):
         if not disjoint or mention.start >= disjoint[-1].end:
             disjoint.append(mention)
     return disjoint
 
 
-def all_mentions(text: str, said: date) -> Iterator[Mention]:
+def _all_mentions(text: str, said: date) -> Iterator[Mention]:
     past = is_past(_LARGE.sub(" ", text)) or bool(not looks_ahead(text) and _DONE.search(text))
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
@@ -120,7 +120,7 @@ def all_mentions(text: str, said: date) -> Iterator[Mention]:
 def relative_day(match: re.Match[str], said: date, past: bool) -> Span:
     text = match.group().lower()
     shift = {"day before yesterday": -2, "day after tomorrow": 2, "yesterday": -1, "last night": -1, "tomorrow": 1}
-    return day_span(said, next((days for name, days in shift.items() if name in text), 0))
+    return _day_span(said, next((days for name, days in shift.items() if name in text), 0))
 
 
 @reads(rf"{_COUNT} {_UNIT} ago")
@@ -153,18 +153,18 @@ def neighbouring_weekday(match: re.Match[str], said: date, past: bool) -> Span |
         return None
     at = _DAYS.index(match["weekday"].lower()[:3])
     if _steps(match) < 0:
-        return day_span(said, -(((said.weekday() - at - 1) % 7) + 1))
+        return _day_span(said, -(((said.weekday() - at - 1) % 7) + 1))
     if match["side"].lower() == "next":
-        return day_span(said, 7 - said.weekday() + at)
-    return day_span(said, (at - said.weekday()) % 7)
+        return _day_span(said, 7 - said.weekday() + at)
+    return _day_span(said, (at - said.weekday()) % 7)
 
 
 @reads(rf"{_SIDE} {_MONTH}")
 def neighbouring_month(match: re.Match[str], said: date, past: bool) -> Span:
     number, steps = _month(match), _steps(match)
     if steps < 0:
-        return month_span(said.year - (number >= said.month), number)
-    return month_span(said.year + (steps > 0 and number <= said.month), number)
+        return _month_span(said.year - (number >= said.month), number)
+    return _month_span(said.year + (steps > 0 and number <= said.month), number)
 
 
 @reads(rf"(?:the )?{_SIDE} (?P<season>spring|summer|autumn|fall|winter)")
@@ -172,7 +172,7 @@ def neighbouring_season(match: re.Match[str], said: date, past: bool) -> Span:
     first, steps = _SEASONS[match["season"].lower()], _steps(match)
     spans: list[Span] = []
     for year in range(said.year - 2, said.year + 3):
-        last = month_span(year + (first + 1) // 12, (first + 1) % 12 + 1)[1]
+        last = _month_span(year + (first + 1) // 12, (first + 1) % 12 + 1)[1]
         spans.append((date(year, first, 1), last, "season"))
     if steps < 0:
         return [span for span in spans if span[1] < said][-1]
@@ -181,7 +181,7 @@ def neighbouring_season(match: re.Match[str], said: date, past: bool) -> Span:
 
 @reads(r"(?P<year>(?:1[89]|20)\d\d)-(?P<number>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12]\d|3[01])")
 def iso_day(match: re.Match[str], said: date, past: bool) -> Span:
-    return day_span(date(int(match["year"]), int(match["number"]), int(match["day"])), 0)
+    return _day_span(date(int(match["year"]), int(match["number"]), int(match["day"])), 0)
 
 
 @reads(
@@ -194,13 +194,13 @@ def day_of_month(match: re.Match[str], said: date, past: bool) -> Span:
     """Resolve a day of a month, in the named year or the nearest one on the side of the tense."""
     number = _ORDINALS.get(match["day"].lower().replace(" ", "-")) or int(match["day"])
     if match["year"]:
-        return day_span(date(int(match["year"]), _month(match), number), 0)
+        return _day_span(date(int(match["year"]), _month(match), number), 0)
     day = date(said.year, _month(match), number)
     if past and day > said:
         day = date(said.year - 1, _month(match), number)
     elif not past and (said - day).days > 183:
         day = date(said.year + 1, _month(match), number)
-    return day_span(day, 0)
+    return _day_span(day, 0)
 
 
 @reads(
@@ -211,8 +211,8 @@ def day_of_month(match: re.Match[str], said: date, past: bool) -> Span:
 def month(match: re.Match[str], said: date, past: bool) -> Span:
     number = _month(match)
     if match["year"]:
-        return month_span(int(match["year"]), number)
-    return month_span(said.year - (number > said.month) if past else said.year + (number < said.month), number)
+        return _month_span(int(match["year"]), number)
+    return _month_span(said.year - (number > said.month) if past else said.year + (number < said.month), number)
 
 
 @reads(
@@ -221,7 +221,7 @@ def month(match: re.Match[str], said: date, past: bool) -> Span:
     rf"{_A_YEAR}\s?(?P<lead>[-–—]|to|and|through)\s?{_YEAR}",
 )
 def year(match: re.Match[str], said: date, past: bool) -> Span:
-    return year_span(int(match["year"]))
+    return _year_span(int(match["year"]))
 
 
 @reads(rf"{_LEAD} {_DAY_NAME}(?!s)")
@@ -231,32 +231,32 @@ def weekday(match: re.Match[str], said: date, past: bool) -> Span | None:
     if every or match["lead"].lower() in ("in", "of") or match["weekday"] in _OTHER_WORDS:
         return None
     at = _DAYS.index(match["weekday"].lower()[:3])
-    return day_span(said, -((said.weekday() - at) % 7) if past else (at - said.weekday()) % 7)
+    return _day_span(said, -((said.weekday() - at) % 7) if past else (at - said.weekday()) % 7)
 
 
-def day_span(said: date, days: int) -> Span:
+def _day_span(said: date, days: int) -> Span:
     day = said + timedelta(days=days)
     return day, day, "day"
 
 
-def month_span(year: int, month: int) -> Span:
+def _month_span(year: int, month: int) -> Span:
     after = date(year + month // 12, month % 12 + 1, 1)
     return date(year, month, 1), after - timedelta(days=1), "month"
 
 
-def year_span(year: int) -> Span:
+def _year_span(year: int) -> Span:
     return date(year, 1, 1), date(year, 12, 31), "year"
 
 
 def shifted(said: date, unit: str, by: int) -> Span:
     """Return the unit that is `by` units before (below 0) or after the day."""
     if unit == "day":
-        return day_span(said, by)
+        return _day_span(said, by)
     if unit == "month":
         months = said.year * 12 + said.month - 1 + by
-        return month_span(months // 12, months % 12 + 1)
+        return _month_span(months // 12, months % 12 + 1)
     if unit == "year":
-        return year_span(said.year + by)
+        return _year_span(said.year + by)
     monday = said + timedelta(weeks=by, days=-said.weekday())
     if unit == "weekend":
         return monday + timedelta(days=5), monday + timedelta(days=6), "day"
@@ -306,10 +306,10 @@ def validity(text: str, said: date) -> tuple[str, str]:
             year = ends.first.year - (begins.first.month > ends.first.month)
             begins = replace(begins, first=begins.first.replace(year=year, day=min(begins.first.day, 28)))
         ends = None if ends.last < begins.first else ends
-    return as_iso(begins), as_iso(ends)
+    return _as_iso(begins), _as_iso(ends)
 
 
-def as_iso(mention: Mention | None) -> str:
+def _as_iso(mention: Mention | None) -> str:
     """Return the first day as ISO date: a week by its first day, a season by its first month; "" for None."""
     if mention is None:
         return ""

@@ -99,23 +99,23 @@ _SURELY = re.compile(r"\b(?:will|going to|might|(?-i:may)|wants? to)\b", re.IGNO
 def ended(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     """Detect that the new statement negates or stops the old one, or reverses its feeling."""
     if USED_TO.search(new) and not USED_TO.search(old):
-        return None if is_past(old) or has_other_subject(old, new) else used_to_be(new, before)
+        return None if is_past(old) or has_other_subject(old, new) else _used_to_be(new, before)
     if tense_of(old) == "once" and not is_full_name(old):
         return None  # it has ended already
     core = frozenset(word for word in before.said - _FEELING if not COUNTED.match(word))
     shared = before.said & after.said - _FEELING
     if has_other_subject(old, new) or not shared:
         return None
-    if not is_about_main_thing(new, before, shared):
+    if not _is_about_main_thing(new, before, shared):
         return None
-    if is_other_thing(before, predicate(NOT.sub(" ", ENDED.sub(" ", new)))):
+    if _is_other_thing(before, predicate(NOT.sub(" ", ENDED.sub(" ", new)))):
         return None
     if ENDED.search(new) and not ENDED.search(old):
         return stopped(old, new, before) if 3 * len(shared) >= len(core) else None
     return None if _MEASURED.search(new) else denied(old, new, before, after)
 
 
-def used_to_be(new: str, before: Predicate) -> Comparison | None:
+def _used_to_be(new: str, before: Predicate) -> Comparison | None:
     """ "Used to live in Rome" ends Rome, not Berlin: one of the two says all that the other does."""
     was = predicate(USED_TO.sub(" ", new)).said
     core = frozenset(word for word in before.said if not COUNTED.match(word))
@@ -124,7 +124,7 @@ def used_to_be(new: str, before: Predicate) -> Comparison | None:
     return None
 
 
-def is_about_main_thing(new: str, before: Predicate, shared: frozenset[str]) -> bool:
+def _is_about_main_thing(new: str, before: Predicate, shared: frozenset[str]) -> bool:
     """Report whether the main thing of the new statement is in the old one: a boss at work is not the work."""
     if _CALLED_OFF.search(new) or names_subject(new):
         return True
@@ -132,7 +132,7 @@ def is_about_main_thing(new: str, before: Predicate, shared: frozenset[str]) -> 
     return is_about(head, before.said) or about <= shared
 
 
-def is_other_thing(before: Predicate, after: Predicate) -> bool:
+def _is_other_thing(before: Predicate, after: Predicate) -> bool:
     """Report whether both say the same kind of thing about different things: the ended one is not the known one."""
     kinds = before.kinds & after.kinds
     mine, theirs = (frozenset.intersection(each.said, *(each.rest[kind] for kind in kinds)) for each in (before, after))

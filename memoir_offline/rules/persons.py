@@ -85,7 +85,7 @@ _PARTICIPLE = re.compile(r"(?:ed|en|own|one|ade|ent|old|aught|ought|ost|een|on)$
 
 def about_them(text: str) -> str:
     """Return an English statement in the third person, without its lead-in; another language unchanged."""
-    clause = without_unpaired_quotes(text[opening(text) :].strip())
+    clause = _without_unpaired_quotes(text[opening(text) :].strip())
     if not is_english(spelled(clause)):
         return clause.rstrip(".!;,:–— -")
     clause = moved(_LAUGHED.sub("", spelled(clause)))
@@ -123,7 +123,7 @@ def second_verb(clause: str) -> tuple[int, int, int] | None:
     return (second.start(), *second.span("verb")) if fits else None
 
 
-def without_unpaired_quotes(clause: str) -> str:
+def _without_unpaired_quotes(clause: str) -> str:
     for opened, closed in (("“", "”"), ("«", "»")):
         if clause.count(opened) != clause.count(closed):
             clause = clause.replace(opened, "").replace(closed, "")

@@ -76,7 +76,7 @@ def unclaimed(text: str) -> Iterator[tuple[int, int]]:
         yield pretence.start(), len(text) if close < 0 else close
     sentences = split(text)
     for at, sentence in enumerate(sentences):
-        if is_unreal(sentence.text):
+        if _is_unreal(sentence.text):
             yield sentence.start, sentence.end
         if _JOKED.search(sentence.text):  # a short one takes back what stands before it, not what it says itself
             yield (sentences[at - 1] if at and len(sentence.text.split()) <= 4 else sentence).start, sentence.end
@@ -94,7 +94,7 @@ def is_of_another(text: str, quoted: re.Match[str]) -> bool:
     return bool(_BEFORE.search(line)) and (len(quoted[0].split()) > 1 or quoted[0][0] in "「『")
 
 
-def is_unreal(sentence: str) -> bool:
+def _is_unreal(sentence: str) -> bool:
     condition = _IF.search(sentence)
     past = condition is not None and (condition["verb"].lower() in ("were", "could") or is_past_form(condition["verb"].lower()))
     return bool(_TOLD.search(sentence) or _TAGGED.search(sentence) or (past and _WOULD.search(sentence)))

@@ -71,7 +71,7 @@ _CONTENT_NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z](?:\w*|\b)")
 _FEW = 2  # where a person or a thing stands elsewhere
 
 
-def says_something(said: str) -> bool:
+def _says_something(said: str) -> bool:
     """Report whether a clause can be understood without what was said around it."""
     left = {stem for word in words(said) for stem in _EMPTY[word]} | {hit.lower() for hit in _NUMBER.findall(said)}
     left |= {name.lower() for name in _CONTENT_NAME.findall(said) if len(name) < 2}
@@ -147,7 +147,7 @@ _JA_ASKS = re.compile(
 _JA_WORD = re.compile("[々〆\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u9fff]")
 
 
-def is_smalltalk(clause: str) -> bool:
+def _is_smalltalk(clause: str) -> bool:
     said = clause.strip().strip("。．.!！?？…,、 ")
     if is_cjk(said):
         return bool(_JA_ASKS.search(said)) or len(_JA_WORD.findall(_JA_COURTESY.sub("", said))) < 2
@@ -319,7 +319,7 @@ def clauses(text: str) -> Iterator[tuple[int, int]]:
         start = sentence.start
         for cut in () if _SUBORDINATE.match(sentence.text) else _CLAUSE.finditer(sentence.text):
             stop, after = sentence.start + cut.start(), sentence.start + cut.end()
-            if stands_alone(text[start:stop]) and stands_alone(text[after : sentence.end]):
+            if _stands_alone(text[start:stop]) and _stands_alone(text[after : sentence.end]):
                 yield start + opening(text[start:stop]), stop
                 start = after
         yield start + opening(text[start : sentence.end]), sentence.end
@@ -337,29 +337,29 @@ def sentences(text: str) -> Iterator[Sentence]:
                 yield Sentence(label + inner.start, label + inner.end, inner.text, inner.kind)
 
 
-def stands_alone(piece: str) -> bool:
+def _stands_alone(piece: str) -> bool:
     """Report whether a piece has content words and somebody it is about."""
     piece = spelled(piece[:LOOKED_AT])
     content = len(tokens(piece)) + bool(_STANDING.search(piece))
-    return (content >= 2 and bool(_OWN.search(piece) or _DROPPED.match(piece))) or is_named(piece)
+    return (content >= 2 and bool(_OWN.search(piece) or _DROPPED.match(piece))) or _is_named(piece)
 
 
-def is_named(clause: str) -> bool:
+def _is_named(clause: str) -> bool:
     """Report whether a clause begins with a name and says what its bearer is or does."""
     return bool(_NAMED.match(clause) or _TWO_NAMES.match(clause) or opening_name(clause))
 
 
 def worth(clause: str, known: frozenset[str]) -> float:
     """Return the worth of a clause in words. known: the stems of the turn before."""
-    if not clause.strip() or is_smalltalk(clause):
+    if not clause.strip() or _is_smalltalk(clause):
         return 0.0
     words = tokens(clause)
     words += _LETTER.findall(clause)
     new = len(frozenset(words) - known)
     length = min(MOST_WORDS, (1 - SAID_BEFORE) * new + SAID_BEFORE * len(words))
     if not is_english(clause):
-        return length + (FOREIGN if is_of_self(clause) else 0 if is_named(clause) else NOBODY)
-    if not says_something(clause):
+        return length + (FOREIGN if is_of_self(clause) else 0 if _is_named(clause) else NOBODY)
+    if not _says_something(clause):
         return 0.0
     mine, yours = bool(_FIRST.search(clause)), bool(_YOU.search(_QUOTED.sub(" ", clause)))
     own = bool(_OWN.search(clause) or _DROPPED.match(clause)) or bool(front(clause))
@@ -372,5 +372,5 @@ def worth(clause: str, known: frozenset[str]) -> float:
         + BELONGING * bool(_MY.search(clause))
         + TO_THE_OTHER * yours
         + PRAISE * bool(_PRAISE.match(clause))
-        + (NAMED if is_named(clause) else NOBODY) * (not mine and not yours)
+        + (NAMED if _is_named(clause) else NOBODY) * (not mine and not yours)
     )

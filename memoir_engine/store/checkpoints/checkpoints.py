@@ -195,7 +195,7 @@ def put_writes(
     key = {"thread": thread, "checkpoint_id": checkpoint_id, "task_id": task_id}
     slots = {min(write.index, 0) for write in writes}
     rows = [row for row in _WRITTEN.rows(tx, {f"{name}_": value for name, value in key.items()}) if row.slot in slots]
-    before = {write.index: write for row in rows if row.slot == 0 for write in unpacked_writes(task_id, row.bytes)}
+    before = {write.index: write for row in rows if row.slot == 0 for write in _unpacked_writes(task_id, row.bytes)}
     if rows:
         is_task = (_WRITES.thread == thread) & (_WRITES.checkpoint_id == checkpoint_id) & (_WRITES.task_id == task_id)
         tx.execute(delete(tables.checkpoint_write).where(is_task, _WRITES.slot.in_([row.slot for row in rows])))
@@ -265,7 +265,7 @@ def writes(tx: Tx, thread: int, checkpoint_id: str) -> list[Write]:
     """Return the writes in the order their tasks are applied."""
     c = tables.checkpoint_write.c
     rows = tx.execute(select(c.task_id, c.bytes).where(c.thread == thread, c.checkpoint_id == checkpoint_id))
-    found = [write for row in rows for write in unpacked_writes(row.task_id, row.bytes)]
+    found = [write for row in rows for write in _unpacked_writes(row.task_id, row.bytes)]
     return sorted(found, key=lambda write: (write.path, write.task_id, write.index))
 
 
@@ -320,7 +320,7 @@ def _open(tx: Tx, owner: str, thread_id: str, ns: str, now: datetime) -> None:
         tx.execute(insert(tables.checkpoint_thread), [row])
 
 
-def unpacked_writes(task_id: str, data: bytes) -> Iterator[Write]:
+def _unpacked_writes(task_id: str, data: bytes) -> Iterator[Write]:
     head, parts = unpacked(data)
     for (index, channel, path, kind), part in zip(head, parts, strict=True):
         yield Write(task_id, path, index, channel, (kind, part))

@@ -204,8 +204,8 @@ def delete_threads(tx: Tx, owner: str, thread_ids: Collection[str] | None) -> Pr
             rows, size = tx.execute(select(func.count(), length).where(column.table.c.thread == number)).one()
             counts[name] = int(rows)
             counts["bytes"] += int(size)
-        delete_thread_rows(tx, number)
-        gone = sum_pruned(gone, Pruned(**counts, dry_run=False))
+        _delete_thread_rows(tx, number)
+        gone = _sum_pruned(gone, Pruned(**counts, dry_run=False))
     return gone
 
 
@@ -227,7 +227,7 @@ def take(tx: Tx, owner: str, gone: Mapping[int, Collection[str]], *, dry_run: bo
         if thread in mine and named:
             if not dry_run:
                 _hold(tx, thread)
-            total = sum_pruned(total, take_from_thread(tx, thread, set(named), dry_run=dry_run))
+            total = _sum_pruned(total, _take_from_thread(tx, thread, set(named), dry_run=dry_run))
     return total
 
 
@@ -237,7 +237,7 @@ def copy(tx: Tx, owner: str, source: str, target: str, now: datetime) -> None:
         _hold(tx, number)
         replaced_threads = [other for other, _, name in checkpoints.threads_of(tx, owner, [target]) if name == ns]
         for other in replaced_threads:
-            delete_thread_rows(tx, other)
+            _delete_thread_rows(tx, other)
         new = ids.reserve(tx, "thread", 1)
         row = dict(tx.execute(select(tables.checkpoint_thread).where(tables.checkpoint_thread.c.number == number)).one()._mapping)
         key = checkpoints.key_of(target)
@@ -250,18 +250,18 @@ def copy(tx: Tx, owner: str, source: str, target: str, now: datetime) -> None:
                 tx.execute(insert(table), [{**row._mapping, "thread": new} for row in batch])
 
 
-def delete_thread_rows(tx: Tx, number: int) -> None:
+def _delete_thread_rows(tx: Tx, number: int) -> None:
     for table in _OF_THREADS:
         tx.execute(delete(table).where(table.c.thread == number))
     tx.execute(delete(tables.checkpoint_thread).where(tables.checkpoint_thread.c.number == number))
 
 
-def sum_pruned(first: Pruned, second: Pruned) -> Pruned:
+def _sum_pruned(first: Pruned, second: Pruned) -> Pruned:
     sums = {name: getattr(first, name) + getattr(second, name) for name in COUNTS}
     return Pruned(**sums, dry_run=first.dry_run or second.dry_run)
 
 
-def take_from_thread(tx: Tx, thread: int, named: set[str], *, dry_run: bool) -> Pruned:
+def _take_from_thread(tx: Tx, thread: int, named: set[str], *, dry_run: bool) -> Pruned:
     """Delete these checkpoints of a thread whose row is held."""
     c, w, v = tables.checkpoint.c, tables.checkpoint_write.c, tables.checkpoint_value.c
     gone, held, size = list[str](), set[int](), 0

@@ -189,7 +189,7 @@ def clear(
     gone = deletion.delete_threads(tx, owner_key(user), None) if session_ids is None else deletion.NOTHING
     if not sessions and gone == deletion.NOTHING:
         return Cleared(0, 0, None)
-    records = {row.number: session_records(tx, row, clock) for row in sessions}
+    records = {row.number: _session_records(tx, row, clock) for row in sessions}
     action = OpenAction(tx, verb=CLEAR_VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     for row in sessions:
@@ -200,7 +200,7 @@ def clear(
     return Cleared(len(sessions), sum(row.messages for row in sessions), action.id, gone.threads)
 
 
-def session_records(tx: Tx, session: Any, clock: Clock) -> SessionRecords:
+def _session_records(tx: Tx, session: Any, clock: Clock) -> SessionRecords:
     """Collect what holds the session's words. Its runs are cancelled first, so that none writes anything more."""
     r, p, call, m = tables.run.c, tables.payload.c, tables.model_call.c, tables.message.c
     wrote = select(m.run_id).where(m.session_number == session.number, m.run_id.is_not(None))

@@ -66,8 +66,8 @@ def preview(tx: Tx, source_id: int, *, keep: Collection[int] = (), rename: Mappi
         source_id=source_id,
         name=usages.source.name,
         filings=len(filings.filings_of(tx, source_id, to_seq=FAR)),
-        places=tuple(ErasedPlace(place.table, place.says, len(keys)) for place, keys in keys_by_place(tx, usages) if keys),
-        names=quoting_names(tx, usages, rename or {}),
+        places=tuple(ErasedPlace(place.table, place.says, len(keys)) for place, keys in _keys_by_place(tx, usages) if keys),
+        names=_quoting_names(tx, usages, rename or {}),
         questions=usages.questions,
         versions=tuple(version.id for version in sources.versions(tx, source_id) if version.id != source_id),
     )
@@ -91,7 +91,7 @@ def erase(
     if action_id is not None and actions.exists(tx, action_id):
         return actions.get(tx, action_id)
     usages = trace(tx, source_id, keep=keep)
-    names = quoting_names(tx, usages, rename or {})
+    names = _quoting_names(tx, usages, rename or {})
     c = tables.run.c  # drafts over the same bytes, and its own: closed, and refused if they go on
     alive = select(c.id).where(c.id.in_(usages.runs), c.status.in_(runs.ALIVE)).order_by(c.id)
     for run_id in tx.execute(alive).scalars().all():
@@ -122,7 +122,7 @@ def tombstone(tx: Tx, source_id: int) -> Tombstone | None:
     return Tombstone(source_id, action.action_id, seq, action.actor, action.at, action.reason or "", places)
 
 
-def keys_by_place(tx: Tx, usages: SourceUsages) -> list[tuple[TextPlace, Keys]]:
+def _keys_by_place(tx: Tx, usages: SourceUsages) -> list[tuple[TextPlace, Keys]]:
     """Return the keys of the rows in each place."""
     return [(place, tuple(dict.fromkeys(str(key) for key in place.keys(tx, usages)))) for place in PLACES]
 
@@ -131,7 +131,7 @@ def _clear_places(tx: Tx, action: OpenAction, usages: SourceUsages) -> set[int]:
     """Clear every place, set the stones and the event that covers them; return the leaves its chunks leave."""
     number, seq = usages.source.id, action.next_seq
     passages.follow(tx, number, live=False)  # before its vectors go: from here on none is written
-    cleared = keys_by_place(tx, usages)
+    cleared = _keys_by_place(tx, usages)
     stones: dict[str | None, dict[str, list[str]]] = {"gone": defaultdict(list), "changed": defaultdict(list)}
     counts: Counter[str] = Counter()
     for place, keys in cleared:
@@ -148,7 +148,7 @@ def _clear_places(tx: Tx, action: OpenAction, usages: SourceUsages) -> set[int]:
     return {row.category_id for row in filed}
 
 
-def quoting_names(tx: Tx, usages: SourceUsages, rename: Mapping[int, str]) -> tuple[QuotingName, ...]:
+def _quoting_names(tx: Tx, usages: SourceUsages, rename: Mapping[int, str]) -> tuple[QuotingName, ...]:
     """Return the open categories whose name quotes the source, or did before, and what becomes of each.
 
     Raises NothingChanges for a name in `rename` that does not quote it, NameInvalid, NameTaken.
@@ -160,7 +160,7 @@ def quoting_names(tx: Tx, usages: SourceUsages, rename: Mapping[int, str]) -> tu
     unknown = sorted(rename.keys() - quoting)
     if unknown:
         raise NothingChanges(problem=f"the name of category {unknown[0]} does not quote source {usages.source.id}")
-    below = chunks_of_others(tx, set(usages.chunks))
+    below = _chunks_of_others(tx, set(usages.chunks))
     closing = _closing(tx, quoting - rename.keys(), below) - rename.keys()
     numbers = sorted(quoting | closing)
     current, paths = categories.open_categories(tx, numbers), categories.paths(tx, numbers)
@@ -174,7 +174,7 @@ def quoting_names(tx: Tx, usages: SourceUsages, rename: Mapping[int, str]) -> tu
     return tuple(names)
 
 
-def chunks_of_others(tx: Tx, own_chunks: set[int]) -> dict[int, int]:
+def _chunks_of_others(tx: Tx, own_chunks: set[int]) -> dict[int, int]:
     """Count the chunks of other sources below each category that has some."""
     f, v = tables.filing.c, tables.category_version.c
     parents = dict(tx.execute(select(v.category_id, v.parent_key).where(v.to_seq == FAR)).all())
@@ -264,7 +264,7 @@ def without_rows(table: Table, name: str) -> ClearRows:
     return clear
 
 
-def clear_source(tx: Tx, usages: SourceUsages, _keys: Keys) -> None:
+def _clear_source(tx: Tx, usages: SourceUsages, _keys: Keys) -> None:
     number = usages.source.id
     nothing = {"title": None, "author": None, "dated": None, "doc_id": None, "headings": "[]", "metadata": "{}"}
     digests = {"sha256": "", "text_sha256": "", "salt": NO_SALT}
@@ -321,7 +321,7 @@ def clear_names(tx: Tx, _usages: SourceUsages, keys: Keys) -> None:
         tx.execute(update(table).where(has_key(table, key)).values(name=name, name_key=name_key(name), salt=NO_SALT))
 
 
-def clear_progress(tx: Tx, usages: SourceUsages, keys: Keys) -> None:
+def _clear_progress(tx: Tx, usages: SourceUsages, keys: Keys) -> None:
     """Delete the progress of its own runs; take the words out of that of others."""
     without_rows(tables.run_event, "run_id")(tx, usages, usages.runs)
     without_words("run_event")(tx, usages, tuple(key for key in keys if key.split("/")[0] not in usages.runs))
@@ -369,11 +369,11 @@ def clear_origins(tx: Tx, usages: SourceUsages, keys: Keys) -> None:
         is_message = (m.session_number == origin.session_number) & (m.n == origin.message)
         message = None if origin.start is None else tx.execute(select(tables.message).where(is_message)).one_or_none()
         if message is not None:
-            changed |= span_left(message, origin.start, origin.end, usages)
+            changed |= _span_left(message, origin.start, origin.end, usages)
         tx.execute(update(table).where(has_key(table, key)).values(**changed, salt=NO_SALT))
 
 
-def span_left(message: Any, start: int, end: int, usages: SourceUsages) -> dict[str, int]:
+def _span_left(message: Any, start: int, end: int, usages: SourceUsages) -> dict[str, int]:
     """Return where a span of a message lies after the erasure; all of it where it does not lose the words as a text does."""
     left = SimpleNamespace(**{**message._mapping, **redacted(message, QUOTING_COLUMNS["message"], usages.own)})
     before, after = (as_message(record(row, "")).text for row in (message, left))
@@ -383,7 +383,7 @@ def span_left(message: Any, start: int, end: int, usages: SourceUsages) -> dict[
     return {"start": start, "end": end}
 
 
-def own_progress(tx: Tx, usages: SourceUsages) -> list[str]:
+def _own_progress(tx: Tx, usages: SourceUsages) -> list[str]:
     c = tables.run_event.c
     return [key_of(tables.run_event, row) for row in rows_in(tx, select(c.run_id, c.n), c.run_id, usages.runs)]
 
@@ -398,7 +398,7 @@ def own_profiles(tx: Tx, usages: SourceUsages) -> list[int]:
     return [row.category_id for row in rows_in(tx, select(c.category_id), c.category_id, usages.leaves)]
 
 
-def own_vectors(tx: Tx, usages: SourceUsages) -> list[int]:
+def _own_vectors(tx: Tx, usages: SourceUsages) -> list[int]:
     e, p = tables.embedding.c, tables.passage.c
     vectors = select(e.item_id).join(tables.passage, (p.id == e.item_id) & (e.kind == "passage"))
     return list(tx.execute(vectors.where(p.source_id == usages.source.id).distinct()).scalars())
@@ -410,7 +410,7 @@ PLACES: tuple[TextPlace, ...] = (
         "source",
         "name, title, author, headings, metadata and hashes",
         itself,
-        clear_source,
+        _clear_source,
         "changed",
     ),
     TextPlace("source_text", "text", itself, without_rows(tables.source_text, "source_id"), "gone"),
@@ -462,15 +462,15 @@ PLACES: tuple[TextPlace, ...] = (
     TextPlace(
         "run_event",
         "progress of runs",
-        lambda tx, usages: (*own_progress(tx, usages), *usages.quoting["run_event"]),
-        clear_progress,
+        lambda tx, usages: (*_own_progress(tx, usages), *usages.quoting["run_event"]),
+        _clear_progress,
     ),
     TextPlace("run_input", "uploads kept to go on with", own_inputs, without_rows(tables.run_input, "run_id")),
     TextPlace("profile", "profiles of categories", own_profiles, lambda tx, usages, _: cache.remove(tx, usages.leaves)),
     TextPlace(
         "embedding",
         "vectors of its passages",
-        own_vectors,
+        _own_vectors,
         lambda tx, _, keys: embeddings.drop(tx, "passage", map(int, keys)),
     ),
 )

@@ -68,12 +68,12 @@ def trace(tx: Tx, source_id: int, *, keep: Collection[int] = ()) -> SourceUsages
     if sources.get(tx, source_id).status == sources.ERASED:
         raise NothingChanges(problem=f"source {source_id} was erased already")
     source = tx.execute(select(tables.source).where(tables.source.c.id == source_id)).one()
-    runs = runs_on(tx, source)
-    own = distinct_words(tx, source, keep)
-    versions = quoting_versions(tx, own, set(runs))
+    runs = _runs_on(tx, source)
+    own = _distinct_words(tx, source, keep)
+    versions = _quoting_versions(tx, own, set(runs))
     chunk, h, signed = tables.chunk.c, tables.contextual_helper.c, tables.sign_off.c
     chunks = tuple(tx.execute(select(chunk.id).where(chunk.source_id == source_id).order_by(chunk.id)).scalars())
-    questions = questions_on(tx, set(chunks)) - set(runs)
+    questions = _questions_on(tx, set(chunks)) - set(runs)
     run, call = tables.run.c, tables.model_call.c
     calls = list(rows_in(tx, select(call.id, call.payload), call.run_id, runs))
     requests = rows_in(tx, select(run.request), run.id, runs)
@@ -94,7 +94,7 @@ def trace(tx: Tx, source_id: int, *, keep: Collection[int] = ()) -> SourceUsages
         signed=tuple(tx.execute(signatures.distinct().order_by(signed.payload)).scalars()),
         leaves=tuple(sorted({row[0] for row in leaves})),
     )
-    usages.quoting = {**quoting_rows(tx, usages), "category_version": versions}
+    usages.quoting = {**_quoting_rows(tx, usages), "category_version": versions}
     return usages
 
 
@@ -117,7 +117,7 @@ def redacted(row: Any, columns: Iterable[str], own: DistinctWords) -> dict[str, 
     return changed
 
 
-def distinct_words(tx: Tx, source: Any, keep: Collection[int]) -> DistinctWords:
+def _distinct_words(tx: Tx, source: Any, keep: Collection[int]) -> DistinctWords:
     """Return the words and phrases that occur in this source and in no other."""
     h, version = tables.contextual_helper.c, tables.category_version.c
     texts = [sources.text(tx, source.id), *_record_texts(source)]
@@ -126,12 +126,12 @@ def distinct_words(tx: Tx, source: Any, keep: Collection[int]) -> DistinctWords:
     kept = tx.execute(select(version.name).where(version.category_id.in_(sorted(keep)))).scalars().all() if keep else []
     names = filter(None, (source.name, source.name.rpartition(".")[0], source.title, source.author))
     own = DistinctWords.of(texts, names=names, plain=(*_PLAIN, evidence.EXPLAINED, *kept))
-    for text in texts_of_others(tx, source.id):
+    for text in _texts_of_others(tx, source.id):
         own.forget(text)
     return own
 
 
-def texts_of_others(tx: Tx, source_id: int) -> Iterator[str]:
+def _texts_of_others(tx: Tx, source_id: int) -> Iterator[str]:
     """Yield the texts of all other sources, of withdrawn and replaced ones too."""
     c, h, s, part = tables.chunk.c, tables.contextual_helper.c, tables.source.c, tables.source_text.c
     for row in tx.execute(select(tables.source).where(s.id != source_id).order_by(s.id)).all():
@@ -147,7 +147,7 @@ def texts_of_others(tx: Tx, source_id: int) -> Iterator[str]:
         yield "".join(text for _, text in parts)  # a name may lie across two of them
 
 
-def quoting_versions(tx: Tx, own: DistinctWords, runs: set[str]) -> tuple[str, ...]:
+def _quoting_versions(tx: Tx, own: DistinctWords, runs: set[str]) -> tuple[str, ...]:
     """Return the versions of categories whose names say the very words, or were made by its own runs of words like them.
 
     The words of all other names come from elsewhere.
@@ -164,7 +164,7 @@ def quoting_versions(tx: Tx, own: DistinctWords, runs: set[str]) -> tuple[str, .
     return tuple(key_of(tables.category_version, row) for row in quoting)
 
 
-def runs_on(tx: Tx, source: Any) -> tuple[str, ...]:
+def _runs_on(tx: Tx, source: Any) -> tuple[str, ...]:
     """Return the runs that ingested these bytes, successful or not, and those that regenerated its helper."""
     c = tables.run.c
     subject = select(c.subject).where(c.id == source.run_id).scalar_subquery()
@@ -177,7 +177,7 @@ def runs_on(tx: Tx, source: Any) -> tuple[str, ...]:
     return tuple(sorted(runs))
 
 
-def questions_on(tx: Tx, chunks: set[int]) -> set[str]:
+def _questions_on(tx: Tx, chunks: set[int]) -> set[str]:
     """Return the runs whose result names one of the chunks among those read or caught."""
     runs = set()
     for run_id, result in tx.execute(select(tables.run.c.id, tables.run.c.result).order_by(tables.run.c.id)):
@@ -189,7 +189,7 @@ def questions_on(tx: Tx, chunks: set[int]) -> set[str]:
     return runs
 
 
-def quoting_rows(tx: Tx, usages: SourceUsages) -> dict[str, tuple[str, ...]]:
+def _quoting_rows(tx: Tx, usages: SourceUsages) -> dict[str, tuple[str, ...]]:
     """Return the rows that hold its words though they are neither its own nor known to have read it."""
     runs = set(usages.runs)
     own: dict[str, Collection[str]] = {

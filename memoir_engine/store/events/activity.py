@@ -43,7 +43,7 @@ def of_source(tx: Tx, number: int) -> ColumnElement[bool]:
     return or_(*(tables.action.c.id.in_(ids) for ids in (own, filed, reviewed, _signed("source", [number]))))
 
 
-def of_category(tx: Tx, number: int) -> ColumnElement[bool]:
+def _of_category(tx: Tx, number: int) -> ColumnElement[bool]:
     """Actions about the category or what has ever been below it, and about what is or was filed there."""
     inside = _inside(tx, number)
     f, v = tables.filing.c, tables.category_version.c
@@ -53,7 +53,7 @@ def of_category(tx: Tx, number: int) -> ColumnElement[bool]:
     return or_(*(tables.action.c.id.in_(ids) for ids in every))
 
 
-def in_reason(tx: Tx, text: str) -> ColumnElement[bool]:
+def _in_reason(tx: Tx, text: str) -> ColumnElement[bool]:
     """Actions whose reason holds the text, case aside."""
     reason = _json(tx, tables.payload.c.body, "reason")
     # SQLite folds the case of ASCII letters only: the usual ways to write a word are asked for one by one
@@ -64,7 +64,7 @@ def in_reason(tx: Tx, text: str) -> ColumnElement[bool]:
     return a.payload.in_(select(p.digest).join(tables.action, a.payload == p.digest).where(says))
 
 
-def of_others(tx: Tx, whose: str, among: ColumnElement[bool]) -> Select[Any]:
+def _of_others(tx: Tx, whose: str, among: ColumnElement[bool]) -> Select[Any]:
     """Ids of the actions about facts, proposals or conversations that belong to somebody, but not to this owner.
 
     among: a condition on events, so that few are looked into.
@@ -174,7 +174,7 @@ def veiled(tx: Tx, whose: str | None, actions: Sequence[Action]) -> tuple[Action
         return tuple(actions)
     theirs: set[str] = set()
     for some in portions(with_reason):
-        theirs.update(tx.execute(of_others(tx, whose, tables.audit_event.c.action_id.in_(some))).scalars())
+        theirs.update(tx.execute(_of_others(tx, whose, tables.audit_event.c.action_id.in_(some))).scalars())
     return tuple(replace(action, reason=None) if action.action_id in theirs else action for action in actions)
 
 
@@ -259,12 +259,12 @@ def _conditions(tx: Tx, filters: ActivityFilter, whose: str | None = None) -> li
     if filters.source is not None:
         conditions.append(of_source(tx, filters.source))
     if filters.category is not None:
-        conditions.append(of_category(tx, filters.category))
+        conditions.append(_of_category(tx, filters.category))
     if filters.text:
-        says = in_reason(tx, filters.text)
+        says = _in_reason(tx, filters.text)
         conditions.append(says)
         if whose is not None:  # what may not be read is not found either
-            conditions.append(a.id.not_in(of_others(tx, whose, e.action_id.in_(select(a.id).where(says)))))
+            conditions.append(a.id.not_in(_of_others(tx, whose, e.action_id.in_(select(a.id).where(says)))))
     return conditions
 
 

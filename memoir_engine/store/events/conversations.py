@@ -40,7 +40,7 @@ def add_turn(state: Projection, event: ReplayedEvent) -> None:
     session.turns.append(TurnRange(event.seq, body["first"], session.last_n, body["digest"]))
 
 
-def trim_session(state: Projection, event: ReplayedEvent) -> None:
+def _trim_session(state: Projection, event: ReplayedEvent) -> None:
     state.sessions[event.body["session"]].gone |= dict(event.body["gone"])
 
 
@@ -54,7 +54,7 @@ def clear_session(state: Projection, event: ReplayedEvent) -> None:
     state.erasures[event.seq] = event.body["stones"]
 
 
-def session_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def _session_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.sessions)
     for row in tx.execute(select(tables.session).order_by(tables.session.c.number)).all():
         session = left.pop(row.number, None)
@@ -105,7 +105,7 @@ def _message_problems(row: Any, session: SessionState, messages: Sequence[Any]) 
         yield Problem(session.seq, f"what is counted in session {number} is not what stands in it")
 
 
-_session = partial(EventKind, inverse=None, digests=(session_problems,), replays=())
+_session = partial(EventKind, inverse=None, digests=(_session_problems,), replays=())
 
 KINDS = family(
     _session(
@@ -123,7 +123,7 @@ KINDS = family(
         "session gone",
         "the oldest messages give way to the limit",
         "{count} times the oldest messages give way",
-        apply=trim_session,
+        apply=_trim_session,
     ),
     _session(
         "session.limited",

@@ -37,7 +37,7 @@ from memoir_engine.store.facts import reviews, rows
 from memoir_engine.store.facts.rows import FactState, ProposalState
 
 
-def record_fact(state: Projection, event: ReplayedEvent) -> None:
+def _record_fact(state: Projection, event: ReplayedEvent) -> None:
     number = event.body["fact"]
     state.facts[number] = (event.seq, event.body["digest"])
     state.fact_states[number, event.seq] = StatusRow(FAR, tuple(event.body["status"]))
@@ -63,11 +63,11 @@ def see_fact(state: Projection, event: ReplayedEvent) -> None:
     state.origins[event.body["fact"]].append(RowRange(event.seq, *event.body["origins"]))
 
 
-def unsee_fact(state: Projection, event: ReplayedEvent) -> None:
+def _unsee_fact(state: Projection, event: ReplayedEvent) -> None:
     state.unseen |= {(event.body["fact"], n): event.seq for n in event.body["ns"]}
 
 
-def see_fact_again(state: Projection, event: ReplayedEvent) -> None:
+def _see_fact_again(state: Projection, event: ReplayedEvent) -> None:
     for n in event.body["ns"]:
         del state.unseen[event.body["fact"], n]
 
@@ -77,7 +77,7 @@ def relate_facts(state: Projection, event: ReplayedEvent) -> None:
     state.relations[body["source"], body["target"], event.seq] = (FAR, body["relation"], body["confidence"], body["run"])
 
 
-def flip_relation(state: Projection, event: ReplayedEvent) -> None:
+def _flip_relation(state: Projection, event: ReplayedEvent) -> None:
     """Close an open relation; open a closed one again."""
     key = (event.body["source"], event.body["target"], event.body["since"])
     until, relation, confidence, run = state.relations[key]
@@ -97,11 +97,11 @@ def record_cuts(state: Projection, event: ReplayedEvent) -> None:
     state.cuts.append(RowRange(event.seq, event.body["first"], event.body["count"], event.body["digest"]))
 
 
-def withdraw_cuts(state: Projection, event: ReplayedEvent) -> None:
+def _withdraw_cuts(state: Projection, event: ReplayedEvent) -> None:
     state.cuts_withdrawn |= dict.fromkeys(event.body["cuts"], event.seq)
 
 
-def return_cuts(state: Projection, event: ReplayedEvent) -> None:
+def _return_cuts(state: Projection, event: ReplayedEvent) -> None:
     for number in event.body["cuts"]:
         del state.cuts_withdrawn[number]
 
@@ -110,7 +110,7 @@ def _tuples(row: list[Any]) -> tuple[Any, ...]:
     return tuple(tuple(value) if isinstance(value, list) else value for value in row)
 
 
-def undo_move(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_move(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Give the fact the status it had before; take it back where it had none."""
     tx, number, was = undo.tx, event.body["fact"], event.body.get("was", 0)
     if tx.execute(select(tables.fact.c.id).where(tables.fact.c.id == number, rows.REMEMBERED)).first() is None:
@@ -137,7 +137,7 @@ def undo_move(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(f"fact {number} {'is taken back' if before is None else f'is {before.status} again'}", move_back)
 
 
-def undo_proposal(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_proposal(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Put the version before in its place; take the proposal back where there was none."""
     number, was = event.body["proposal"], event.body["was"]
     c = tables.fact_proposal.c
@@ -202,7 +202,7 @@ def undo_review(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(says, lambda tx, action: reviews.restore_verdict(tx, action, event.body))
 
 
-def undo_sighting(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_sighting(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Take the origins back that the event added or returned; return those that it took back."""
     body, number, was_unseen = event.body, event.body["fact"], event.kind == "fact.unseen"
     ns = list(body["ns"]) if "ns" in body else list(range(body["origins"][0], sum(body["origins"][:2])))
@@ -213,7 +213,7 @@ def undo_sighting(undo: UndoContext, event: AuditEvent) -> Inverse:
     return blocked or step(says, lambda tx, action: rows.set_seen(tx, action, number, ns, is_seen=was_unseen))
 
 
-def undo_relation(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_relation(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Close the relation that the event opened; open the one that it closed."""
     source, target, was_closed = event.body["source"], event.body["target"], event.kind == "fact.unrelated"
     since = event.body.get("since", event.seq)
@@ -224,7 +224,7 @@ def undo_relation(undo: UndoContext, event: AuditEvent) -> Inverse:
     return blocked or step(says, lambda tx, action: rows.set_related(tx, action, source, target, since, is_related=was_closed))
 
 
-def undo_cuts(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_cuts(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Withdraw the cuts that the event recorded or returned; return those that it withdrew."""
     body, was_withdrawn = event.body, event.kind == "cuts.withdrawn"
     numbers = list(body["cuts"]) if "cuts" in body else list(range(body["first"], body["first"] + body["count"]))
@@ -240,11 +240,11 @@ def _check_ends(undo: UndoContext, ends: set[int], expected: int) -> Inverse | N
     return None if ends == {expected} else undo.changed(ends - {FAR, expected})
 
 
-def fact_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def _fact_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     yield from evidence.each(tx, tables.fact, state.facts, "owner", "user_id", fits=lambda owner, user: owner == owner_key(user))
 
 
-def origin_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def _origin_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     origins: dict[int, list[tuple[int, str, str, int]]] = {}
     more, order = ("fact_id", "n", "to_seq"), ("fact_id", "n")
     for true, stored, fact, n, to_seq in evidence.rows(tx, tables.fact_origin, *more, order=order):
@@ -257,12 +257,12 @@ def origin_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterato
         yield from range_problems(what, f"origin {{}} of fact {fact}", rows, events, closed.get(fact, {}))
 
 
-def cut_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def _cut_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     cuts = [(number, true, stored, end) for true, stored, number, end in evidence.rows(tx, tables.cut, "id", "to_seq")]
     yield from range_problems("cuts of a conversation", "cut {}", cuts, state.cuts, state.cuts_withdrawn)
 
 
-def status_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def _status_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     owners = _owners(tx)
     stored = {
         (row.fact_id, row.from_seq): (row.to_seq, tuple(FactState.of(row).body()), row.owner == owners.get(row.fact_id))
@@ -272,7 +272,7 @@ def status_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterat
     yield from replay_differences("standing of fact", stored, replayed)
 
 
-def proposal_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def _proposal_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     owners = _owners(tx)
     stored = {
         (row.id, row.from_seq): (
@@ -285,7 +285,7 @@ def proposal_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iter
     yield from replay_differences("proposal", stored, {key: (*row, True) for key, row in state.proposals.items()})
 
 
-def relation_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def _relation_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     owners = _owners(tx)
     stored = {
         (row.source_id, row.target_id, row.from_seq): (row.to_seq, row.kind, row.confidence, row.run_id, row.owner)
@@ -299,11 +299,11 @@ def _owners(tx: Tx) -> dict[int, str]:
     return dict(tx.execute(select(tables.fact.c.id, tables.fact.c.owner)).all())
 
 
-_status = partial(EventKind, inverse=each(undo_move), digests=(), replays=(status_problems,))
-_origins = partial(EventKind, inverse=each(undo_sighting), digests=(origin_problems,), replays=())
-_cuts = partial(EventKind, inverse=each(undo_cuts), digests=(cut_problems,), replays=())
-_proposal = partial(EventKind, apply=propose, inverse=each(undo_proposal), digests=(), replays=(proposal_problems,))
-_relation = partial(EventKind, inverse=each(undo_relation), digests=(), replays=(relation_problems,))
+_status = partial(EventKind, inverse=each(_undo_move), digests=(), replays=(_status_problems,))
+_origins = partial(EventKind, inverse=each(_undo_sighting), digests=(_origin_problems,), replays=())
+_cuts = partial(EventKind, inverse=each(_undo_cuts), digests=(_cut_problems,), replays=())
+_proposal = partial(EventKind, apply=propose, inverse=each(_undo_proposal), digests=(), replays=(_proposal_problems,))
+_relation = partial(EventKind, inverse=each(_undo_relation), digests=(), replays=(_relation_problems,))
 
 # status, row: the row of `fact_status`, of `fact_proposal`, as a list; was: the seq of the row before;
 # ns: numbers of origins; again: the seq since which a row that an undo brought back held at first
@@ -313,8 +313,8 @@ KINDS = family(
         "fact digest status origins",
         "fact {fact} is learned",
         "{count} facts are learned",
-        apply=record_fact,
-        digests=(fact_problems, origin_problems),
+        apply=_record_fact,
+        digests=(_fact_problems, _origin_problems),
     ),
     _status("fact.outdated", "fact was status again?", "fact {fact} is outdated", "{count} facts are outdated", apply=move_fact),
     _status("fact.restored", "fact was status again?", "fact {fact} holds again", "{count} facts hold again", apply=move_fact),
@@ -334,14 +334,14 @@ KINDS = family(
         "fact ns",
         "that fact {fact} was said again is taken back",
         "{count} facts count as not said again",
-        apply=unsee_fact,
+        apply=_unsee_fact,
     ),
     _origins(
         "fact.seen_again",
         "fact ns",
         "that fact {fact} was said again holds again",
         "{count} facts count as said again",
-        apply=see_fact_again,
+        apply=_see_fact_again,
     ),
     _cuts(
         "cuts.recorded",
@@ -355,14 +355,14 @@ KINDS = family(
         "cuts",
         "a conversation counts as not remembered",
         "{count} conversations count as not remembered",
-        apply=withdraw_cuts,
+        apply=_withdraw_cuts,
     ),
     _cuts(
         "cuts.returned",
         "cuts",
         "a conversation counts as remembered again",
         "{count} conversations count as remembered again",
-        apply=return_cuts,
+        apply=_return_cuts,
     ),
     EventKind(
         "conversation.seen_again",
@@ -414,13 +414,13 @@ KINDS = family(
         "source target since",
         "two facts are no longer related",
         "{count} pairs of facts are no longer related",
-        apply=flip_relation,
+        apply=_flip_relation,
     ),
     _relation(
         "fact.related_again",
         "source target since",
         "two facts are related again",
         "{count} pairs of facts are related again",
-        apply=flip_relation,
+        apply=_flip_relation,
     ),
 )

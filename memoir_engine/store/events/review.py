@@ -34,11 +34,11 @@ from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
 
 
-def review_filing(state: Projection, event: ReplayedEvent) -> None:
+def _review_filing(state: Projection, event: ReplayedEvent) -> None:
     _set_verdict(state, event, event.body["verdict"])
 
 
-def reject_chunk(state: Projection, event: ReplayedEvent) -> None:
+def _reject_chunk(state: Projection, event: ReplayedEvent) -> None:
     _set_verdict(state, event, filings.REJECTED)
     state.end_filing(event.body["chunk"], event.seq)
 
@@ -53,7 +53,7 @@ def _set_verdict(state: Projection, event: ReplayedEvent, verdict: str | None) -
     state.note_review(event)
 
 
-def return_chunk(state: Projection, event: ReplayedEvent) -> None:
+def _return_chunk(state: Projection, event: ReplayedEvent) -> None:
     if state.filings[event.body["chunk"]][-1].to_seq == FAR:
         raise ValueError("the chunk is filed")
     file_again(state, event)
@@ -66,12 +66,12 @@ def sign(state: Projection, event: ReplayedEvent) -> None:
     )
 
 
-def withdraw_sign_off(state: Projection, event: ReplayedEvent) -> None:
+def _withdraw_sign_off(state: Projection, event: ReplayedEvent) -> None:
     signed = event.body["signed"]
     state.signatures[signed] = state.signatures[signed]._replace(to_seq=event.seq)
 
 
-def restore_sign_off(state: Projection, event: ReplayedEvent) -> None:
+def _restore_sign_off(state: Projection, event: ReplayedEvent) -> None:
     state.signatures[event.seq] = state.signatures[event.body["signed"]]._replace(to_seq=FAR)
 
 
@@ -89,7 +89,7 @@ def undo_review(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(says, lambda tx, action: filings.stamp(tx, action, _last(tx, chunk), filings.review_of(tx, (verdict, seq))))
 
 
-def undo_rejection(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_rejection(undo: UndoContext, event: AuditEvent) -> Inverse:
     """File the chunk again where it was."""
     tx, body, chunk = undo.tx, event.body, event.body["chunk"]
     verdict, seq = body["before"]
@@ -112,7 +112,7 @@ def undo_rejection(undo: UndoContext, event: AuditEvent) -> Inverse:
     return undo.check_open({leaf}) or step(f"chunk {chunk} goes back to {path}", give_back)
 
 
-def undo_return(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_return(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Reject the chunk again, in the name of whoever rejected it."""
     chunk = event.body["chunk"]
     verdict, seq = event.body["before"]
@@ -129,7 +129,7 @@ def undo_return(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(f"chunk {chunk} is rejected again", reject)
 
 
-def undo_sign_off(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_sign_off(undo: UndoContext, event: AuditEvent) -> Inverse:
     row = undo.tx.execute(select(tables.sign_off).where(tables.sign_off.c.from_seq == event.seq)).one()
     if row.to_seq != FAR:
         return undo.changed([row.to_seq])
@@ -137,7 +137,7 @@ def undo_sign_off(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(says, lambda tx, action: sign_offs.withdraw(tx, action, event.seq))
 
 
-def undo_sign_off_withdrawal(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_sign_off_withdrawal(undo: UndoContext, event: AuditEvent) -> Inverse:
     row = undo.tx.execute(select(tables.sign_off).where(tables.sign_off.c.to_seq == event.seq)).one()
     says = f"the signature of {row.signer} under {row.subject} {row.subject_id} stands again"
     return step(says, lambda tx, action: sign_offs.restore(tx, action, event.seq))
@@ -161,7 +161,7 @@ def _changes_since(tx: Tx, chunk_id: int, seq: int) -> list[int]:
     return sorted(later for later in seqs if seq < later < FAR)
 
 
-def sign_off_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def _sign_off_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     actors = dict(tx.execute(select(tables.action.c.id, tables.action.c.actor)).all())
     stored = {
         (f"under {row.subject} {row.subject_id}", row.from_seq): (row.to_seq, row.state, row.payload, row.signer)
@@ -174,13 +174,13 @@ def sign_off_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iter
     yield from replay_differences("signature", stored, replayed)
 
 
-def verdict_before_after(body: Body, _names: Names, _count: int) -> tuple[object, object]:
+def _verdict_before_after(body: Body, _names: Names, _count: int) -> tuple[object, object]:
     before = body.get("before")
     return (str(before[0]) if isinstance(before, list) and before and before[0] else None), body.get("verdict")
 
 
 _verdict = partial(EventKind, digests=(), replays=(filing_problems,))
-_sign_off = partial(EventKind, digests=(), replays=(sign_off_problems,))
+_sign_off = partial(EventKind, digests=(), replays=(_sign_off_problems,))
 
 KINDS = family(
     _verdict(
@@ -188,17 +188,17 @@ KINDS = family(
         "chunk filing verdict reviewed before",
         "the filing of {chunk} is reviewed",
         "{count} filings are reviewed",
-        apply=review_filing,
+        apply=_review_filing,
         inverse=each(undo_review),
-        before_after=verdict_before_after,
+        before_after=_verdict_before_after,
     ),
     _verdict(
         "chunk.rejected",
         "chunk filing category reviewed before",
         "{chunk} is taken out of its place",
         "{count} chunks are taken out of their places",
-        apply=reject_chunk,
-        inverse=each(undo_rejection),
+        apply=_reject_chunk,
+        inverse=each(_undo_rejection),
         moment="a chunk taken out of {category}",
     ),
     _verdict(
@@ -206,8 +206,8 @@ KINDS = family(
         "chunk category decision verdict reviewed before",
         "{chunk} is filed again",
         "{count} chunks are filed again",
-        apply=return_chunk,
-        inverse=each(undo_return),
+        apply=_return_chunk,
+        inverse=each(_undo_return),
         moment="a chunk filed again in {category}",
         before_after=filed_before_after,
     ),
@@ -217,22 +217,22 @@ KINDS = family(
         "{subject} is signed",
         "{count} signatures are given",
         apply=sign,
-        inverse=each(undo_sign_off),
+        inverse=each(_undo_sign_off),
     ),
     _sign_off(
         "sign_off.withdrawn",
         "signed subject number",
         "the signature under {subject} is withdrawn",
         "{count} signatures are withdrawn",
-        apply=withdraw_sign_off,
-        inverse=each(undo_sign_off_withdrawal),
+        apply=_withdraw_sign_off,
+        inverse=each(_undo_sign_off_withdrawal),
     ),
     _sign_off(
         "sign_off.restored",
         "signed subject number",
         "the signature under {subject} stands again",
         "{count} signatures stand again",
-        apply=restore_sign_off,
-        inverse=each(undo_sign_off),
+        apply=_restore_sign_off,
+        inverse=each(_undo_sign_off),
     ),
 )

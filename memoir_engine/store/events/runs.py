@@ -24,14 +24,14 @@ from memoir_engine.store.events.projection import Problem, Projection, ReplayedE
 from memoir_engine.store.ledger.runs import ALIVE, RESUMABLE, outcome_digest
 
 
-def close_run(state: Projection, event: ReplayedEvent) -> None:
+def _close_run(state: Projection, event: ReplayedEvent) -> None:
     body = event.body
     calls, decisions = tuple(body["calls"]), tuple(body["decisions"])
     closing = RunClosing(event.seq, body["status"], body["digest"], body.get("outcome"), calls, decisions)
     state.runs.setdefault(body["run"], []).append(closing)
 
 
-def run_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def _run_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.runs)
     more = ("id", "closed_seq", "request", "salt", *OUTCOME)
     for true, stored, number, closed_seq, request, salt, *outcome in evidence.rows(tx, tables.run, *more):
@@ -93,9 +93,9 @@ KINDS = family(
         "run status digest outcome? calls decisions",  # outcome: absent before outcomes were covered
         "the run ends: {status}",
         "{count} runs end",
-        apply=close_run,
+        apply=_close_run,
         inverse=None,
-        digests=(run_problems, partial(part_problems, what="calls"), partial(part_problems, what="decisions")),
+        digests=(_run_problems, partial(part_problems, what="calls"), partial(part_problems, what="decisions")),
         replays=(),
     ),
 )

@@ -41,7 +41,7 @@ def withdraw_source(state: Projection, event: ReplayedEvent) -> None:
     state.end_filings_of(number, event.seq)
 
 
-def erase_source(state: Projection, event: ReplayedEvent) -> None:
+def _erase_source(state: Projection, event: ReplayedEvent) -> None:
     state.end_filings_of(event.body["source"], event.seq)
     state.source_status[event.body["source"]] = ("erased", event.seq)
     state.erasures[event.seq] = event.body["stones"]
@@ -55,7 +55,7 @@ def restore_source(state: Projection, event: ReplayedEvent) -> None:
             rows.append(rows[-1]._replace(from_seq=event.seq, to_seq=FAR))
 
 
-def add_chunks(state: Projection, event: ReplayedEvent) -> None:
+def _add_chunks(state: Projection, event: ReplayedEvent) -> None:
     body = event.body
     state.chunks[body["source"]] = RowRange(event.seq, body["first"], body["count"], body["digest"])
 
@@ -63,14 +63,14 @@ def add_chunks(state: Projection, event: ReplayedEvent) -> None:
 def set_helper(state: Projection, event: ReplayedEvent) -> None:
     state.helpers[event.body["helper"]] = (event.seq, event.body["digest"])
     if event.body.get("in_force", True):
-        choose_helper(state, event)
+        _choose_helper(state, event)
 
 
-def choose_helper(state: Projection, event: ReplayedEvent) -> None:
+def _choose_helper(state: Projection, event: ReplayedEvent) -> None:
     state.in_force[event.body["source"]] = (event.body["version"], event.seq)
 
 
-def undo_addition(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_addition(undo: UndoContext, event: AuditEvent) -> Inverse:
     number, by = event.body["source"], event.body.get("by")
     s, f = tables.source.c, tables.filing.c
     source = undo.tx.execute(select(s.status, s.status_seq, s.name).where(s.id == number)).one()
@@ -83,7 +83,7 @@ def undo_addition(undo: UndoContext, event: AuditEvent) -> Inverse:
     return undo.check_filings(left) or step(says, lambda tx, action: filings.withdraw_source(tx, action, number, by=by))
 
 
-def undo_withdrawal(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_withdrawal(undo: UndoContext, event: AuditEvent) -> Inverse:
     tx, number = undo.tx, event.body["source"]
     source = tx.execute(select(tables.source).where(tables.source.c.id == number)).one()
     if source.status not in ("withdrawn", "replaced"):
@@ -114,7 +114,7 @@ def _are_versions(source: Source, other: Any) -> bool:
     return bool(source.replaces == other.id or other.replaces == source.id)
 
 
-def undo_helper(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_helper(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Put the version before in force again; nothing for the first one, and for one that never was in force."""
     tx, number, was = undo.tx, event.body["source"], event.body.get("was")
     if not event.body.get("in_force", True) or was is None:
@@ -129,7 +129,7 @@ def undo_helper(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(says, lambda tx, action: helpers.put_in_force(tx, action, number, was))
 
 
-def source_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def _source_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     yield from evidence.each(tx, tables.source, state.sources)
 
 
@@ -156,11 +156,11 @@ def part_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[
                 yield Problem(seq, f"the {column} of source {number} is not what event {seq} covers")
 
 
-def helper_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def _helper_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     yield from evidence.each(tx, tables.contextual_helper, state.helpers)
 
 
-def chunk_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def _chunk_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.chunks)
     for source, group in groupby(evidence.rows(tx, tables.chunk, "source_id", "id"), key=itemgetter(2)):
         rows = list(group)
@@ -180,7 +180,7 @@ def chunk_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator
             yield Problem(covered.seq, f"the chunks of source {source} of event {covered.seq} are missing")
 
 
-def source_state_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def _source_state_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     c = tables.source.c
     for row in stream(tx, select(c.id, c.status, c.status_seq, c.replaces, c.helper_version).order_by(c.id)):
         status = state.source_status.get(row.id)
@@ -194,12 +194,12 @@ def source_state_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> 
             yield Problem(seq, f"the helper in force of source {row.id} is not the one the events make it")
 
 
-def helper_versions(body: Body, _names: Names, _count: int) -> tuple[object, object]:
+def _helper_versions(body: Body, _names: Names, _count: int) -> tuple[object, object]:
     was = body.get("was")
     return (None if was is None else f"version {was}"), f"version {body.get('version')}"
 
 
-_source = partial(EventKind, digests=(), replays=(source_state_problems,))
+_source = partial(EventKind, digests=(), replays=(_source_state_problems,))
 
 KINDS = family(
     _source(
@@ -208,8 +208,8 @@ KINDS = family(
         "{source} is stored",
         "{count} sources are stored",
         apply=add_source,
-        inverse=each(undo_addition),
-        digests=(source_problems, part_problems),
+        inverse=each(_undo_addition),
+        digests=(_source_problems, part_problems),
         moment="{source} filed in {chunks}",
     ),
     _source(
@@ -218,7 +218,7 @@ KINDS = family(
         "{source} leaves the tree with {filings}",
         "{count} sources leave the tree",
         apply=withdraw_source,
-        inverse=each(undo_withdrawal),
+        inverse=each(_undo_withdrawal),
         moment="{source} withdrawn",
     ),
     _source(
@@ -227,7 +227,7 @@ KINDS = family(
         "{source} gives way to its newer version",
         "{count} sources give way to newer versions",
         apply=withdraw_source,
-        inverse=each(undo_withdrawal),
+        inverse=each(_undo_withdrawal),
         moment="{source} replaced by a newer version",
     ),
     _source(
@@ -236,7 +236,7 @@ KINDS = family(
         "{source} returns to the tree with {filings}",
         "{count} sources return to the tree",
         apply=restore_source,
-        inverse=each(undo_addition),
+        inverse=each(_undo_addition),
         moment="{source} filed again",
     ),
     _source(
@@ -244,7 +244,7 @@ KINDS = family(
         "source filings places stones",  # stones: the digest of its tombstones
         "{source} is erased for good",
         "{count} sources are erased for good",
-        apply=erase_source,
+        apply=_erase_source,
         inverse=None,  # final
         moment="{source} erased",
     ),
@@ -254,27 +254,27 @@ KINDS = family(
         "version {version} of the helper of {source} is written",
         "{count} helpers are written",
         apply=set_helper,
-        inverse=each(undo_helper),
-        digests=(helper_problems,),
-        before_after=helper_versions,
+        inverse=each(_undo_helper),
+        digests=(_helper_problems,),
+        before_after=_helper_versions,
     ),
     _source(
         "helper.chosen",
         "source version was",
         "version {version} of the helper of {source} is in force",
         "{count} helpers change",
-        apply=choose_helper,
-        inverse=each(undo_helper),
-        before_after=helper_versions,
+        apply=_choose_helper,
+        inverse=each(_undo_helper),
+        before_after=_helper_versions,
     ),
     EventKind(
         "chunks.added",
         "source first count digest",
         "{source} is cut into {chunks}",
         "{count} sources are cut into chunks",
-        apply=add_chunks,
+        apply=_add_chunks,
         inverse=None,  # chunks stay; they leave the tree with their source
-        digests=(chunk_problems,),
+        digests=(_chunk_problems,),
         replays=(),
     ),
 )

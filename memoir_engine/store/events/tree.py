@@ -35,33 +35,33 @@ from memoir_engine.store.events.undo_context import CategoryPlace, Inverse, Step
 from memoir_engine.store.tree import categories, filings
 
 
-def create_category(state: Projection, event: ReplayedEvent) -> None:
+def _create_category(state: Projection, event: ReplayedEvent) -> None:
     state.categories[event.body["category"]] = (event.body["level"], event.seq)
-    open_version(state, event)
+    _open_version(state, event)
 
 
-def open_version(state: Projection, event: ReplayedEvent) -> None:
+def _open_version(state: Projection, event: ReplayedEvent) -> None:
     number = event.body["category"]
     state.versions[number, event.seq] = VersionRow(FAR, event.body["parent"], event.body["digest"])
     state.open_versions[number] = event.seq
 
 
-def close_version(state: Projection, event: ReplayedEvent) -> None:
+def _close_version(state: Projection, event: ReplayedEvent) -> None:
     key = (event.body["category"], state.open_versions.pop(event.body["category"]))
     state.versions[key] = state.versions[key]._replace(to_seq=event.seq)
 
 
-def change_version(state: Projection, event: ReplayedEvent) -> None:
-    close_version(state, event)
-    open_version(state, event)
+def _change_version(state: Projection, event: ReplayedEvent) -> None:
+    _close_version(state, event)
+    _open_version(state, event)
 
 
-def file_chunk(state: Projection, event: ReplayedEvent) -> None:
+def _file_chunk(state: Projection, event: ReplayedEvent) -> None:
     row = FilingRow(event.seq, FAR, event.body["category"], event.body["decision"], None)
     state.filings.setdefault(event.body["chunk"], []).append(row)
 
 
-def refile_chunk(state: Projection, event: ReplayedEvent) -> None:
+def _refile_chunk(state: Projection, event: ReplayedEvent) -> None:
     state.end_filing(event.body["chunk"], event.seq)
     file_again(state, event)
 
@@ -97,7 +97,7 @@ class _History(NamedTuple):
         return [*(row.from_seq for row in self.rows if row.from_seq > seq), *ends]
 
 
-def undo_opening(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_opening(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Close the category: at once where a person made it, else as soon as nothing holds it open."""
     number = event.body["category"]
     history = _History.read(undo.tx, number)
@@ -113,7 +113,7 @@ def undo_opening(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(f"the category {left.name} closes", lambda tx, action: (categories.close(tx, action, number),))
 
 
-def undo_closing(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_closing(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Open the last version again."""
     number = event.body["category"]
     history = _History.read(undo.tx, number)
@@ -129,7 +129,7 @@ def undo_closing(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(says, lambda tx, action: categories.reopen(tx, action, number, last.to_seq))
 
 
-def undo_change(undo: UndoContext, event: AuditEvent) -> Inverse:
+def _undo_change(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Restore the name and the parent of the version before."""
     number = event.body["category"]
     history = _History.read(undo.tx, number)
@@ -169,7 +169,7 @@ def _check_unused(undo: UndoContext, number: int, since: int) -> Inverse | None:
     return undo.check_later(seqs) or (undo.changed(users) if users else None)
 
 
-def undo_refiling(undo: UndoContext, events: Sequence[AuditEvent]) -> Inverse:
+def _undo_refiling(undo: UndoContext, events: Sequence[AuditEvent]) -> Inverse:
     """Move chunks back, all together; each filing returns with its decision and its review."""
     tx, was = undo.tx, {event.body["chunk"]: event.body["was"] for event in events}
     seqs = {event.body["chunk"]: event.seq for event in events}
@@ -207,14 +207,14 @@ def _move_back(tx: Tx, action: OpenAction, seqs: dict[int, int]) -> set[int]:
     return {row.category_id for row in now.values()}
 
 
-def version_digest_problems(tx: Tx, _state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def _version_digest_problems(tx: Tx, _state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     order = ("category_id", "from_seq")
     for true, stored, number, seq in evidence.rows(tx, tables.category_version, *order, order=order):
         if true != stored:
             yield Problem(seq, f"category {number} is not what event {seq} covers")
 
 
-def category_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def _category_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.categories)
     for row in stream(tx, select(tables.category).order_by(tables.category.c.id)):
         replayed = left.pop(row.id, None)
@@ -226,7 +226,7 @@ def category_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iter
         yield Problem(seq, f"category {number} of event {seq} is missing")
 
 
-def version_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def _version_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.versions)
     columns = tables.category_version.c
     for row in stream(tx, select(tables.category_version).order_by(columns.category_id, columns.from_seq)):
@@ -275,12 +275,12 @@ def filed_before_after(body: Body, names: Names, count: int) -> tuple[object, ob
     return (None, names.category(body.get("category"))) if count == 1 else (None, None)
 
 
-def refiled_before_after(body: Body, names: Names, count: int) -> tuple[object, object]:
+def _refiled_before_after(body: Body, names: Names, count: int) -> tuple[object, object]:
     return (names.category(body.get("was")), names.category(body.get("category"))) if count == 1 else (None, None)
 
 
-_version = partial(EventKind, digests=(version_digest_problems,), replays=(category_problems, version_problems))
-_change = partial(_version, apply=change_version, inverse=each(undo_change))
+_version = partial(EventKind, digests=(_version_digest_problems,), replays=(_category_problems, _version_problems))
+_change = partial(_version, apply=_change_version, inverse=each(_undo_change))
 _filing = partial(EventKind, digests=(), replays=(filing_problems,))
 
 KINDS = family(
@@ -289,24 +289,24 @@ KINDS = family(
         "category level parent digest",
         "{category} is made",
         "{count} categories are made",
-        apply=create_category,
-        inverse=each(undo_opening),
+        apply=_create_category,
+        inverse=each(_undo_opening),
     ),
     _version(
         "category.closed",
         "category",
         "{category} closes",
         "{count} categories close",
-        apply=close_version,
-        inverse=each(undo_closing),
+        apply=_close_version,
+        inverse=each(_undo_closing),
     ),
     _version(
         "category.reopened",
         "category closed parent digest",
         "{category} opens again",
         "{count} categories open again",
-        apply=open_version,
-        inverse=each(undo_opening),
+        apply=_open_version,
+        inverse=each(_undo_opening),
     ),
     _change(
         "category.renamed",
@@ -332,7 +332,7 @@ KINDS = family(
         "chunk category decision",
         "{chunk} is filed",
         "{count} chunks are filed",
-        apply=file_chunk,
+        apply=_file_chunk,
         inverse=None,  # filings of an ingestion end with its source
         moment="a chunk filed in {category}",
         before_after=filed_before_after,
@@ -342,9 +342,9 @@ KINDS = family(
         "chunk category was decision reviewed verdict?",
         "{chunk} is filed anew",
         "{count} chunks are filed anew",
-        apply=refile_chunk,
-        inverse=undo_refiling,
+        apply=_refile_chunk,
+        inverse=_undo_refiling,
         moment="a chunk moved from {was} to {category}",
-        before_after=refiled_before_after,
+        before_after=_refiled_before_after,
     ),
 )

@@ -94,7 +94,7 @@ def conversation_key(owner: str, messages: Sequence[Message]) -> str:
     return hashlib.sha256(canonical([owner, words]).encode()).hexdigest()
 
 
-def prior_conversation(tx: Tx, owner: str, key: str) -> PriorConversation | None:
+def _prior_conversation(tx: Tx, owner: str, key: str) -> PriorConversation | None:
     """Return this conversation's latest cuts, if it was remembered before."""
     cuts = _OF_KEY.rows(tx, {"owner": owner, "key": key})
     if not cuts:
@@ -111,7 +111,7 @@ def seen_messages(
     tx: Tx, user: str | None, key: str, session_id: str, messages: Sequence[Message], numbers: tuple[int, ...] = ()
 ) -> SeenMessages:
     """Return which messages are stored and read. numbers: of all messages, if they were read from their session."""
-    prior = prior_conversation(tx, owner_key(user), key)
+    prior = _prior_conversation(tx, owner_key(user), key)
     if prior is not None and prior.whole:
         return SeenMessages(prior)
     row = find_session(tx, user, session_id)
@@ -183,7 +183,7 @@ def remember(
     first_fact = ids.reserve(tx, "fact", len(plan.facts) + len(plan.proposals))
     if is_retried(tx) and actions.exists(tx, action_id):
         return _written(tx, action_id, conversation)
-    prior = prior_conversation(tx, owner, conversation.key)
+    prior = _prior_conversation(tx, owner, conversation.key)
     session_row = find_session(tx, user, conversation.session_id, hold=True)
     if session_row is not None and session_row.last_n != conversation.last:
         return None

@@ -193,7 +193,7 @@ def list_facts(
     if status is not None:
         query = query.where(_S.status == status)
     if valid_at is not None:
-        query = query.where(*true_at(valid_at))
+        query = query.where(*_true_at(valid_at))
     if before is not None:
         query = query.where(_F.id < number_of(tx, owner_filter, before))
     if session_id is not None:
@@ -375,7 +375,7 @@ def owned_by(column: ColumnElement[Any], owner_filter: OwnerFilter) -> tuple[Col
     return () if owner_filter is ANY_OWNER else (column == owner_filter,)
 
 
-def true_at(when: datetime) -> tuple[ColumnElement[bool], ...]:
+def _true_at(when: datetime) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions for facts true at a time.
 
     Without a known beginning a fact counts from when it was said, or from ever if it had ended by then; a merged part is covered

@@ -101,7 +101,7 @@ def family(tx: Tx, number: int) -> FactFamily:
     return FactFamily(frozenset(same), frozenset(fuller))
 
 
-def left_parts(tx: Tx, members: FactFamily) -> list[int]:
+def _left_parts(tx: Tx, members: FactFamily) -> list[int]:
     """Return facts merged into a fuller one in force, which become active again once that goes."""
     c = tables.fact_status.c
     active = select(c.fact_id).where(c.fact_id.in_(members.fuller), c.to_seq == FAR, c.status == "active")
@@ -110,7 +110,7 @@ def left_parts(tx: Tx, members: FactFamily) -> list[int]:
     return [number for number in tx.execute(query).scalars() if number not in members.same | members.fuller]
 
 
-def trace_fact(tx: Tx, number: int, plan: ForgetPlan | None = None) -> FactTrace:
+def _trace_fact(tx: Tx, number: int, plan: ForgetPlan | None = None) -> FactTrace:
     """Find what holds the fact's words. plan: an earlier search, so that only runs since then are searched."""
     members = family(tx, number)
     rows = tx.execute(select(tables.fact).where(tables.fact.c.id.in_(members.all)).order_by(tables.fact.c.id)).all()
@@ -129,10 +129,10 @@ def trace_fact(tx: Tx, number: int, plan: ForgetPlan | None = None) -> FactTrace
     return FactTrace(members, words, spans, papers, texts, tuple(sorted(quoting - set(papers))))
 
 
-def remaining_words(tx: Tx, owner: str, trace: FactTrace) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
+def _remaining_words(tx: Tx, owner: str, trace: FactTrace) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
     """Count where else the words remain, by place; and name the first such messages as (session, number)."""
     m, s, f = tables.message.c, tables.session.c, tables.fact.c
-    forms = json_forms(trace.words)
+    forms = _json_forms(trace.words)
     query = select(s.number, s.session_id, m.n, m.content).join(tables.session, s.number == m.session_number)
     stream = tx.execute(query.where(s.owner == owner).order_by(s.number, m.n).execution_options(yield_per=500))
     others = (row for row in stream if (row.number, row.n) not in trace.spans)
@@ -143,7 +143,7 @@ def remaining_words(tx: Tx, owner: str, trace: FactTrace) -> tuple[dict[str, int
     return {place: count for place, count in counts.items() if count}, tuple(messages[:MOST_SHOWN])
 
 
-def json_forms(words: Sequence[str]) -> list[str]:
+def _json_forms(words: Sequence[str]) -> list[str]:
     """Return every way a text may be escaped inside JSON, the longest first."""
     forms, layer = set(words), set(words)
     for _ in range(NESTED):
@@ -209,7 +209,7 @@ def _quoting(tx: Tx, user_id: str | None, words: Sequence[str], since: int | Non
     query = query.join(tables.run, run.id == call.run_id).where(mine)
     if since is not None:
         query = query.where(or_(run.closed_seq.is_(None), run.closed_seq > since))
-    forms = json_forms(words)
+    forms = _json_forms(words)
     stream = tx.execute(query.execution_options(yield_per=50))
     return tuple({row.digest for row in stream if any(form in row.body for form in forms)})
 
@@ -217,7 +217,7 @@ def _quoting(tx: Tx, user_id: str | None, words: Sequence[str], since: int | Non
 def preview(tx: Tx, owner_filter: OwnerFilter, uid: str) -> ForgetPreview:
     """Return what forgetting would remove. Raises FactNotFound."""
     number, owner = _number_and_owner(tx, owner_filter, uid)
-    trace = trace_fact(tx, number)
+    trace = _trace_fact(tx, number)
     numbers = trace.family.all
     c = tables.embedding.c
     vectors = tx.execute(select(func.count()).where(c.kind == "fact", c.item_id.in_(numbers))).scalar_one()
@@ -227,8 +227,8 @@ def preview(tx: Tx, owner_filter: OwnerFilter, uid: str) -> ForgetPreview:
         "payload": len(trace.papers) + len(trace.quoting),
         "embedding": vectors,
     }
-    restored = facts.by_number(tx, owner_filter, left_parts(tx, trace.family))
-    stays, elsewhere = remaining_words(tx, owner, trace)
+    restored = facts.by_number(tx, owner_filter, _left_parts(tx, trace.family))
+    stays, elsewhere = _remaining_words(tx, owner, trace)
     return ForgetPreview(
         fact=_last_view(tx, owner_filter, number),
         places={place: count for place, count in places.items() if count},
@@ -242,7 +242,7 @@ def preview(tx: Tx, owner_filter: OwnerFilter, uid: str) -> ForgetPreview:
 def plan_forget(tx: Tx, owner_filter: OwnerFilter, uid: str) -> ForgetPlan:
     """Search all payloads before anything is locked. Raises FactNotFound."""
     seq = actions.seq(tx)
-    trace = trace_fact(tx, _number_and_owner(tx, owner_filter, uid)[0])
+    trace = _trace_fact(tx, _number_and_owner(tx, owner_filter, uid)[0])
     return ForgetPlan(seq, frozenset((*trace.words, *trace.texts)), trace.quoting)
 
 
@@ -255,8 +255,8 @@ def forget(
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
     number, _ = _number_and_owner(tx, owner_filter, uid)
-    trace = trace_fact(tx, number, plan)
-    restored = left_parts(tx, trace.family)
+    trace = _trace_fact(tx, number, plan)
+    restored = _left_parts(tx, trace.family)
     action = OpenAction(tx, verb=FORGETS, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     _clear_words(tx, trace)
@@ -317,7 +317,7 @@ def _clear_words(tx: Tx, trace: FactTrace) -> None:
         tx.execute(delete(tables.payload).where(p.digest.in_(some)))
     for digest in trace.quoting:
         body = tx.execute(select(p.body).where(p.digest == digest)).scalar_one()
-        for form in json_forms((*trace.words, *trace.texts)):
+        for form in _json_forms((*trace.words, *trace.texts)):
             body = body.replace(form, ERASED)
         cleared = {"body": canonical(_without_entities(parse(body))), "salt": NO_SALT}
         tx.execute(update(tables.payload).where(p.digest == digest).values(**cleared))
@@ -329,7 +329,7 @@ def _block_words(tx: Tx, session: int, n: int, places: Sequence[tuple[int, int]]
     this = (c.session_number == session) & (c.n == n)
     row = tx.execute(select(c.content, c.parts).where(this)).one()
     content = row.content
-    for form in json_forms(words) if row.parts else ():
+    for form in _json_forms(words) if row.parts else ():
         content = content.replace(form, ERASED_CHAR * len(form))
     for start, end in () if row.parts else places:
         content = content[:start] + ERASED_CHAR * (end - start) + content[end:]

@@ -72,7 +72,7 @@ class LastVerdict(NamedTuple):
     seq: int
 
 
-def last_verdicts(tx: Tx) -> dict[FactKey, LastVerdict]:
+def _last_verdicts(tx: Tx) -> dict[FactKey, LastVerdict]:
     """Return the last verdict about each item that has one."""
     last = {key: LastVerdict(body["verdict"] or "unreviewed", actor, seq) for key, seq, body, actor in _verdict_events(tx)}
     return {key: verdict for key, verdict in last.items() if verdict.state != "unreviewed"}
@@ -90,7 +90,7 @@ def restore_verdict(tx: Tx, action: OpenAction, body: dict[str, Any]) -> None:
     action.add(REVIEWED, **about, since=body["since"], verdict=body["was"], was=body["verdict"])
 
 
-def status_events(tx: Tx, rows: Sequence[Any]) -> dict[int, tuple[int, str, str]]:
+def _status_events(tx: Tx, rows: Sequence[Any]) -> dict[int, tuple[int, str, str]]:
     """Map the seq of each state to where it first began, with verb and actor."""
     first = {row.from_seq: parse(row.body).get("again", row.from_seq) for row in rows if row.undoes}
     e, a = tables.audit_event.c, tables.action.c
@@ -156,7 +156,7 @@ class FactDecision:
 
 def review_items(tx: Tx, owner_filter: OwnerFilter, kind: FactReviewKind | None = None) -> list[HeldFact]:
     """Return all items, or those of one kind, in no order."""
-    last_by_key = last_verdicts(tx)
+    last_by_key = _last_verdicts(tx)
     items = [] if kind in ("supersession", "fact") else list(_proposal_items(tx, owner_filter, last_by_key))
     if kind == "proposal":
         return items
@@ -170,7 +170,7 @@ def review_items(tx: Tx, owner_filter: OwnerFilter, kind: FactReviewKind | None 
 def get_item(tx: Tx, owner_filter: OwnerFilter, key: FactKey) -> HeldFact | None:
     """Return the item of a fact or proposal as it is now, perhaps since another seq."""
     items = _proposal_items if key.thing == "proposal" else _fact_items
-    return next(iter(items(tx, owner_filter, last_verdicts(tx), key.number)), None)
+    return next(iter(items(tx, owner_filter, _last_verdicts(tx), key.number)), None)
 
 
 def item_views(tx: Tx, owner_filter: OwnerFilter, items: list[HeldFact]) -> tuple[FactReviewItem, ...]:
@@ -226,7 +226,7 @@ def perform(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor:
             rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, "person", None, None, paper))
     else:
         with _acting(tx, "confirm_fact" if verdict == "approve" else "skip_fact", **author) as action:
-            was = last_verdicts(tx).get(decision.key)
+            was = _last_verdicts(tx).get(decision.key)
             about: dict[str, Any] = {decision.key.thing: number}
             action.add(REVIEWED, **about, since=decision.key.since, verdict=SAID[verdict], was=was.state if was else None)
     return actions.get(tx, action.id)
@@ -269,7 +269,7 @@ def _proposal_items(
     query = query.where(p.to_seq == FAR, *facts.owned_by(p.owner, owner_filter)).order_by(p.id)
     rows = tx.execute(query if number is None else query.where(p.id == number)).all()
     active = facts.active_facts(tx, {n for row in rows if row.outcome is None for n in (row.new_id, *parse(row.old_ids))})
-    origins = status_events(tx, rows)
+    origins = _status_events(tx, rows)
     for row in rows:
         (since, _, actor), state = origins[row.from_seq], SETTLED[row.outcome]
         key = FactKey("proposal", row.id, since)
@@ -295,7 +295,7 @@ def _fact_items(
         query, with_quotes = query.where(s.fact_id == number), with_quotes.where(o.fact_id == number)
     supported = set(tx.execute(with_quotes).scalars())
     rows = tx.execute(query).all()
-    origins = status_events(tx, rows)
+    origins = _status_events(tx, rows)
     for row in rows:
         since, verb, actor = origins[row.from_seq]
         key = FactKey("fact", row.fact_id, since)
@@ -320,7 +320,7 @@ def restore(tx: Tx, owner_filter: OwnerFilter, uid: str, **author: Unpack[Author
     if actions.exists(tx, author["action_id"]):
         return actions.get(tx, author["action_id"])
     number = facts.number_of(tx, owner_filter, uid)
-    row = open_state(tx, number)
+    row = _open_state(tx, number)
     if row is None:
         raise FactNotFound(fact_id=uid)
     if row.status == ACTIVE:
@@ -373,7 +373,7 @@ def check_owner(tx: Tx, owner_filter: OwnerFilter, action_id: str) -> None:
                 raise ActionNotFound(action_id=action_id)
 
 
-def open_state(tx: Tx, number: int) -> Any | None:
+def _open_state(tx: Tx, number: int) -> Any | None:
     """Return a fact's current state row, or None if the fact was withdrawn."""
     c = tables.fact_status.c
     return tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()

@@ -399,7 +399,7 @@ def kept_runs(tx: Tx, run_ids: list[str]) -> set[str]:
     return set(tx.execute(select(c.run_id).where(c.run_id.in_(run_ids), c.part == 0)).scalars()) if run_ids else set()
 
 
-def forget_input(tx: Tx, run_id: str) -> None:
+def _forget_input(tx: Tx, run_id: str) -> None:
     _FORGET.run(tx, {"which": run_id})
 
 
@@ -470,7 +470,7 @@ def close(tx: Tx, action: OpenAction, run_id: str, ending: Ending, *, committed:
     )
     _END.run(tx, {f"new_{name}": value for name, value in ended.items()} | {"new_closed_seq": seq, "which": run_id})
     if ending.status in ("done", "cancelled"):
-        forget_input(tx, run_id)
+        _forget_input(tx, run_id)
 
 
 def close_with(tx: Tx, action: OpenAction, run_id: str, *, now: datetime, result: dict[str, Any]) -> AuditHead:

@@ -44,14 +44,14 @@ class SignedState:
     categories: int
 
 
-def current_state(tx: Tx, subject: Subject, number: int) -> SignedState:
+def _current_state(tx: Tx, subject: Subject, number: int) -> SignedState:
     """Return the state of a source or branch. Raises SourceNotFound, CategoryNotFound (unknown or closed)."""
-    return source_state(tx, number) if subject == "source" else branch_state(tx, number)
+    return _source_state(tx, number) if subject == "source" else branch_state(tx, number)
 
 
 def changed_by(tx: Tx, subject: Subject, number: int, since: int) -> str | None:
     """Return the first action in force after `since` that touched the subject; if none is in force, the first at all."""
-    scope = signed_scope(tx, subject, number, since)
+    scope = _signed_scope(tx, subject, number, since)
     e = tables.audit_event.c
     batch, after = select(e.seq, e.action_id, e.kind, e.body).order_by(e.seq).limit(_SCANNED), since
     first: str | None = None
@@ -93,7 +93,7 @@ class StateHasher:
         return SignedState(title, self._hash.hexdigest(), self.chunks, self.reviewed, categories)
 
 
-def source_state(tx: Tx, number: int) -> SignedState:
+def _source_state(tx: Tx, number: int) -> SignedState:
     c, h = tables.source.c, tables.contextual_helper.c
     row = tx.execute(select(c.name, c.digest, c.status, c.replaces, c.helper_version).where(c.id == number)).one_or_none()
     if row is None:
@@ -152,7 +152,7 @@ class SignedScope:
         return body.get("source") in self.sources
 
 
-def signed_scope(tx: Tx, subject: Subject, number: int, since: int) -> SignedScope:
+def _signed_scope(tx: Tx, subject: Subject, number: int, since: int) -> SignedScope:
     v, f, c = tables.category_version.c, tables.filing.c, tables.chunk.c
     above: dict[int, list[int]] = {}
     below: dict[int, list[int]] = {}
@@ -188,7 +188,7 @@ def _is_in_force(tx: Tx, action_id: str, since: int, seq: int) -> bool:
 
 def preview(tx: Tx, subject: Subject, number: int) -> SignOffPreview:
     """Return what a signature would cover now. Raises SourceNotFound, CategoryNotFound."""
-    state = current_state(tx, subject, number)
+    state = _current_state(tx, subject, number)
     return SignOffPreview(subject, number, state.title, state.digest, state.chunks, state.reviewed, state.categories)
 
 
@@ -210,7 +210,7 @@ def sign(
     ids.lock_tree(tx)
     if action_id is not None and actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    now = current_state(tx, subject, number)
+    now = _current_state(tx, subject, number)
     if expected is not None and expected != now.digest:
         raise SignedStateChanged(title=now.title)
     c = tables.sign_off.c
@@ -268,7 +268,7 @@ def listed(
     for row in rows:
         if row.to_seq == FAR and (row.subject, row.subject_id) not in states:
             with suppress(SourceNotFound, CategoryNotFound):
-                states[row.subject, row.subject_id] = current_state(tx, row.subject, row.subject_id)
+                states[row.subject, row.subject_id] = _current_state(tx, row.subject, row.subject_id)
     return tuple(_view(tx, row, bodies.get(row.payload, {}), states.get((row.subject, row.subject_id))) for row in rows)
 
 

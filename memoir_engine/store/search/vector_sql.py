@@ -166,7 +166,7 @@ class DatabaseVectors:
         self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
     ) -> bool:
         self._check()
-        literals = {int(item): vector_literal(vector, self._home.dim) for item, vector in zip(keys, vectors, strict=True)}
+        literals = {int(item): _vector_literal(vector, self._home.dim) for item, vector in zip(keys, vectors, strict=True)}
         gone = {*map(int, removed)}
 
         def work(tx: Tx) -> bool:
@@ -191,7 +191,7 @@ class DatabaseVectors:
 
     def top(self, vector: Vectors, k: int, *, within: Collection[int] | None = None) -> list[Near]:
         self._check()
-        target = vector_literal(vector, self._home.dim)
+        target = _vector_literal(vector, self._home.dim)
         if k <= 0 or (within is not None and not within):
             return []
         parts: list[list[int] | None] = [None] if within is None else list(portions(sorted(within), 5000))
@@ -239,7 +239,7 @@ class DatabaseVectors:
             raise VectorIndexUnavailable(self.health)
 
 
-def vector_literal(vector: Vectors, dim: int) -> str:
+def _vector_literal(vector: Vectors, dim: int) -> str:
     """Format a vector for the database, at unit length. Raises ValueError for a wrong shape or one without direction."""
     row = np.asarray(vector, np.float32)
     length = float(np.linalg.norm(row.astype(np.float64)))

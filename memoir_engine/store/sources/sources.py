@@ -152,7 +152,7 @@ def part_chars(last: ColumnElement[int], chars: ColumnElement[int]) -> ColumnEle
     return case((cast(last, BigInteger) * LONG_PART >= chars, TEXT_PART), else_=LONG_PART)
 
 
-def write_parts(tx: Tx, source_id: int, text: str, original: bytes) -> None:
+def _write_parts(tx: Tx, source_id: int, text: str, original: bytes) -> None:
     """Store text and bytes in parts that fit into a packet; an empty one is a single empty part."""
     texts = [text[i : i + TEXT_PART] for i in range(0, len(text), TEXT_PART)] or [""]
     files = [original[i : i + FILE_PART] for i in range(0, len(original), FILE_PART)] or [b""]
@@ -193,7 +193,7 @@ def write_source(
     }
     sealed = seal(tables.source, [row])[0]
     tx.execute(insert(tables.source), [sealed])
-    write_parts(tx, number, new.text, new.original)
+    _write_parts(tx, number, new.text, new.original)
     return sealed
 
 

@@ -194,7 +194,7 @@ def _no_parent(node: OpenCategory, parent: str, parent_level: int) -> WrongLevel
     return WrongLevel(name=node.name, level=node.level, problem=problem, advice=advice)
 
 
-def preview_of(plan: EditPlan) -> EditPreview:
+def _preview_of(plan: EditPlan) -> EditPreview:
     obstacles = plan.obstacles
     refiled = sum(isinstance(step, RefileChunk) for step in plan.steps)
     changed = (step for step in plan.steps if isinstance(step, ChangeCategory))
@@ -258,7 +258,7 @@ def _count(number: int, what: str) -> str:
 
 def preview(tx: Tx, edit: Edit, *, limits: Limits) -> EditPreview:
     """Return what the edit would do now and what prevents it. Changes nothing."""
-    return preview_of(plan(edit, load(tx, edit), limits))
+    return _preview_of(plan(edit, load(tx, edit), limits))
 
 
 def perform(
