@@ -44,7 +44,7 @@ UNDOES = "It took back another action."
 CHAIN = "The chain"
 CHAIN_ABOUT = (
     "Every event holds the digest of the one before it. Write the head down elsewhere: "
-    "a history cut off or written anew does not hold it."
+    "a truncated or rewritten history does not hold it."
 )
 HEAD = "Head after {events}"
 EXPECTED = "A head written down elsewhere"

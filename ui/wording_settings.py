@@ -24,7 +24,7 @@ LEXICAL_ABOUT = (
     "Name an embedder with MEMOIR_EMBEDDER to search by meaning, too."
 )
 SEMANTIC_ABOUT = "Passages are found by their words and by their meaning, as this embedder sees it."
-REINDEX = "Make the indexes anew"
+REINDEX = "Rebuild the indexes"
 REINDEX_HELP = (
     "Only where something looks wrong: the indexes keep themselves. Texts are not touched, and vectors that are there are kept. "
     "You can go on working meanwhile."
@@ -34,5 +34,5 @@ REINDEX_STEPS = {
     "words": "Words of {total} passages",
     "vectors": "Vectors: {done} of {total} passages",
 }
-REINDEXED = "{passages}, {vectors} with a vector, made anew in {took}."
-REINDEX_FAILED = "The indexes were not made anew. The search goes on with what there is."
+REINDEXED = "{passages}, {vectors} with a vector, rebuilt in {took}."
+REINDEX_FAILED = "The indexes were not rebuilt. Search continues with what is there."

@@ -172,6 +172,6 @@ LAST_CHANGE = "Last change: {actor} {verb}, {when}{reason}"
 UNDO = "Take it back"
 HELPER_VERBS = {
     "set_helper": "wrote a helper",
-    "regenerate_helper": "had the helper written anew",
+    "regenerate_helper": "regenerated the helper",
     "undo": "took a change of the helper back",
 }

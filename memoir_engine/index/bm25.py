@@ -210,7 +210,7 @@ class LexicalIndex:
         parts = {part.documents: part for part in before}
         with self._writing:
             now = [segment for segment in self._state.segments if segment.documents in parts]
-            if len(now) == len(before):  # else all was built anew, or cleared
+            if len(now) == len(before):  # else all was rebuilt or cleared
                 gone = [segment.documents.keys[parts[segment.documents].alive & ~segment.alive] for segment in now]
                 at = self._state.segments.index(now[0])
                 made = made.without(np.concatenate(gone).tolist()).repinned(self._state.mean_length, self._weighing)

@@ -105,9 +105,9 @@ EXACT = 2000  # among so few, all are compared
 MARGIN = 16  # asked of Chroma beyond what is wanted, for those that a newer wave hides
 FURTHEST = 2000  # of Chroma's list that is looked through for those asked for
 STRIKES = 2  # a new collection that fails as well is not tried again at once
-REBUILT = "its files were changed or damaged; it is being built anew"
+REBUILT = "its files were changed or damaged; it is being rebuilt"
 
-_LOST = Health(False, REBUILT, "Ask again: it is fed anew.")
+_LOST = Health(False, REBUILT, "Ask again: it is being refilled.")
 
 Keys = NDArray[np.int64]
 T = TypeVar("T")

@@ -196,7 +196,7 @@ def _ordered_vectors(embeddings: Sequence[Sequence[float]], count: int, wire: Ex
             vectors = np.empty((count, len(embeddings[0])), dtype=np.float64)
             vectors[order] = np.asarray(embeddings, dtype=np.float64)
     except (AttributeError, TypeError, ValueError):  # the SDK hands on what a server calls a vector
-        raise ValueError("a vector is no list of numbers") from None
+        raise ValueError("a vector is not a list of numbers") from None
     if problem:
         raise ValueError(problem)
     return _unit_vectors(vectors)

@@ -292,7 +292,7 @@ def _steps(value: object) -> tuple[ReviewStep, ...]:
 def _check_choice(name: str, value: object, choices: Sequence[str], advice: str | None = None) -> None:
     if value is not None and value not in choices:
         advice = advice or f"Use one of: {', '.join(choices)}."
-        raise InvalidSetting(name=name, value=value, problem="there is none of that name", advice=advice)
+        raise InvalidSetting(name=name, value=value, problem="unknown name", advice=advice)
 
 
 def _cursor(after: str | None, read: Callable[[str], T | None]) -> T | None:

@@ -44,7 +44,10 @@ NearestOf = Callable[[str, str, int], VectorIndex]  # of an owner, an embedder, 
 
 
 class ConversationPassages:
-    """Safe for threads. Remembers up to when each owner's conversations are cut, so that a search in between looks at nothing."""
+    """Cut conversations into passages. Safe for threads.
+
+    Remembers up to when each owner's conversations are cut, so that a search in between has nothing to cut.
+    """
 
     def __init__(self, db: Database, zone: tzinfo = UTC) -> None:
         self._db = db

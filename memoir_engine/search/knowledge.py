@@ -41,7 +41,7 @@ def reindex_verb(
     engine: Engine, actor: Actor, options: NoOptions, listeners: tuple[Listener, ...] = ()
 ) -> Verb[Reindexed | MemoirError]:
     """Needs an admin: it takes time, and money when vectors are missing. Raises NotAllowed."""
-    needs_admin(actor, "make the indexes anew")
+    needs_admin(actor, "rebuild the indexes")
     request = {"embedder": engine.embedder.id}
     return Verb(NAME, request, None, partial(reindex, engine), QueryCancelled, asdict, listeners=listeners)
 

@@ -102,7 +102,7 @@ def _checked_kinds(value: object) -> tuple[str, ...]:
     known = (CONVERSATION, *get_args(Kind))
     advice = f"Known are {', '.join(known)}; leave it out to search all."
     if not kinds:
-        raise InvalidSetting(name="kinds", value=value, problem="there is no kind in it", advice=advice)
+        raise InvalidSetting(name="kinds", value=value, problem="the list is empty", advice=advice)
     for kind in kinds:
         if kind not in known:
             raise InvalidSetting(name="kinds", value=kind, problem="there is no such kind", advice=advice)

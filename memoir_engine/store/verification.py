@@ -66,7 +66,7 @@ class ChainLinks:
         elif head[2] != self.at:
             yield Problem(self.seq, f"the time of the head is not that of event {self.seq}")
         if not is_met:
-            yield Problem(self.seq + 1, "the expected head is not in the history: its end was cut off or written anew")
+            yield Problem(self.seq + 1, "the expected head is not in the history: its end was truncated or rewritten")
 
     def head(self, tx: Tx) -> AuditHead:
         """Return the stored head; if it cannot be read, the last event whose links hold."""

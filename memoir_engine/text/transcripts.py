@@ -208,7 +208,7 @@ def read_transcript(text: str, *, zone: tzinfo = UTC) -> list[Utterance]:
             return messages
     messages = read_lines(text, zone)
     if len(messages) < _LEAST:
-        raise FormatUnknown(problem="no two lines of it begin with a name and a colon, and it is no JSON")
+        raise FormatUnknown(problem="no two lines of it begin with a name and a colon, and it is not valid JSON")
     return messages
 
 

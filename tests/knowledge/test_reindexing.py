@@ -67,7 +67,7 @@ def test_another_embedder_is_asked_for_what_it_has_not_seen(on_the_wire: Opened,
 
 def test_it_needs_an_admin(memory: Memory):
     auditor = memory.acting_as("Aki", roles=("auditor",))
-    with pytest.raises(NotAllowed, match="make the indexes anew"):
+    with pytest.raises(NotAllowed, match="rebuild the indexes"):
         auditor.reindex()
     with pytest.raises(NotAllowed):
         auditor.start("reindex")

@@ -103,7 +103,7 @@ def test_the_indexes_are_made_anew_and_it_is_said_what_came_of_it(filled: Memory
     (run,) = filled.jobs.list(verbs=("reindex",))
     assert ended(filled, run.id).status == "done"
     passages = sum(filled.sources.passages(source.id for source in filled.sources.list()).values())
-    assert f"{passages} passages, {passages} with a vector, made anew in" in words(page.run())
+    assert f"{passages} passages, {passages} with a vector, rebuilt in" in words(page.run())
 
 
 def test_only_an_admin_is_offered_to_make_the_indexes_anew(filled: Memory, monkeypatch: pytest.MonkeyPatch):

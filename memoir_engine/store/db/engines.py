@@ -58,7 +58,7 @@ def safe(url: URL) -> str:
 def driver_missing(url: URL) -> MemoirError:
     """Return the error for a driver that cannot be imported, with the extra of this package that brings it."""
     if url.drivername not in _DRIVERS.values():
-        return refused(url.drivername, "its driver is not installed, and is none that Memoir brings")
+        return refused(url.drivername, "its driver is not installed, and Memoir does not ship it")
     return DriverMissing(url=safe(url), extra=_EXTRAS[url.get_backend_name()])
 
 
