@@ -1,7 +1,7 @@
 """The embedder that needs no key, no model and no network. It is lexical: it knows words, not what they mean.
 
 Invariant: nothing is asked of anybody, so nothing is written to the ledger.
-Source: spec README 14; text/hashed.
+Source: spec README 14; text/similarity.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Talk:
-    """How an agent talks. tools: of the caller; lookups: whether it may look in the memory by itself.
+    """Options of an agent's replies. tools: of the caller; lookups: whether it may look in the memory by itself.
 
     earlier: whether it finds what was said in other conversations of the person, too. Else it has no tools of its own while there
     is neither a document nor a fact.

@@ -99,7 +99,7 @@ class AgentClient:
             self.memory, self._folder = _open(memory_config, self._settings)
 
     def query(self, text: str, session_id: str | None = None) -> Reply:
-        """The reply to a person's words, in a session that goes on, or a new one where none is named (SESSION 1, 4).
+        """Return the reply to a person's words, in the named session or a new one (SESSION 1, 4).
 
         Raises InvalidSetting, and ModelError where the model does not answer. What the memory cannot do is in `reply.warnings`.
         """
@@ -107,7 +107,7 @@ class AgentClient:
         return self._answered(self.memory, turn, lambda memory: self._wait(memory, turn))
 
     def stream(self, text: str, session_id: str | None = None) -> Replying:
-        """The same, its words as they come: iterate over it, `stop()` ends it, `reply` is the whole."""
+        """Stream the reply: iterate for words; `reply` waits for all, `stop()` ends it."""
         turn = self._turn(text, session_id)
         return Replying(lambda on_text: self._begin(turn, on_text))
 
@@ -116,7 +116,7 @@ class AgentClient:
         return self.memory.sessions.list_sessions()
 
     def get_session_history(self, session_id: str) -> tuple[MessageRecord, ...]:
-        """All that was said in it, in order."""
+        """Return the messages of a session, in order."""
         return self.memory.sessions.get_session_history(session_id)
 
     def clear_session(self, session_id: str) -> Cleared:
@@ -131,7 +131,7 @@ class AgentClient:
         return self.memory.sessions.export_session(session_id)
 
     def import_session(self, data: Any, session_id: str | None = None, *, dry_run: bool = False) -> ImportReport:
-        """Into a new session or one that is there. Raises HistoryRefused, FormatUnknown."""
+        """Load a conversation into a new session or an existing one. Raises HistoryRefused, FormatUnknown."""
         return self.memory.sessions.import_session(data, session_id, dry_run=dry_run)
 
     def close(self) -> None:
@@ -253,7 +253,7 @@ def _backend(options: Mapping[str, Any]) -> str:
 
 
 def _unkept(settings: dict[str, Any], config: MemoirConfig | None = None) -> tuple[Memory, Path]:
-    """A memory that is gone when it is closed, and its folder; which is removed where it cannot be opened."""
+    """Open a temporary memory; return it and its folder, which is removed if opening fails."""
     folder = Path(tempfile.mkdtemp(prefix="memoir-"))
     try:
         return Memory(config, database_url=IN_MEMORY, data_dir=folder, **settings), folder

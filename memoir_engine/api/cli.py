@@ -93,7 +93,7 @@ def search(
 
 @app.command()
 def reindex(data_dir: DataDir = None) -> None:
-    """Make all that is searched anew from the texts: passages, words, vectors."""
+    """Rebuild passages, word index and vectors."""
 
     def tell(stamped: Stamped) -> None:
         if isinstance(stamped.event, Reindexing) and stamped.event.total:

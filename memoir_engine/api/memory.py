@@ -139,7 +139,7 @@ class Face:
         return features.estimate(self._engine, given, name)
 
     def export(self, path: str | Path) -> Exported:
-        """Everything that stands here, into one file that `import_` reads; whole, or nothing is written. Needs the role admin.
+        """Export the whole memory into one file that `import_` reads; whole, or nothing is written. Needs the role admin.
 
         Neither keys nor settings are in it. Raises NotAllowed, ExportFailed.
         """
@@ -173,9 +173,9 @@ class Face:
         metadata: dict[str, Any] | None = None,
         ts: datetime | str | None = None,
     ) -> MessageRecord:
-        """Say something in a session, which is opened where it is not there (MEMOLLA F-01).
+        """Append a message to a session, creating it if needed (MEMOLLA F-01).
 
-        ts: when it was said, with a time zone; now where it is not given. Raises ConversationInputMissing (E001), InvalidSetting.
+        ts: when it was said, with a time zone; now by default. Raises ConversationInputMissing (E001), InvalidSetting.
         """
         return self.sessions.add(session_id, role, content, metadata, ts)
 
@@ -193,7 +193,7 @@ class Face:
 
     @property
     def actor(self) -> Actor:
-        """Who acts, with which roles, and whose data it is."""
+        """The current actor: name, roles and the user whose data it is."""
         return self._actor
 
     @property
@@ -261,7 +261,7 @@ class AsyncMemory(Face):
         regenerate: bool = False,
         on_event: OnEvent | None = None,
     ) -> IngestResult:
-        """The same for the bytes of a file: text, Markdown, HTML, PDF, DOCX or e-mail, known by content and name."""
+        """Ingest a file as `ingest_text` does a text: text, Markdown, HTML, PDF, DOCX or e-mail, known by content and name."""
         options = features.IngestFileOptions(
             data, name=name, contextual_helper=contextual_helper, metadata=metadata, replaces=replaces, regenerate=regenerate
         )

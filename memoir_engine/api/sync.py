@@ -43,7 +43,7 @@ class Memory(Face):
 
     @cached_property
     def _async(self) -> AsyncMemory:
-        """The same memory for one person, on its other face."""
+        """The asynchronous face of this memory, for the same actor."""
         return AsyncMemory._of(self._engine, self._actor)
 
     @cached_property

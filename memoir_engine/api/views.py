@@ -61,7 +61,7 @@ class RunsView(View):
         return self._page(run_id, after, limit, self._events)
 
     def answers_kept(self, run_id: str) -> int:
-        """How many answers of the run are paid for: going on with it does not ask for them again."""
+        """Return the number of the run's paid answers: resuming it does not ask for them again."""
         return self._read(lambda tx: calls.answers(tx, self._mine(tx, run_id).id))
 
     def call(self, call_id: int) -> Call:

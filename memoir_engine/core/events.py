@@ -211,7 +211,7 @@ class AnswerReady(Event):
 
 @dataclass(frozen=True)
 class Reindexing(Event):
-    """One step of making what is searched anew: `passages`, `words` or `vectors`. `done` of `total` passages."""
+    """Progress of one reindexing step: `passages`, `words` or `vectors`. `done` of `total` passages."""
 
     step: str
     done: int
@@ -260,7 +260,7 @@ class CutExtracted(Event):
 
 @dataclass(frozen=True)
 class CutFailed(Event):
-    """Nothing could be drawn from one cut (CHUNK 12.4). `error` is the exact message."""
+    """Facts could not be extracted from one cut (CHUNK 12.4). `error` is the exact message."""
 
     cut_id: str
     number: int

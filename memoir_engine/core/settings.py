@@ -122,7 +122,7 @@ PROMPT_OVERHEAD_TOKENS = 100  # the least that frame and question take beside on
 
 
 class ConversationSettings(Settings):
-    """How conversations are cut before facts are drawn from them (CHUNK 2, 3, 4, 10)."""
+    """Settings for cutting conversations before facts are extracted (CHUNK 2, 3, 4, 10)."""
 
     prefix: ClassVar[str] = "conversation."
 
@@ -160,7 +160,7 @@ class ConversationSettings(Settings):
 
 
 class SessionSettings(Settings):
-    """How long sessions are kept (SESSION 5)."""
+    """Limits on how long sessions are kept (SESSION 5)."""
 
     prefix: ClassVar[str] = "session."
 

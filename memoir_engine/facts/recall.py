@@ -36,7 +36,7 @@ DAY_S = 86_400
 
 @dataclass(frozen=True)
 class FactFilter:
-    """None matches any. valid_at: facts that were true then."""
+    """Filters of a recall; None matches any. valid_at: facts that were true then."""
 
     status: str | None
     type: str | None

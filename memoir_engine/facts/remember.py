@@ -91,7 +91,7 @@ def remember_verb(
 def extract_verb(
     engine: Engine, actor: Actor, options: ExtractOptions, listeners: tuple[Listener, ...] = ()
 ) -> Verb[ExtractionResult | MemoirError]:
-    """Nothing is stored but what was asked and answered. Raises FactsNotYours, MessageRefused, InvalidSetting."""
+    """Make the verb extract: facts without storing them. Raises FactsNotYours, MessageRefused, InvalidSetting."""
     user, messages = access.writes_for(actor, options.user_id), arguments.heard(options.messages)
     name = arguments.session(options.conversation_id, "conversation_id")
     conversation = ConversationInput(name, messages, subject=conversation_key(owner_key(user), messages))

@@ -115,7 +115,7 @@ R = TypeVar("R")
 
 
 class DenseIndex:
-    """A NearestIndex. Make it with `opening.open_nearest`; one per home."""
+    """A VectorIndex kept in Chroma; one per home. Open it with `runtime.indexes.open_nearest`."""
 
     def __init__(
         self,
@@ -277,7 +277,7 @@ class DenseIndex:
                 self._unavailable(_failed(error))
 
     def _asked(self, question: Callable[[Chroma], T], nothing: T) -> T:
-        """Query Chroma; return `nothing` if it is empty. Raises NearestUnavailable if it fails."""
+        """Query Chroma; return `nothing` if it is empty. Raises VectorIndexUnavailable if it fails."""
         if self._home.is_empty:
             return nothing
         rounds = self._rounds

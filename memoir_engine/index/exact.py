@@ -62,7 +62,7 @@ class _MatrixState:
 
 
 class ExactVectors:
-    """A NearestIndex that lives in memory. dim: of every vector in it."""
+    """A VectorIndex that lives in memory. dim: of every vector in it."""
 
     def __init__(self, dim: int) -> None:
         self.dim = dim

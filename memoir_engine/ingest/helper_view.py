@@ -68,7 +68,7 @@ class HelperForm:
 
 
 class HelpersRead(View):
-    """Everything that is the same on both faces."""
+    """Base of both faces: all that they share."""
 
     def preview(
         self, *, date: str = "", author: str = "", topic: str = "", description: str = "", text: str | None = None
@@ -103,7 +103,7 @@ class HelpersRead(View):
         return next((helper for helper in self.history(source_id) if helper.in_force), None)
 
     def history(self, source_id: int) -> tuple[Helper, ...]:
-        """All versions, newest first; prompts carry the one that is `in_force`. Raises SourceNotFound."""
+        """Return all versions, newest first; prompts carry the one that is `in_force`. Raises SourceNotFound."""
         source_id = self._read(lambda tx: sources.get(tx, validation.source(source_id))).id
         return self._read(lambda tx: sources.helper_history(tx, source_id))
 

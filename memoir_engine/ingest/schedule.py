@@ -22,7 +22,7 @@ Outcome = TypeVar("Outcome")
 
 
 class Gate:
-    """At most `lanes` calls at once. Upper levels go first, then first come, first served.
+    """A gate for at most `lanes` calls at once. Upper levels go first, then first come, first served.
 
     Upper levels decide what lower ones may ask, so letting them pass keeps every lane busy to the end.
     """

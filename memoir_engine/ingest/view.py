@@ -47,7 +47,7 @@ class SourcesView(View):
         return self._read(lambda tx: sources.get(tx, validation.source(source_id)))
 
     def versions(self, source_id: int) -> tuple[Source, ...]:
-        """All versions of a source, newest first."""
+        """Return all versions of a source, newest first."""
         return self._read(lambda tx: sources.versions(tx, validation.source(source_id)))
 
     def by_name(self, name: str) -> tuple[Source, ...]:
@@ -65,7 +65,7 @@ class SourcesView(View):
         return self._read(lambda tx: sources.original(tx, source_id))
 
     def chunks(self, source_id: int) -> tuple[Chunk, ...]:
-        """All chunks in order, each with its current category."""
+        """Return all chunks in order, each with its current category."""
         source_id = self.get(source_id).id
         return self._read(lambda tx: chunks.of_source(tx, source_id))
 

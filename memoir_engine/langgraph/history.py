@@ -157,7 +157,7 @@ class MemoirChatMessageHistory(BaseChatMessageHistory):
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]  # the base has an attribute; theirs are properties, too
-        """All that was said, in order."""
+        """The messages of the session, in order."""
         records = self._sessions.get_session_history(self.session_id)
         return messages_from_dict([{"type": record.type, "data": record.data} for record in records])
 

@@ -41,7 +41,7 @@ class Shelf:
         self._add(objects, digests)
 
     def more(self, count: int, objects: Sequence[object], digests: Sequence[bytes]) -> Seen:
-        """Its first `count` and these; on a shelf of their own where others stand behind those."""
+        """Append to the shared list, copying if it already diverged after its first `count`."""
         with self._lock:
             if len(self.objects) == count:
                 self._add(objects, digests)
@@ -58,7 +58,7 @@ class Shelf:
 
 
 class Seen(NamedTuple):
-    """A list as a checkpoint has it: so many of a shelf."""
+    """A list as a checkpoint has it: the first `length` items of a shelf."""
 
     shelf: Shelf
     length: int
@@ -79,7 +79,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Planned:
-    """held: with numbers of FRESH and above for what is new. fresh: what is new, by series."""
+    """A planned write. held: new values have numbers from FRESH on. fresh: new values, by series."""
 
     fresh: dict[str, list[Typed]]
     held: dict[str, int | Sequence[Span]]
@@ -92,7 +92,7 @@ class Planned:
         return any(start < FRESH for channel in spans for start, _ in channel)
 
     def numbered(self, firsts: Mapping[str, int]) -> dict[str, int | list[Span]]:
-        """The same, when the first new value of each series has that number."""
+        """Return `held` with final numbers, given the number of the first new value of each series."""
         return {channel: _moved(held, firsts, channel) for channel, held in self.held.items()}
 
 
@@ -183,7 +183,7 @@ class _Items:
             planned.lists[self._channel] = Seen.of(value, [*shelf.digests[:same], *marks])
 
     def _begins(self, value: list[object]) -> int:
-        """How many at the beginning are the very objects; of messages, as good as the very objects."""
+        """Return the length of the identical prefix; messages may be equal copies instead of the same objects."""
         most = min(len(value), self._count)
         if self._seen.shelf.of_messages and len(self._old) == most and _continues(self._old, value):
             return most
@@ -193,14 +193,14 @@ class _Items:
         return next(at for at in range(most) if value[at] is not self._old[at])
 
     def _sure(self, value: list[object], same: int) -> int:
-        """How many of them need no second look."""
+        """Return the length of the identical prefix that needs no comparison of bytes."""
         if self._compares:
             same = min(same, max(0, len(value) - LOOKED_AT))
         moved = (self._place(each) for each in self._touched)
         return min([same, *(place for place in moved if place is not None)])
 
     def _found(self, item: object, at: int, grew: bool) -> tuple[int | None, bytes]:
-        """Its number and digest; with no number it is new, and the last of the fresh."""
+        """Return the number and digest of an item; a new one has no number and is appended to the fresh ones."""
         place = self._place(id(item))
         is_sure = not self._compares or (place or 0) < self._count - LOOKED_AT and id(item) not in self._seen.shelf.doubled
         if place is not None and is_sure and id(item) not in self._touched:

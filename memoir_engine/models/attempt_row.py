@@ -171,7 +171,7 @@ class Measure:
 
 
 def instructions_of(prompt: Prompt) -> str:
-    """With the line that names the task: the offline model knows by it what is asked, also behind a real server."""
+    """Return the instructions, preceded by the task line: by it the offline model knows the task, also behind a server."""
     label = prompt.version if prompt.version.startswith(f"{prompt.purpose}/") else f"{prompt.purpose}/{prompt.version}"
     return f"task: {label}\n{prompt.instructions}"
 

@@ -320,7 +320,7 @@ class ServerEmbedder:
 
     @property
     def id(self) -> str:
-        """With the length only where another than the model's own is asked for."""
+        """Return provider:model, plus @dims if not the default."""
         asked = self._asked_dims()
         return f"{self.choice.provider}:{self.choice.model}" + (f"@{asked}" if asked else "")
 
@@ -333,7 +333,7 @@ class ServerEmbedder:
         return False
 
     async def embed(self, texts: Sequence[str], run: Run) -> Vectors:
-        """In batches, several at a time; the first failure ends the others."""
+        """Embed texts in concurrent batches; the first failure cancels the others."""
         batches = [texts[at : at + BATCH_TEXTS] for at in range(0, len(texts), BATCH_TEXTS)]
         try:
             async with asyncio.TaskGroup() as group:
@@ -370,7 +370,7 @@ class ServerEmbedder:
                 del self._in_flight[run.id]
 
     async def _asked(self, texts: Sequence[str], run: Run) -> Vectors:
-        """Retried on passing failures."""
+        """Embed one batch, retrying transient failures."""
         seat = await self._seat()
         asking = Embedding(texts, run, self.choice, self.config, self.secrets, self._asked_dims())
         retries = 0
@@ -444,7 +444,7 @@ def open_embedder(config: MemoirConfig, secrets: Secrets, *, sleep: Sleep = asyn
 
 
 def choose_embedding(config: MemoirConfig, secrets: Secrets) -> Choice | None:
-    """Which server's model, None for the offline embedder. Pure."""
+    """Choose the server and model of an embedder, None for the offline one. Pure."""
     named = config.embedder or AUTO
     if named == OFFLINE:
         return None

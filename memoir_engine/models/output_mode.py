@@ -1,4 +1,4 @@
-"""How JSON is asked for: the strict schema on the wire, the three output modes, and reading the reply.
+"""Requests for JSON: the strict schema on the wire, the three output modes, and reading the reply.
 
 Invariant: the wire schema is never stricter than the pydantic model that checks the reply here, so what a server cannot
 express (defaults, numeric limits, very long lists of names) is still enforced.
@@ -152,7 +152,7 @@ def feedback(problem: str) -> str:
 
 
 def _storable(value: Any) -> Any:
-    """Without half characters and NULs: JSON can escape them, no database or page takes them, and they say nothing."""
+    """Return the value without half characters and NULs: JSON can escape them, no database or page takes them."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("", value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Which model answers, how it is reached, what its errors mean, and what it costs.
+"""The choice of a model, its server, its errors and its price.
 
 Invariants: `choose` is pure and decides everything; `build` only follows it. A model the user named is never replaced by another,
 and a key goes only to the provider it belongs to. A provider's text enters a message only scrubbed of keys and cut to a line.
@@ -158,7 +158,7 @@ def _choice_by_server(named: str, secrets: Secrets) -> Choice:
 
 
 def _rooted(url: str) -> str:
-    """With the /v1 that people leave out: a bare host never answers the OpenAI paths."""
+    """Append /v1 to a bare server address, which never answers the OpenAI paths."""
     return url.rstrip("/") + "/v1" if urlsplit(url).path in ("", "/") else url.rstrip("/")
 
 

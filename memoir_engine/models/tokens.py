@@ -1,4 +1,4 @@
-"""How many tokens a text has for a model, by which method, and how many the model takes.
+"""Token counts of texts for a model, the method of counting, and the model's context window.
 
 OpenAI's models are counted with their own encodings, exactly. For Claude 3 and later and for Gemini no tokeniser is published
 that could be asked here: theirs are counted with o200k_base times a measured factor. Others are counted by litellm's
@@ -167,7 +167,7 @@ def quiet_tiktoken() -> Any:
 
 
 def _table(coder: Any) -> NDArray[np.uint16]:
-    """For each token: how many characters begin in it (128 blanks at most), plus _INSIDE where it begins inside one."""
+    """Return how many characters begin in each token (at most 128: blanks), plus _INSIDE if it begins inside one."""
     values = [_bytes_of(coder, token) for token in range(coder.n_vocab)]
     lengths = np.fromiter(map(len, values), np.int64, len(values))
     offsets = np.concatenate(([0], np.cumsum(lengths)[:-1]))
@@ -417,7 +417,7 @@ class TokenCounter:
 
     @cached_property
     def _encoding(self) -> Encoding | None:
-        """None where litellm counts by something else than the encodings known here."""
+        """The encoding of the model; None if litellm counts by none of the encodings known here."""
         own = NAMES[0] if self.model == OFFLINE else _own_encoding(self.model)
         return encoding(own) if own else _litellm_encoding(self._bare)
 

@@ -260,7 +260,7 @@ class Question:
         return await answer.fit_summarised(question, limited, about, self.summarise, budget=most, count=self.count)
 
     def limit_automatically(self, readings: Sequence[budget.PathReading]) -> tuple[budget.PathReading, ...]:
-        """With "auto", keep of each path the nearest chunks, as many as let every path fit; count the others as left out."""
+        """Keep with "auto" as many of the nearest chunks of each path as fit for all paths; count the others as left out."""
         if self.request.per_path_limit != "auto":
             return tuple(readings)
         most = budget.automatic_limit(

@@ -41,7 +41,7 @@ class TreeAt(View):
         return self._read(lambda tx: categories.node(tx, validation.category(category_id), at_seq=self._at))
 
     def path(self, category_id: int) -> tuple[Category, ...]:
-        """From level 1 down to the category itself."""
+        """Return the path from level 1 down to the category itself."""
         return self._read(lambda tx: categories.path(tx, validation.category(category_id), at_seq=self._at))
 
     def all(self) -> tuple[Category, ...]:
@@ -138,5 +138,5 @@ class TreeView(TreeAt):
         return self._read(lambda tx: history.versions(tx, validation.category(category_id)))
 
     def filings(self, chunk_id: int) -> tuple[Filing, ...]:
-        """All filings of a chunk, oldest first, with who filed it there and why."""
+        """Return all filings of a chunk, oldest first, with who filed it there and why."""
         return self._read(lambda tx: history.filings(tx, validation.chunk(chunk_id)))

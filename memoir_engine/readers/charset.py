@@ -68,7 +68,7 @@ _WIDE = dict.fromkeys("　、。，．・：；？！「」『』（）【】《
 
 
 class Language(NamedTuple):
-    """How probable characters and words are in one language.
+    """Costs of characters and words in one language.
 
     encodings: the more usual first. words: function words that most of its sentences contain.
     apart: its script has no ASCII letters, so that every ASCII letter in a text speaks against it.

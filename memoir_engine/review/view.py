@@ -96,7 +96,7 @@ class SignOffs(View):
         return self._sign("source", validation.source(source_id), statement, expected)
 
     def sign_off_category(self, category_id: int, statement: str, *, expected: str | None = None) -> Action:
-        """The same for a category with all below it. Raises CategoryNotFound, too."""
+        """Stand for a category with all below it, as `sign_off` does for a source. Raises CategoryNotFound, too."""
         needs_auditor(self._actor, "sign off")
         return self._sign("category", validation.category(category_id), statement, expected)
 

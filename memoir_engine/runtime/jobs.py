@@ -1,8 +1,7 @@
 """Runs by their id: begun by a verb's name, watched from any thread, also after a restart, stopped, given up, or resumed.
 
 Invariant: a resumed ingestion is the same run: what it asked before is answered from the ledger, and only what is missing is
-asked of the model. Nobody waits for vectors made in the background and nothing fails by them: what is still missing is made
-before the next search. A server is asked under a run of its own, so that each request is in the ledger and under the cap.
+asked of the model.
 Source: API `memory.start`; DESIGN §7 (Job), §8 (answers paid for, "index"); MEMOIR 7.9; MEMOLLA F-02-02.
 """
 

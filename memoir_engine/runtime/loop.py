@@ -42,7 +42,7 @@ class BackgroundLoop:
                 self._stop()
 
     def forget(self) -> None:
-        """In a forked process: the loop is its parent's, and so is the lock, which somebody may have held at that moment."""
+        """Drop the inherited loop and lock after a fork. The parent may have held the lock at that moment."""
         self._lock = threading.Lock()
         self._loop, self._thread, self._users = None, None, 0
 

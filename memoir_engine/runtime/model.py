@@ -85,7 +85,7 @@ class Asking:
         return None
 
     def _fall_back(self, fallback: ModelClient, failed: ModelError) -> None:
-        """For the rest of the run: asking a model that is down before each call would cost its whole patience every time."""
+        """Switch this run to the fallback model: trying one that is down before each call would cost all its retries."""
         if self._client is not fallback:
             self._client = fallback
             self.warnings.append(FALLEN_BACK.format(name=fallback.name, failed=failed))

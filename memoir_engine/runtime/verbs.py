@@ -1,4 +1,4 @@
-"""The registry of verbs: the options of each, and the function that makes it from them.
+"""The registry of verbs: options model and factory of each.
 
 Invariant: a verb's options are one model; the faces, `start`, the command line and the request kept with a run read that one.
 Arguments are checked against it before anything is made, so an error from within is never reported as the caller's.

@@ -40,7 +40,7 @@ NAME = "reindex"
 def reindex_verb(
     engine: Engine, actor: Actor, options: NoOptions, listeners: tuple[Listener, ...] = ()
 ) -> Verb[Reindexed | MemoirError]:
-    """Needs an admin: it takes time, and money when vectors are missing. Raises NotAllowed."""
+    """Make the verb reindex. It needs an admin: it takes time, and money when vectors are missing. Raises NotAllowed."""
     needs_admin(actor, "rebuild the indexes")
     request = {"embedder": engine.embedder.id}
     return Verb(NAME, request, None, partial(reindex, engine), QueryCancelled, asdict, listeners=listeners)

@@ -108,7 +108,7 @@ class SearchQuery:
 
     @property
     def candidates(self) -> int:
-        """How many candidates each side contributes."""
+        """Number of candidates that each side contributes."""
         return self.top_k * self.fanout
 
 

@@ -96,7 +96,7 @@ class Vocabulary:
             return vector
 
     def look(self, terms: Terms) -> TermVector:
-        """Without learning its new words: a question leaves no trace."""
+        """Return the vector of terms without learning new words: a question leaves no trace."""
         return self._known.get(terms) or term_vector(terms, self.ids)
 
 

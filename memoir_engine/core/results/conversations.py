@@ -63,7 +63,7 @@ class MessageRecord:
 
     @property
     def tool_call_id(self) -> str | None:
-        """For a tool result: the call it answers."""
+        """Id of the call that a tool result answers."""
         return self.rest.get("tool_call_id")
 
     @property
@@ -208,7 +208,7 @@ TokenMethodName = Literal["openai", "anthropic", "gemini", "approximate"]
 
 @dataclass(frozen=True)
 class TokenMethod:
-    """How tokens are counted. basis: by which tokeniser, or by what else.
+    """A method of counting tokens. basis: the tokeniser, or what stands in for it.
 
     exact: whether the counts are the model's own. error_percent: how far the count of a usual text may be from the model's
     own, either way; 0 where it is exact. note: in words, what to know before one relies on it.

@@ -171,7 +171,7 @@ class QueryResult:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Before anything is asked: from the chunks actually cut. cost None when the model's price is not known."""
+    """An estimate before any model call, from the chunks actually cut. cost: None if the model's price is not known."""
 
     chunks: int
     calls: int

@@ -130,7 +130,7 @@ class StepOutcome:
 
 @dataclass(frozen=True)
 class LeafEffect:
-    """How many chunks a leaf would gain and lose."""
+    """Number of chunks that a leaf would gain and lose."""
 
     category_id: int
     path: Path

@@ -101,7 +101,7 @@ def row_digest(table: str, salt: str, row: Mapping[str, Any]) -> str:
 
 
 def values_digest(salt: str, values: Sequence[Any]) -> str:
-    """The same, from the covered values in their order."""
+    """Return the digest of a row from its covered values in their order."""
     return digest(salt, canonical(list(values)))
 
 

@@ -66,7 +66,7 @@ def has_key(table: Table, key: str) -> ColumnElement[bool]:
 
 @dataclass
 class Tombstones:
-    """All tombstones, for a verification. `digests`: of the tombstones of each event."""
+    """Tombstones of the whole store, for a verification. `digests`: of the tombstones of each event."""
 
     latest: dict[tuple[str, str], TombstoneRow] = field(default_factory=dict)
     digests: dict[int, str] = field(default_factory=dict)

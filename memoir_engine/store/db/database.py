@@ -44,7 +44,7 @@ _SQLITE_CONFLICT = ("locked", "busy")
 
 @dataclass(frozen=True)
 class Retry:
-    """How often and how long: waits double from `first_s` up to `longest_s`, each shortened by up to a half at random."""
+    """A schedule of retries: waits double from `first_s` up to `longest_s`, each shortened by up to a half at random."""
 
     attempts: int = 8
     first_s: float = 0.05

@@ -34,7 +34,7 @@ class Step(NamedTuple):
 
 
 class Inverse(NamedTuple):
-    """How events are undone, or why they cannot be: later actions to undo first, or a clash in words."""
+    """Steps that undo events, or the reasons against: later actions to undo first, or a clash in words."""
 
     steps: tuple[Step, ...] = ()
     blocked_by: tuple[str, ...] = ()

@@ -262,7 +262,7 @@ class Recorder:
             raise
 
     def _next_id(self, tx: Tx, fresh: list[int]) -> int:
-        """From a block of its own, so that few calls lock the counter; what a run leaves of a block stays unused.
+        """Take an id from the run's own block, so that few calls lock the counter; what is left of a block stays unused.
 
         fresh: takes the rest of a new block, which is the run's only once the transaction has committed.
         """
