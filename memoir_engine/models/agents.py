@@ -44,8 +44,9 @@ from memoir_engine.core.errors.system import FALLEN_BACK, UNAVAILABLE
 from memoir_engine.core.events import Warned
 from memoir_engine.core.run import Attempt, Run
 from memoir_engine.models.attempt_row import Measure, fingerprint
-from memoir_engine.models.client import Answer, Failure, ModelClient, RecordedCalls, Seat
+from memoir_engine.models.client import Answer, ModelClient
 from memoir_engine.models.providers import one_line
+from memoir_engine.models.recorded_calls import Failure, Seat
 from memoir_engine.prompts import Prompt, chat
 from memoir_engine.text.messages import Message, base_kind
 from memoir_engine.text.restartable_stream import RestartableStream
@@ -67,7 +68,7 @@ class Turn:
 
     run: Run
     client: ModelClient
-    seat: Seat
+    seat: Seat[Model]
     guard: Guard
     on_text: OnText | None = None
     fallback: ModelClient | None = None
@@ -107,7 +108,7 @@ class LedgeredModel(WrapperModel):
         self, messages: list[ModelMessage], parameters: ModelRequestParameters, body: str, words: RestartableStream | None
     ) -> ModelResponse:
         turn, client = self.turn, self.turn.client
-        calls = RecordedCalls(turn.run, client, turn.written)
+        calls = client.calls(turn.run, turn.written)
         prompt = Prompt(chat.PURPOSE, chat.VERSION, "", body, FreeText)
         mark = fingerprint(prompt, client.choice, {"temperature": client.config.temperature})
 
@@ -117,7 +118,7 @@ class LedgeredModel(WrapperModel):
             if client.speaks_no_http:
                 measure.wire.sent = body
             send = self._send(messages, cast("ModelSettings", settings), parameters, measure, words)
-            return await calls.attempt(measure, send, lambda response: Answer(response, _reply_with_calls(response)))
+            return await calls.answer(measure, send, lambda response: Answer(response, _reply_with_calls(response)))
 
         return (await calls.patiently(turn.seat, attempt)).response
 

@@ -22,9 +22,9 @@ from pydantic import BaseModel
 
 from memoir_engine.core.config import MemoirConfig, Secrets
 from memoir_engine.core.errors import ModelError, ModelRejectedRequest, ModelReplyCut, ModelReplyInvalid
-from memoir_engine.core.run import Attempt, Paid, Run, to_call_ended
+from memoir_engine.core.run import Attempt, Paid, Run
 from memoir_engine.models import output_mode
-from memoir_engine.models.attempt_row import Measure, exchange, fingerprint, handed_over, instructions_of, recording_client
+from memoir_engine.models.attempt_row import Measure, fingerprint, handed_over, instructions_of, recording_client
 from memoir_engine.models.output_mode import Mode
 from memoir_engine.models.providers import (
     OFFLINE,
@@ -34,22 +34,16 @@ from memoir_engine.models.providers import (
     one_line,
     quiet_litellm,
     require_installed,
-    retry_after_s,
-    translated,
 )
+from memoir_engine.models.recorded_calls import Failure, RecordedCalls, Seat, Sleep
 from memoir_engine.prompts import Prompt
 
 if TYPE_CHECKING:
-    from httpx2 import AsyncClient
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model
 
 
-Sleep = Callable[[float], Awaitable[None]]
-
 OUTPUT_RETRIES = 2  # further answers asked for when one does not fit the schema
-FIRST_WAIT_S = 0.5  # doubled with each retry
-LONGEST_WAIT_S = 60.0  # a server that asks for more has refused, as far as a waiting person is concerned
 
 
 @dataclass(frozen=True)
@@ -86,23 +80,6 @@ class Answer:
     refused: ModelError | None = None
 
 
-@dataclass(frozen=True)
-class Failure:
-    """An attempt without an answer, and the seconds the server asked to wait."""
-
-    error: ModelError
-    wait_s: float = 0.0
-
-
-@dataclass
-class Seat:
-    """The model, connections and gate of one event loop: they cannot move between loops."""
-
-    model: Model
-    http: AsyncClient | None
-    gate: asyncio.Semaphore
-
-
 @dataclass
 class ModelClient:
     """The configured model. Make it with `open`; one per memory."""
@@ -111,7 +88,7 @@ class ModelClient:
     secrets: Secrets
     choice: Choice
     sleep: Sleep = asyncio.sleep
-    _seats: WeakKeyDictionary[asyncio.AbstractEventLoop, Seat] = field(default_factory=WeakKeyDictionary)
+    _seats: WeakKeyDictionary[asyncio.AbstractEventLoop, Seat[Model]] = field(default_factory=WeakKeyDictionary)
     _mode: Mode | None = None  # the mode the server turned out to take; per base URL and model, as this client is
     _temperature: bool = True  # False once the model has refused one
 
@@ -155,7 +132,7 @@ class ModelClient:
         mark = fingerprint(prompt, self.choice, self._shown_params())
         if (reuse or seed_reply) and (repeated := await self._repeat(prompt, run, mark, seed_reply)):
             return repeated
-        seat, calls = await self.seat(), RecordedCalls(run, self)
+        seat, calls = await self.seat(), self.calls(run)
         messages = _first_messages(prompt)
         for left in range(OUTPUT_RETRIES, -1, -1):
             answer = await self._answer(prompt, mark, messages, seat, calls)
@@ -177,9 +154,13 @@ class ModelClient:
         value, data, problem = _checked(prompt, paid.reply)
         if problem:
             return None
-        calls = RecordedCalls(run, self)
+        calls = self.calls(run)
         await calls.record(Measure(prompt, run, self.choice, self.secrets, mark, 1, "native", {}).reused(paid))
         return calls.reply(value, data, deterministic=self.config.temperature == 0)
+
+    def calls(self, run: Run, written: list[tuple[int, Attempt]] | None = None) -> PromptCalls:
+        """Return the attempts to come of one ask. written: those of the turn that it belongs to."""
+        return PromptCalls(run, self.config, self.choice, self.secrets, self.sleep, [] if written is None else written)
 
     async def close(self) -> None:
         """Close the connections of the running loop."""
@@ -187,7 +168,9 @@ class ModelClient:
         if seat is not None and seat.http is not None:
             await seat.http.aclose()
 
-    async def _answer(self, prompt: Prompt, mark: str, messages: list[ModelMessage], seat: Seat, calls: RecordedCalls) -> Answer:
+    async def _answer(
+        self, prompt: Prompt, mark: str, messages: list[ModelMessage], seat: Seat[Model], calls: PromptCalls
+    ) -> Answer:
         """Return one reply, fitting or not: retried on passing failures, asked another way where the request is refused."""
         from pydantic_ai.direct import model_request
         from pydantic_ai.settings import ModelSettings
@@ -202,7 +185,7 @@ class ModelClient:
             sent = ModelSettings(**settings)  # type: ignore[typeddict-item]  # only keys ModelSettings has
             parameters = output_mode.request_parameters(mode, prompt)
             send = model_request(seat.model, messages, model_settings=sent, model_request_parameters=parameters)
-            return calls.attempt(measure, send, read)
+            return calls.answer(measure, send, read)
 
         def read(response: ModelResponse) -> Answer:
             text, refused = output_mode.reply_text(response), self._refusal(response)
@@ -232,7 +215,7 @@ class ModelClient:
             return ModelReplyInvalid(model=self.choice.named, problem=problem)
         return None
 
-    def _modes(self, seat: Seat) -> tuple[Mode, ...]:
+    def _modes(self, seat: Seat[Model]) -> tuple[Mode, ...]:
         if self.config.output_mode != "auto":
             return (self.config.output_mode,)
         profile: dict[str, Any] = dict(seat.model.profile)
@@ -254,7 +237,7 @@ class ModelClient:
     def _shown_params(self) -> dict[str, Any]:
         return {"temperature": self.config.temperature, "output_mode": self.config.output_mode}
 
-    async def seat(self) -> Seat:
+    async def seat(self) -> Seat[Model]:
         """Return the model, connections and gate of the running loop."""
         loop = asyncio.get_running_loop()
         if loop not in self._seats:
@@ -277,68 +260,24 @@ class ModelClient:
 
 
 @dataclass
-class RecordedCalls:
-    """The attempts of one prompt, or of one turn with tools: each measured, and in the ledger before its answer is used."""
+class PromptCalls(RecordedCalls):
+    """The attempts at the answer to one prompt, or of one turn."""
 
-    run: Run
-    client: ModelClient
-    written: list[tuple[int, Attempt]] = field(default_factory=list)
     temperature_sent: bool = False
 
-    async def record(self, row: Attempt) -> int:
-        call_id = await self.run.ledger.record(row)
-        self.written.append((call_id, row))
-        self.run.emit(to_call_ended(call_id, row))
-        return call_id
-
-    async def patiently(
-        self,
-        seat: Seat,
-        attempt: Callable[[int], Awaitable[Answer | Failure]],
-        can_ask_otherwise: Callable[[ModelError], bool] = lambda _: False,
-    ) -> Answer:
-        """Repeat a numbered attempt while its failure may pass. Raises ModelError."""
-        retries = 0
-        while True:
-            async with seat.gate:
-                outcome = await attempt(retries + 1)
-            if isinstance(outcome, Answer):
-                return outcome
-            error, wait_s = outcome.error, outcome.wait_s
-            if can_ask_otherwise(error):
-                continue
-            if not error.retryable or isinstance(error, ModelReplyInvalid):
-                raise error
-            if retries >= self.client.config.max_retries or wait_s > LONGEST_WAIT_S:
-                raise error
-            await self.client.sleep(max(wait_s, FIRST_WAIT_S * 2**retries))
-            retries += 1
-
-    async def attempt(
+    async def answer(
         self, measure: Measure, send: Coroutine[Any, Any, ModelResponse], read: Callable[[ModelResponse], Answer]
     ) -> Answer | Failure:
         """Send one request and write its row, with the verdict of `read`; a refused answer is a failure."""
-        client = self.client
-        token = exchange.set(measure.wire)
-        try:
-            # the HTTP client's timeouts count silence; a server that drips would hold an attempt for ever
-            async with asyncio.timeout(None if client.is_offline else client.config.timeout_s):
-                response = await send
-        except asyncio.CancelledError:
-            # the request is out and may be billed: its row is written although nobody waits for it any more
-            await asyncio.shield(self.record(measure.failed("cancelled")))
-            raise
-        except Exception as error:  # translated once, here; unknown classes become ModelError with their name
-            ours = translated(error, client.choice, client.config.timeout_s, client.secrets)
-            await self.record(measure.failed(str(ours)))
-            return Failure(ours, retry_after_s(error) or 0.0)
-        finally:
-            exchange.reset(token)
-        answer = read(response)
-        verdict = ModelReplyInvalid(model=client.choice.named, problem=answer.problem) if answer.problem else answer.refused
-        await self.record(await measure.answered(response, answer.text, str(verdict) if verdict else None))
-        self.temperature_sent = measure.temperature_sent()
-        return Failure(answer.refused) if answer.refused else answer
+
+        async def judge(response: ModelResponse) -> tuple[Answer | Failure, Attempt]:
+            answer = read(response)
+            verdict = ModelReplyInvalid(model=self.choice.named, problem=answer.problem) if answer.problem else answer.refused
+            row = await measure.answered(response, answer.text, str(verdict) if verdict else None)
+            self.temperature_sent = measure.temperature_sent()
+            return Failure(answer.refused) if answer.refused else answer, row
+
+        return await self.attempt(measure, send, judge)
 
     def reply(self, value: BaseModel | None, data: dict[str, Any], *, deterministic: bool) -> Reply:
         rows = [row for _, row in self.written]

@@ -37,15 +37,14 @@ from memoir_engine.core.errors import (
 )
 from memoir_engine.core.ports import EMBEDDERS, Embedder, Vectors
 from memoir_engine.core.registry import Registry
-from memoir_engine.core.run import Attempt, Run, to_call_ended
+from memoir_engine.core.run import Attempt, Run
 from memoir_engine.models import providers
-from memoir_engine.models.attempt_row import CHARS_PER_TOKEN, Exchange, exchange, recording_client
-from memoir_engine.models.client import FIRST_WAIT_S, LONGEST_WAIT_S, Sleep
-from memoir_engine.models.providers import OFFLINE, Choice, cost, retry_after_s, translated
+from memoir_engine.models.attempt_row import CHARS_PER_TOKEN, Exchange, recording_client
+from memoir_engine.models.providers import OFFLINE, Choice, cost
+from memoir_engine.models.recorded_calls import Failure, RecordedCalls, Seat, Sleep
 from memoir_engine.text.similarity import DIM as OFFLINE_DIM
 
 if TYPE_CHECKING:
-    from httpx2 import AsyncClient
     from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
     from pydantic_ai.embeddings.result import EmbeddingResult
 
@@ -56,87 +55,56 @@ PURPOSE = "embed"
 VERSION = "embed/1"
 
 
-@dataclass(frozen=True)
-class Embedded:
-    """Vectors that stand in the ledger: (n, dim), rows of unit length."""
-
-    vectors: Vectors
-
-
 @dataclass
-class _Clock:
-    wire: Exchange
-    started_at: datetime
-    began_ms: float
-
-
-@dataclass
-class Embedding:
-    """The attempts at one batch, counted together. dims: asked for, None leaves it to the model."""
+class EmbeddingMeasure:
+    """One attempt at a batch, from its beginning on. dims: asked for, None leaves it to the model. number: from 1."""
 
     texts: Sequence[str]
     run: Run
     choice: Choice
-    config: MemoirConfig
     secrets: Secrets
     dims: int | None
-    _attempts: int = field(default=0)
+    number: int
+    wire: Exchange = field(default_factory=Exchange)
+    started_at: datetime = field(init=False)
+    _began_ms: float = field(init=False)
 
-    async def attempt(self, model: OpenAIEmbeddingModel) -> Embedded | tuple[ModelError, float]:
-        """One request, one row. Returns the vectors, or our error with the seconds the server asked to wait."""
-        self._attempts += 1
-        clock = _Clock(Exchange(), self.run.clock.now(), self.run.clock.tick_ms())
-        try:
-            result = await self._request(model, clock.wire)
-        except asyncio.CancelledError:
-            # the request is out and may be billed: its row is written although nobody waits for it any more
-            await asyncio.shield(self._failed(clock, "cancelled"))
-            raise
-        except Exception as error:  # translated once, here; unknown classes become ModelError with their name
-            ours = translated(error, self.choice, self.config.timeout_s, self.secrets)
-            await self._failed(clock, str(ours))
-            return ours, retry_after_s(error) or 0.0
-        return await self._read(result, clock)
+    def __post_init__(self) -> None:
+        self.started_at = self.run.clock.now()
+        self._began_ms = self.run.clock.tick_ms()
 
-    async def _request(self, model: OpenAIEmbeddingModel, wire: Exchange) -> EmbeddingResult:
+    async def request(self, model: OpenAIEmbeddingModel) -> EmbeddingResult:
         from pydantic_ai.embeddings.settings import EmbeddingSettings
 
         settings = EmbeddingSettings(dimensions=self.dims) if self.dims else EmbeddingSettings()
-        token = exchange.set(wire)
-        try:
-            # the HTTP client's timeouts count silence; a server that drips would hold an attempt for ever
-            async with asyncio.timeout(self.config.timeout_s):
-                # half a surrogate pair cannot be sent as UTF-8
-                texts = [text.encode("utf-8", "replace").decode("utf-8") for text in self.texts]
-                return await model.embed(texts, input_type="document", settings=settings)
-        finally:
-            exchange.reset(token)
+        # half a surrogate pair cannot be sent as UTF-8
+        texts = [text.encode("utf-8", "replace").decode("utf-8") for text in self.texts]
+        return await model.embed(texts, input_type="document", settings=settings)
 
-    async def _read(self, result: EmbeddingResult, clock: _Clock) -> Embedded | tuple[ModelError, float]:
-        latency_ms = self._elapsed_ms(clock)  # before the price is looked up, which loads litellm the first time
+    async def read(self, result: EmbeddingResult) -> tuple[Vectors | Failure, Attempt]:
+        """Return the vectors, (n, dim) of unit length, or what is wrong with them; and the row."""
+        latency_ms = self._elapsed_ms()  # before the price is looked up, which loads litellm the first time
         sent = result.usage.input_tokens
         tokens = sent or sum(map(len, self.texts)) // CHARS_PER_TOKEN
         price = await asyncio.to_thread(cost, self.choice, tokens, 0)
         try:
-            vectors = _ordered_vectors(result.embeddings, len(self.texts), clock.wire)
+            vectors = _ordered_vectors(result.embeddings, len(self.texts), self.wire)
         except ValueError as problem:
             wrong = ModelReplyInvalid(model=self.choice.named, problem=str(problem))
-            await self._record(clock, str(wrong), price, clock.wire.received, latency_ms, tokens=tokens, estimated=not sent)
-            return wrong, 0.0
+            row = self._row(str(wrong), price, self.wire.received, latency_ms, tokens=tokens, estimated=not sent)
+            return Failure(wrong), row
         digest = hashlib.sha256(vectors.astype("<f4").tobytes()).hexdigest()
         reply = json.dumps({"vectors": vectors.shape[0], "dimensions": vectors.shape[1], "sha256": digest})
-        await self._record(clock, None, price, reply, latency_ms, tokens=tokens, estimated=not sent)
-        return Embedded(vectors)
+        return vectors, self._row(None, price, reply, latency_ms, tokens=tokens, estimated=not sent)
 
-    async def _failed(self, clock: _Clock, error: str) -> None:
+    def failed(self, error: str) -> Attempt:
         """A request refused with a status is not billed; one that was lost may have been, so its cost is not known."""
-        refused = clock.wire.status is not None and clock.wire.status >= 400
+        refused = self.wire.status is not None and self.wire.status >= 400
         free = refused or self.choice.provider in ("ollama", "lmstudio")
-        await self._record(clock, error, 0.0 if free else None, clock.wire.received, self._elapsed_ms(clock))
+        return self._row(error, 0.0 if free else None, self.wire.received, self._elapsed_ms())
 
-    async def _record(
+    def _row(
         self,
-        clock: _Clock,
         error: str | None,
         price: float | None,
         reply: str | None,
@@ -144,11 +112,11 @@ class Embedding:
         *,
         tokens: int = 0,
         estimated: bool = False,
-    ) -> None:
+    ) -> Attempt:
         scrub = self.secrets.scrub
         who = [VERSION, self.choice.provider, self.choice.model, self.choice.server, self.dims]
         exact = json.dumps([who, list(self.texts)], ensure_ascii=False)
-        row = Attempt(
+        return Attempt(
             run_id=self.run.id,
             purpose=PURPOSE,
             prompt_version=VERSION,
@@ -157,21 +125,20 @@ class Embedding:
             provider=self.choice.provider,
             output_mode="vectors",
             params={"texts": len(self.texts)} | ({"dimensions": self.dims} if self.dims else {}),
-            attempt=self._attempts,
-            started_at=clock.started_at,
+            attempt=self.number,
+            started_at=self.started_at,
             latency_ms=latency_ms,
             tokens_prompt=tokens,
             tokens_completion=0,
             tokens_estimated=estimated,
             cost=price,
-            prompt=scrub(clock.wire.sent or ""),
+            prompt=scrub(self.wire.sent or ""),
             reply=None if reply is None else scrub(reply),
             error=None if error is None else scrub(error),
         )
-        self.run.emit(to_call_ended(await self.run.ledger.record(row), row))
 
-    def _elapsed_ms(self, clock: _Clock) -> float:
-        return round(self.run.clock.tick_ms() - clock.began_ms, 3)  # as exact as the ledger keeps it
+    def _elapsed_ms(self) -> float:
+        return round(self.run.clock.tick_ms() - self._began_ms, 3)  # as exact as the ledger keeps it
 
 
 def packed(batches: Sequence[Vectors], dim: int) -> Vectors:
@@ -295,15 +262,6 @@ _WITHOUT = ("anthropic", "google", "xai")  # asked for answers only
 
 
 @dataclass
-class _Seat:
-    """State of one event loop: connections and locks cannot move between loops."""
-
-    model: OpenAIEmbeddingModel
-    http: AsyncClient
-    gate: asyncio.Semaphore
-
-
-@dataclass
 class ServerEmbedder:
     """An embedder behind HTTP. Make it with `open_embedder`; one per memory."""
 
@@ -311,7 +269,7 @@ class ServerEmbedder:
     secrets: Secrets
     choice: Choice
     sleep: Sleep = asyncio.sleep
-    _seats: WeakKeyDictionary[asyncio.AbstractEventLoop, _Seat] = field(default_factory=WeakKeyDictionary)
+    _seats: WeakKeyDictionary[asyncio.AbstractEventLoop, Seat[OpenAIEmbeddingModel]] = field(default_factory=WeakKeyDictionary)
     _dim: int | None = None
     _in_flight: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))  # USD, by run
 
@@ -344,7 +302,7 @@ class ServerEmbedder:
 
     async def close(self) -> None:
         seat = self._seats.pop(asyncio.get_running_loop(), None)
-        if seat is not None:
+        if seat is not None and seat.http is not None:
             await seat.http.aclose()
 
     async def _batch(self, texts: Sequence[str], run: Run) -> Vectors:
@@ -371,22 +329,15 @@ class ServerEmbedder:
 
     async def _asked(self, texts: Sequence[str], run: Run) -> Vectors:
         """Embed one batch, retrying transient failures."""
-        seat = await self._seat()
-        asking = Embedding(texts, run, self.choice, self.config, self.secrets, self._asked_dims())
-        retries = 0
-        while True:
-            async with seat.gate:
-                outcome = await asking.attempt(seat.model)
-            if isinstance(outcome, Embedded):
-                return await self._taken(outcome.vectors)
-            error, wait_s = outcome
-            passing = error.retryable and not isinstance(error, ModelReplyInvalid)
-            if not passing or retries >= self.config.max_retries or wait_s > LONGEST_WAIT_S:
-                raise error
-            await self.sleep(max(wait_s, FIRST_WAIT_S * 2**retries))
-            retries += 1
+        seat, calls = await self._seat(), RecordedCalls(run, self.config, self.choice, self.secrets, self.sleep)
 
-    async def _taken(self, vectors: Vectors) -> Vectors:
+        async def attempt(number: int) -> Vectors | Failure:
+            measure = EmbeddingMeasure(texts, run, self.choice, self.secrets, self._asked_dims(), number)
+            return await calls.attempt(measure, measure.request(seat.model), measure.read)
+
+        return self._of_one_length(await calls.patiently(seat, attempt))
+
+    def _of_one_length(self, vectors: Vectors) -> Vectors:
         """Vectors of two lengths are never mixed: a server that changes its model says so here."""
         got = int(vectors.shape[1])
         self._dim = self._dim or got
@@ -400,7 +351,7 @@ class ServerEmbedder:
         asked = self.config.embedder_dims
         return None if asked == _NATIVE_DIMS.get(self.choice.model) else asked
 
-    async def _seat(self) -> _Seat:
+    async def _seat(self) -> Seat[OpenAIEmbeddingModel]:
         loop = asyncio.get_running_loop()
         if loop not in self._seats:
             # seconds the first time; the loop only waits
@@ -417,7 +368,7 @@ class ServerEmbedder:
                 http_client=http,
             )
             model = make_model(self.choice.model, provider=make_provider(openai_client=openai))
-            self._seats[loop] = _Seat(model, http, asyncio.Semaphore(self.config.max_concurrency))
+            self._seats[loop] = Seat(model, http, asyncio.Semaphore(self.config.max_concurrency))
         return self._seats[loop]
 
 
