@@ -28,12 +28,12 @@ def waits(
 
     @wraps(verb)
     def wait(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        coroutine = verb(self, *args, **kwargs)  # a wrong argument is refused under the verb's own name
-        answer = None if instead is None else instead(self, *args, **kwargs)
-        if answer is not None:
-            coroutine.close()
-            return answer
-        result: T = self._engine.loop.wait(coroutine, verb=name or verb.__name__)
+        if instead is not None:
+            verb(self, *args, **kwargs).close()  # a wrong argument is refused under the verb's own name
+            answer = instead(self, *args, **kwargs)
+            if answer is not None:
+                return answer
+        result: T = self._engine.loop.wait(verb(self, *args, **kwargs), verb=name or verb.__name__)
         return result
 
     return wait
