@@ -17,6 +17,7 @@ from types import FrameType
 
 TEXT = "The lease of the office may be ended by either side with three months' notice. Rent is due on the third working day. "
 FEATURES = ("ingest", "query", "search", "conversations", "facts", "review", "audit", "agent")
+TIMES = 3  # on a busy machine what follows in the background falls into a walk; the least is the verb alone
 Step = tuple[str, str, int]  # call or return, file, thread
 
 seen: list[Step] = []
@@ -55,10 +56,13 @@ def main() -> None:
         walked = {}
         for name, verb in verbs.items():
             verb()
-            at_rest()
-            seen.clear()
-            verb()
-            walked[name] = walk(list(seen))
+            walks = []
+            for _ in range(TIMES):
+                at_rest()
+                seen.clear()
+                verb()
+                walks.append(walk(list(seen)))
+            walked[name] = {figure: min(walk[figure] for walk in walks) for figure in walks[0]}
         sys.setprofile(None)
     sys.stdout.write(json.dumps(walked))
 

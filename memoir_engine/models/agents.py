@@ -43,10 +43,9 @@ from memoir_engine.core.errors import CostCapReached, CostUnknown, DatabaseError
 from memoir_engine.core.errors.system import FALLEN_BACK, UNAVAILABLE
 from memoir_engine.core.events import Warned
 from memoir_engine.core.run import Attempt, Run
-from memoir_engine.models.attempt_row import Measure, fingerprint
 from memoir_engine.models.client import Answer, ModelClient
 from memoir_engine.models.providers import one_line
-from memoir_engine.models.recorded_calls import Failure, Seat
+from memoir_engine.models.recorded_calls import Failure, Measure, Seat, fingerprint
 from memoir_engine.prompts import Prompt, chat
 from memoir_engine.text.messages import Message, base_kind
 from memoir_engine.text.restartable_stream import RestartableStream

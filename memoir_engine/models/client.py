@@ -24,7 +24,6 @@ from memoir_engine.core.config import MemoirConfig, Secrets
 from memoir_engine.core.errors import ModelError, ModelRejectedRequest, ModelReplyCut, ModelReplyInvalid
 from memoir_engine.core.run import Attempt, Paid, Run
 from memoir_engine.models import output_mode
-from memoir_engine.models.attempt_row import Measure, fingerprint, handed_over, instructions_of, recording_client
 from memoir_engine.models.output_mode import Mode
 from memoir_engine.models.providers import (
     OFFLINE,
@@ -35,7 +34,17 @@ from memoir_engine.models.providers import (
     quiet_litellm,
     require_installed,
 )
-from memoir_engine.models.recorded_calls import Failure, RecordedCalls, Seat, Sleep
+from memoir_engine.models.recorded_calls import (
+    Failure,
+    Measure,
+    RecordedCalls,
+    Seat,
+    Sleep,
+    fingerprint,
+    handed_over,
+    instructions_of,
+    recording_client,
+)
 from memoir_engine.prompts import Prompt
 
 if TYPE_CHECKING:
@@ -265,9 +274,9 @@ class PromptCalls(RecordedCalls):
 
     temperature_sent: bool = False
 
-    async def answer(
+    def answer(
         self, measure: Measure, send: Coroutine[Any, Any, ModelResponse], read: Callable[[ModelResponse], Answer]
-    ) -> Answer | Failure:
+    ) -> Coroutine[Any, Any, Answer | Failure]:
         """Send one request and write its row, with the verdict of `read`; a refused answer is a failure."""
 
         async def judge(response: ModelResponse) -> tuple[Answer | Failure, Attempt]:
@@ -277,7 +286,7 @@ class PromptCalls(RecordedCalls):
             self.temperature_sent = measure.temperature_sent()
             return Failure(answer.refused) if answer.refused else answer, row
 
-        return await self.attempt(measure, send, judge)
+        return self.attempt(measure, send, judge)
 
     def reply(self, value: BaseModel | None, data: dict[str, Any], *, deterministic: bool) -> Reply:
         rows = [row for _, row in self.written]

@@ -39,9 +39,8 @@ from memoir_engine.core.ports import EMBEDDERS, Embedder, Vectors
 from memoir_engine.core.registry import Registry
 from memoir_engine.core.run import Attempt, Run
 from memoir_engine.models import providers
-from memoir_engine.models.attempt_row import CHARS_PER_TOKEN, Exchange, recording_client
 from memoir_engine.models.providers import OFFLINE, Choice, cost
-from memoir_engine.models.recorded_calls import Failure, RecordedCalls, Seat, Sleep
+from memoir_engine.models.recorded_calls import CHARS_PER_TOKEN, Exchange, Failure, RecordedCalls, Seat, Sleep, recording_client
 from memoir_engine.text.similarity import DIM as OFFLINE_DIM
 
 if TYPE_CHECKING:

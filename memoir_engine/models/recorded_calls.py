@@ -1,34 +1,214 @@
 """The one path to a model: an attempt is in the ledger before its answer is used, and repeated while a failure may pass.
 
-Invariant: an answer leaves `attempt` only after `ledger.record` has returned; if recording fails, no further request is made.
+The messages handed to pydantic-ai are not what is sent (it adds schemas, notes and settings), so the body is caught at the HTTP
+client. Concurrent requests stay apart because a context variable holds one `Exchange` per attempt.
+Invariants: an answer leaves `attempt` only after `ledger.record` has returned; if recording fails, no further request is made.
 Every request that was begun has its row, also one that failed or was cancelled. Retries are ours, with those of the SDKs switched
-off, so that nothing is asked unseen.
-Source: DESIGN §2.6, §9; MEMOIR 7.4; MEMOLLA §1 (30 s, two retries, exponential back-off).
+off, so that nothing is asked unseen. A row holds the bodies sent and received, scrubbed of keys; headers, and with them the
+Authorization, are never read.
+Source: DESIGN §2.6, §5 (a call keeps model, params, tokens, cost, latency, attempt, error, prompt version), §9, §10; MEMOIR 7.4,
+9.11; MEMOLLA §1 (30 s, two retries, exponential back-off).
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from memoir_engine.core.config import MemoirConfig, Secrets
 from memoir_engine.core.errors import ModelError, ModelReplyInvalid
-from memoir_engine.core.run import Attempt, Run, to_call_ended
-from memoir_engine.models.attempt_row import Exchange, exchange
-from memoir_engine.models.providers import OFFLINE, Choice, retry_after_s, translated
+from memoir_engine.core.run import Attempt, Paid, Run, to_call_ended
+from memoir_engine.models import output_mode
+from memoir_engine.models.output_mode import Mode
+from memoir_engine.models.providers import OFFLINE, Choice, cost, is_known, retry_after_s, translated
+from memoir_engine.prompts import Prompt
 
 if TYPE_CHECKING:
-    from httpx2 import AsyncClient
+    from httpx2 import AsyncClient, Request, Response
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+
 
 Sleep = Callable[[float], Awaitable[None]]
 Model = TypeVar("Model")
-Response = TypeVar("Response")
+Returned = TypeVar("Returned")
 Outcome = TypeVar("Outcome")
 
 FIRST_WAIT_S = 0.5  # doubled with each retry
 LONGEST_WAIT_S = 60.0  # a server that asks for more has refused, as far as a waiting person is concerned
+
+
+@dataclass
+class Exchange:
+    """One attempt: what was sent, and what came back as far as it came."""
+
+    sent: str | None = None
+    received: str | None = None
+    status: int | None = None
+
+
+exchange: ContextVar[Exchange | None] = ContextVar("memoir_exchange", default=None)
+
+
+def recording_client(timeout_s: float) -> AsyncClient:
+    """An HTTP client that fills the current `exchange`."""
+    from pydantic_ai.models import create_async_httpx2_client
+
+    client = create_async_httpx2_client(timeout=timeout_s)
+    client.event_hooks = {"request": [_sent], "response": [_received]}
+    return client
+
+
+async def _sent(request: Request) -> None:
+    current = exchange.get()
+    if current is not None:
+        current.sent = (await request.aread()).decode("utf-8", "replace")
+
+
+async def _received(response: Response) -> None:
+    current = exchange.get()
+    if current is not None:
+        current.status = response.status_code
+        if response.headers.get("content-type", "").startswith("text/event-stream"):
+            return  # whoever asked for it reads it as it comes, and notes what came
+        await response.aread()
+        current.received = response.text
+
+
+CHARS_PER_TOKEN = 4  # the estimate where a server reports no usage
+
+
+@dataclass(frozen=True)
+class Tokens:
+    prompt: int = 0
+    completion: int = 0
+    estimated: bool = False
+
+
+@dataclass
+class Measure:
+    """One attempt from its beginning on. `number` counts from 1 within an ask; `settings` are those sent."""
+
+    prompt: Prompt
+    run: Run
+    choice: Choice
+    secrets: Secrets
+    fingerprint: str
+    number: int
+    mode: Mode | Literal["text"]
+    settings: dict[str, Any]
+    wire: Exchange = field(default_factory=Exchange)
+    started_at: datetime = field(init=False)
+    _began_ms: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started_at = self.run.clock.now()
+        self._began_ms = self.run.clock.tick_ms()
+
+    def failed(self, error: str) -> Attempt:
+        """A request refused with a status is not billed; one that was lost may have been, so its cost is not known."""
+        refused = self.wire.status is not None and self.wire.status >= 400
+        free = refused or self.choice.provider == "offline"
+        return self._row(error=error, cost=0.0 if free else None, reply=self.wire.received)
+
+    async def answered(self, response: ModelResponse, text: str, error: str | None) -> Attempt:
+        latency_ms = self._elapsed_ms()  # before the price is looked up, which loads litellm the first time
+        tokens = self._tokens(response, text)
+        served = {
+            "served_by": response.model_name,
+            "finish_reason": response.finish_reason,
+            "response_id": response.provider_response_id,
+        }
+        params = {name: value for name, value in served.items() if value is not None}
+        price = await self._price(tokens)
+        return self._row(error=error, cost=price, reply=text, tokens=tokens, served=params, latency_ms=latency_ms)
+
+    def reused(self, paid: Paid) -> Attempt:
+        self.wire.sent = json.dumps({"instructions": instructions_of(self.prompt), "text": self.prompt.text}, ensure_ascii=False)
+        return self._row(error=None, cost=0.0, reply=paid.reply, reused_from=paid.call_id, latency_ms=0.0)
+
+    def temperature_sent(self) -> bool:
+        """Some models take none, and pydantic-ai then leaves it out: only the body tells."""
+        return '"temperature"' in (self.wire.sent or "")
+
+    def _elapsed_ms(self) -> float:
+        return round(self.run.clock.tick_ms() - self._began_ms, 3)  # as exact as the ledger keeps it
+
+    async def _price(self, tokens: Tokens) -> float | None:
+        if is_known(self.choice):  # a hop to the pool costs a call more than the multiplication
+            return cost(self.choice, tokens.prompt, tokens.completion)
+        return await asyncio.to_thread(cost, self.choice, tokens.prompt, tokens.completion)
+
+    def _tokens(self, response: ModelResponse, text: str) -> Tokens:
+        sent, received = response.usage.input_tokens, response.usage.output_tokens
+        if sent or received:
+            return Tokens(sent, received, self.choice.provider == "offline")
+        return Tokens(len(self.wire.sent or "") // CHARS_PER_TOKEN, len(text) // CHARS_PER_TOKEN, True)
+
+    def _row(
+        self,
+        *,
+        error: str | None,
+        cost: float | None,
+        reply: str | None,
+        tokens: Tokens = Tokens(),
+        served: dict[str, Any] | None = None,
+        reused_from: int | None = None,
+        latency_ms: float | None = None,
+    ) -> Attempt:
+        scrub = self.secrets.scrub
+        return Attempt(
+            run_id=self.run.id,
+            purpose=self.prompt.purpose,
+            prompt_version=self.prompt.version,
+            fingerprint=self.fingerprint,
+            model=self.choice.model,
+            provider=self.choice.provider,
+            output_mode=self.mode,
+            params={**self.settings, **(served or {})},
+            attempt=self.number,
+            started_at=self.started_at,
+            latency_ms=round(self._elapsed_ms() if latency_ms is None else latency_ms, 3),  # as exact as databases keep it
+            tokens_prompt=tokens.prompt,
+            tokens_completion=tokens.completion,
+            tokens_estimated=tokens.estimated,
+            cost=cost,
+            prompt=scrub(self.wire.sent or ""),
+            reply=None if reply is None else scrub(reply),
+            error=None if error is None else scrub(error),
+            reused_from=reused_from,
+        )
+
+
+def instructions_of(prompt: Prompt) -> str:
+    """Return the instructions, preceded by the task line: by it the offline model knows the task, also behind a server."""
+    label = prompt.version if prompt.version.startswith(f"{prompt.purpose}/") else f"{prompt.purpose}/{prompt.version}"
+    return f"task: {label}\n{prompt.instructions}"
+
+
+def fingerprint(prompt: Prompt, choice: Choice, params: dict[str, Any]) -> str:
+    """Equal for two prompts only if model, server, parameters, prompt version, exact text and exact schema are equal."""
+    who = [choice.provider, choice.model, choice.server]
+    what = [instructions_of(prompt), prompt.text, output_mode.wire_schema(prompt.schema)]
+    exact = json.dumps([who, params, what], ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(exact.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def handed_over(messages: list[ModelMessage], schema: dict[str, Any], settings: dict[str, Any]) -> str:
+    """Return what a model without HTTP (offline, xAI) was given, in the shape of a chat request."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        if message.kind == "request" and message.instructions and not turns:
+            turns.append({"role": "system", "content": message.instructions})
+        for part in message.parts:
+            content = getattr(part, "content", None) or getattr(part, "args", None)
+            turns.append({"role": "assistant" if message.kind == "response" else "user", "content": content})
+    return json.dumps({"messages": turns, "schema": schema, **settings}, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -102,8 +282,8 @@ class RecordedCalls:
     async def attempt(
         self,
         measure: Measured,
-        send: Coroutine[Any, Any, Response],
-        read: Callable[[Response], Awaitable[tuple[Outcome | Failure, Attempt]]],
+        send: Coroutine[Any, Any, Returned],
+        read: Callable[[Returned], Awaitable[tuple[Outcome | Failure, Attempt]]],
     ) -> Outcome | Failure:
         """Send one request and write its row. read: makes the outcome and the row of a response."""
         token = exchange.set(measure.wire)
