@@ -13,6 +13,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import count
 from types import FrameType
 
 TEXT = "The lease of the office may be ended by either side with three months' notice. Rent is due on the third working day. "
@@ -44,11 +45,12 @@ def main() -> None:
 
     threading.setprofile(profile)
     sys.setprofile(profile)
+    numbers = count(1)  # what was stored before would be recognised, and its walk is short
     said = {"role": "user", "content": "I live in Lyon."}
     with tempfile.TemporaryDirectory() as folder, memoir_engine.Memory(db_path=f"{folder}/m.db", data_dir=folder) as memory:
         verbs: dict[str, Callable[[], object]] = {
-            "ingest_text": lambda: memory.ingest_text(TEXT * 20 + f"Parking costs {len(seen)}.", name="b.txt"),
-            "remember": lambda: memory.remember([{**said, "content": f"I moved to Berlin {len(seen)} days ago."}], user_id="ana"),
+            "ingest_text": lambda: memory.ingest_text(TEXT * 20 + f"Parking costs {next(numbers)}.", name="b.txt"),
+            "remember": lambda: memory.remember([{**said, "content": f"I have {next(numbers)} cats."}], user_id="ana"),
             "query": lambda: memory.query("How much notice does ending the lease need?"),
             "search": lambda: memory.search("When is rent due?"),
             "recall": lambda: memory.recall("Where does she live?", user_id="ana"),
