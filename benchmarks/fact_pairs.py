@@ -1,8 +1,8 @@
 """Pairs of statements of one person, weeks apart: what has changed, what may hold together, what is said again.
 
-The pairs were written by several hands that had not seen the rules: `look_*.jsonl` to look at while rules are written, `measure_*`
-to measure with. Each is told through `remember`: the older statement, then the newer one. Once alone, as a user of its own; once in
-company, all pairs as one user: first all older statements, then all newer ones, each in a conversation of its own.
+The pairs were written by several hands that had not seen the rules: `look_*.jsonl` to look at while rules are written,
+`measure_*` to measure with. Each is told through `remember`: the older statement, then the newer one. Once alone, as a user of
+its own; once in company, all as one user: first all older statements, then all newer ones, each in a conversation of its own.
 An update is recognised when the newer statement outdates a fact of the older one, proposed when it is put to a person instead;
 a restatement is recognised when it is found to be one, or merged. In company another pair may end a fact first (one person has no
 ten homes): such a pair is left out, and their share is given.
