@@ -22,9 +22,9 @@ from memoir_engine.runtime import access
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import run_verb
-from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import facts
+from memoir_engine.store.facts.rows import NEVER_TRUE
 from memoir_engine.text.attributes import subject_key
 
 Moment = int | datetime
@@ -138,7 +138,7 @@ class FactSearch:
             return {}
 
         def read(tx: Tx) -> tuple[dict[int, int], dict[int, FactView]]:
-            successors = facts.current_successors(tx, self.owner, outdated, seq_of(tx, self.as_of))
+            successors = facts.current_successors(tx, self.owner, outdated, self.as_of)
             return successors, self.views(successors.values(), tx)
 
         successors, views = await self.engine.db.aread(read)
@@ -150,7 +150,7 @@ class FactSearch:
         return {number: hits[successor] for number, successor in successors.items() if successor in hits}
 
     def views(self, numbers: Iterable[int], tx: Tx) -> dict[int, FactView]:
-        return facts.by_number(tx, self.owner, numbers, seq_of(tx, self.as_of))
+        return facts.by_number(tx, self.owner, numbers, self.as_of)
 
     def scored(self, fact: FactView, cosine: float) -> RecalledFact:
         """Score by the cosine; an outdated fact weighs half as much after each `fact_half_life_days`."""
@@ -183,17 +183,14 @@ def one_of(name: str, value: object, options: Sequence[str]) -> str | None:
     raise InvalidSetting(name=name, value=value, problem=f"there is no such {name}", advice=advice)
 
 
-def seq_of(tx: Tx, when: int | datetime | None) -> int | None:
-    """Return the seq of a moment; a time within an action means after it. Raises InvalidSetting."""
-    return None if when is None else actions.seq_of(tx, when)
-
-
 def was_true(fact: FactView, at: datetime) -> bool:
     """Return True if the fact held at that time, by the rule of the store (`facts.was_true`)."""
     since, until = fact.valid_from or fact.said_at, fact.valid_to
+    if fact.cause in NEVER_TRUE or (fact.expires_at is not None and fact.expires_at <= at):
+        return False
     if fact.valid_from is None and until is not None and fact.said_at is not None and until <= fact.said_at:
         since = None
-    return (since is None or since <= at) and (until is None or until > at) and fact.cause != "merged"
+    return (since is None or since <= at) and (until is None or until > at)
 
 
 def _in_reading_order(

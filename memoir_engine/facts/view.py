@@ -17,7 +17,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import FactNotFound, InvalidSetting
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.facts import FactLineage, FactProposal, FactRelation, FactStatus, FactView, ForgetPreview
-from memoir_engine.facts.recall import Moment, moment_of, seq_of, valid_moment
+from memoir_engine.facts.recall import Moment, moment_of, valid_moment
 from memoir_engine.runtime import access, messages
 from memoir_engine.runtime.access import needs_admin, needs_auditor
 from memoir_engine.runtime.engine import View
@@ -55,19 +55,19 @@ class FactsView(View):
         session = None if session_id is None else messages.session(session_id)
         return self._read(
             lambda tx: facts.list_facts(
-                tx, owner, status=status, seq=seq_of(tx, when), valid_at=at, limit=most, before=last, session_id=session
+                tx, owner, status=status, as_of=when, valid_at=at, limit=most, before=last, session_id=session
             )
         )
 
     def get(self, fact_id: str, as_of: Moment | None = None) -> FactView:
         """Return one fact. Raises FactNotFound, also for a fact of somebody else."""
         whose, uid, when = access.any_of(self._actor), _fact_uid(fact_id), moment_of(as_of)
-        return self._read(lambda tx: facts.get(tx, whose, uid, seq_of(tx, when)))
+        return self._read(lambda tx: facts.get(tx, whose, uid, when))
 
     def lineage(self, fact_id: str, as_of: Moment | None = None) -> FactLineage:
         """Return the facts it replaced and those that replaced it, oldest first. Raises FactNotFound."""
         whose, uid, when = access.any_of(self._actor), _fact_uid(fact_id), moment_of(as_of)
-        return self._read(lambda tx: facts.lineage(tx, whose, uid, seq_of(tx, when)))
+        return self._read(lambda tx: facts.lineage(tx, whose, uid, when))
 
     def relations(
         self, user_id: str | None = None, fact_id: str | None = None, limit: int = 1000, after: FactRelation | None = None
@@ -86,7 +86,7 @@ class FactsView(View):
     def counts(self, user_id: str | None = None, as_of: Moment | None = None) -> dict[tuple[str, str], int]:
         """Count facts by (type, status)."""
         owner, when = access.whose(self._actor, user_id), moment_of(as_of)
-        return self._read(lambda tx: facts.counts(tx, owner, seq_of(tx, when)))
+        return self._read(lambda tx: facts.counts(tx, owner, when))
 
     def users(self) -> tuple[tuple[str | None, int], ...]:
         """List the users whose facts the actor may see, with how many each has; None is the workspace."""

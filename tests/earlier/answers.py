@@ -24,6 +24,11 @@ SETTINGS: dict[str, Any] = {
 }
 USERS = ("mia", "tom", None)
 TIMES = {"latency_ms", "retrieval_ms", "total_latency_ms", "wall_ms"}
+CAME_LATER: dict[str, dict[str, Any]] = {  # fields by class, and what they say of what an earlier version stored
+    "FactView": {"expires_at": None, "agent_id": None, "metadata": {}},
+    "Action": {"fact_ids": (), "known": False, "proposals": ()},
+    "FactOrigin": {"kind": "message", "source_id": None},
+}
 OF_A_RUN = {"id", "run_id", "call_id", "decisions", "responses"} | TIMES  # of a question asked anew
 
 
@@ -202,7 +207,9 @@ def _answer(result: QueryResult) -> Any:
 def plain(value: Any) -> Any:
     """Convert to JSON: values by their fields, times in ISO, keys as strings."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        later = CAME_LATER.get(type(value).__name__, {})
+        return {name: plain(of) for name, of in fields.items() if name not in later or of != later[name]}
     if isinstance(value, dict):
         return {str(name): plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +88,8 @@ def converse(store: Store) -> None:
 def learn(tx: Tx, store: Store) -> None:
     """Store two related facts of one cut; a proposal replaces one by the other."""
     number, owner, now = ids.reserve(tx, "fact", 3), owner_key("mia"), store.clock.now()
-    origin = NewOrigin(1, "s", 3, "three", "human", "Mia", now, 0, 5, "d" * 64, 1)
-    more = ("preference", "Likes tea", "Mia", ("tea",), 0.5, now, "day", now, "day", now, (), (), (origin,))
+    origin = NewOrigin(1, "s", 3, "three", "human", "Mia", now, 0, 5, "d" * 64, 1, 1)
+    more = ("preference", "Likes tea", "Mia", ("tea",), 0.5, now, "day", now, "day", now, (), (), (origin,), "support", '{"a":1}')
     action = OpenAction(tx, verb="remember", actor="Mia", clock=store.clock)
     action.describe(reason=None)
     cut = {
@@ -106,6 +106,7 @@ def learn(tx: Tx, store: Store) -> None:
     rows.record(tx, action, owner, "mia", facts, "c" * 26)
     paper = rows.put_words(tx, reason="newer")
     rows.set_state(tx, action, "fact.outdated", number, FactState("outdated", "update", number + 1, now, paper))
+    rows.set_state(tx, action, "fact.restored", number + 1, FactState(expires_at=now + timedelta(days=1)))
     rows.relate(tx, action, owner, number, number + 1, "follows", 0.5, "c" * 26)
     proposal = ProposalState("update", "model", number + 1, (number,), paper, "approved")
     rows.set_proposal(tx, action, "fact.proposed", number + 2, owner, proposal, "c" * 26)

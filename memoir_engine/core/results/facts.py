@@ -7,6 +7,7 @@ Source: TIMEM "Memory Types", "Memory Storage"; CHUNK 7–9; spec README 12, sma
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
@@ -14,8 +15,9 @@ from typing import Any, Literal, get_args
 FactType = Literal["personal", "preference", "activity", "plan", "health", "professional", "miscellaneous"]
 FactStatus = Literal["active", "outdated"]
 Precision = Literal["year", "month", "day", "instant"]
-FactCause = Literal["update", "conflict", "merged", "person"]
-"""Why a fact is outdated: newer, contradicted, part of a fuller one, or because somebody said so."""
+FactCause = Literal["update", "conflict", "merged", "person", "corrected", "retired", "expired"]
+"""Why a fact is outdated: newer, contradicted, part of a fuller one, rejected, set right, ended by hand, or past its expiry."""
+OriginKind = Literal["message", "person", "source"]
 
 FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
 CONTENT_CHARS = 1000  # TIMEM "Memory Content Limit"
@@ -23,11 +25,13 @@ CONTENT_CHARS = 1000  # TIMEM "Memory Content Limit"
 
 @dataclass(frozen=True)
 class FactOrigin:
-    """The span of a message in which a fact stands. message: its number in the conversation, from 1.
+    """Where a fact is from: the span of a message or of a source's text in which it stands, or the person who stated it.
 
-    start, end: characters of the message's content; None where the quote that was given is not in it (`supported` False).
-    quote: the text of the span as the message has it; None when unsupported, or when the message is gone (`removed`).
-    digest: sha256 of the message's content, which stays when the message goes.
+    message: its number in the conversation, from 1; 0 where there is none. speaker: who said it; of a person's, who stated it.
+    start, end: characters of the message's content or the source's text; None where the quote that was given is not in it
+    (`supported` False). What a person stated is supported as it is.
+    quote: the text of the span; None when unsupported, or when the message or the source is gone (`removed`).
+    digest: of the message, or of the source's text, which stays when the words go.
     """
 
     conversation_id: str
@@ -43,6 +47,8 @@ class FactOrigin:
     removed: bool
     digest: str
     cut_id: str | None = None
+    kind: OriginKind = "message"
+    source_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,8 @@ class FactView:
     here, and when it became outdated here. ended_by: the action that made it outdated, which can be undone.
     superseded_by, supersedes: ids of facts that are there; what was forgotten is not among them.
     created_at, updated_at: TIMEM's names for when it was recorded, and when its status last moved.
+    expires_at: from when on it counts as outdated, with the cause `expired`, without anybody's doing.
+    agent_id, metadata: what a caller noted with it.
     """
 
     id: str
@@ -82,6 +90,9 @@ class FactView:
     run_id: str | None
     origins: tuple[FactOrigin, ...] = ()
     end_said: bool = False
+    expires_at: datetime | None = None
+    agent_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def memory_attributes(self) -> dict[str, str]:

@@ -39,10 +39,11 @@ COVERED: dict[str, tuple[str, ...]] = {
     "fact": (
         *("id", "uid", "owner", "user_id", "type", "content", "subject", "entities", "confidence", "valid_from"),
         *("from_precision", "valid_to", "to_precision", "said_at", "recorded_at", "recorded_seq", "run_id"),
+        *("agent_id", "meta"),
     ),
     "fact_origin": (
         *("fact_id", "n", "from_seq", "session_number", "conversation", "message", "message_id", "role", "speaker"),
-        *("said_at", "start", "end", "said", "cut"),
+        *("said_at", "start", "end", "said", "cut", "source_id"),
     ),
     "message": ("session_number", "n", "kind", "id", "name", "at", "parts", "content", "rest", "run_id"),
     "model_call": (
@@ -57,6 +58,9 @@ COVERED: dict[str, tuple[str, ...]] = {
         *("dated", "headings", "pages", "metadata", "doc_id", "owner", "created_at", "run_id"),
     ),
 }
+
+LATER = {"fact": 2, "fact_origin": 1}
+"""How many columns at the end of a table's covered ones were added when there were rows already: unset ones are not covered."""
 
 
 class _Canonical(JSONEncoder):
@@ -96,8 +100,16 @@ def salts(count: int) -> list[str]:
     return [drawn[i * 32 : i * 32 + 32] for i in range(count)]
 
 
+def covered_values(table: str, values: Sequence[Any]) -> list[Any]:
+    """Return what a digest covers of a row's values, in the order of COVERED: without the unset ones that came later."""
+    later, end = LATER.get(table, 0), len(values)
+    while later and values[end - 1] is None:
+        later, end = later - 1, end - 1
+    return list(values[:end])
+
+
 def row_digest(table: str, salt: str, row: Mapping[str, Any]) -> str:
-    return digest(salt, canonical([row[name] for name in COVERED[table]]))
+    return digest(salt, canonical(covered_values(table, [row[name] for name in COVERED[table]])))
 
 
 def values_digest(salt: str, values: Sequence[Any]) -> str:

@@ -24,6 +24,10 @@ def state_hash(tx: Tx) -> str:
         for row in tx.execute(rows):
             covered.update(canonical(list(row)).encode())
         covered.update(b"\n")
+    s = tables.fact_status.c
+    expiries = select(s.fact_id, s.expires_at).where(s.to_seq == FAR, s.expires_at.is_not(None)).order_by(s.fact_id)
+    for row in tx.execute(expiries):  # last, and nothing where there are none: states from before there were any hash as they did
+        covered.update(canonical(list(row)).encode())
     return covered.hexdigest()
 
 

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Table, and_, bindparam, func, insert, sele
 
 from memoir_engine.core.errors import ErasedMeanwhile
 from memoir_engine.store import tables
-from memoir_engine.store.chain.canonical_json import COVERED, OUTCOME, canonical, moment_of
+from memoir_engine.store.chain.canonical_json import COVERED, OUTCOME, canonical, covered_values, moment_of
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import Prepared, Tx, portions
 
@@ -111,7 +111,7 @@ def _left(tx: Tx, place: str, keys: Keys) -> Iterator[tuple[str, str]]:
         for row in tx.execute(select(table).where(columns[0].in_(some))).all():
             key = key_of(table, row)
             if key in erased:
-                yield key, remains([getattr(row, name) for name in covered(place)])
+                yield key, remains(covered_values(place, [getattr(row, name) for name in covered(place)]))
 
 
 def _roll_up(stones: Iterable[tuple[str, str, str]]) -> str:

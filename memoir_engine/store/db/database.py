@@ -18,6 +18,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from datetime import datetime
 from random import Random
 from typing import Any, Literal, TypeVar
 
@@ -223,7 +224,7 @@ class Database:
         engine = self._reader if operation == READING else self._writer
         try:
             with self._turn(operation != READING), engine.connect() as connection:
-                tx = connection.execution_options(retried=True) if retried else connection
+                tx = connection.execution_options(clock=self.clock, retried=retried)
                 with tx.begin():
                     yield tx
         finally:
@@ -283,6 +284,12 @@ def finish_compaction(db: Database) -> bool:
         db.write(lambda tx: tx.execute(mark) and None, operation="the end of a compaction")
         db.compact(rows=False)
     return done
+
+
+def now(tx: Tx) -> datetime:
+    """Return the time by the clock of the database that a unit runs on: what expires is compared with it."""
+    clock: Clock = tx.get_execution_options()["clock"]
+    return clock.now()
 
 
 def is_retried(tx: Tx) -> bool:

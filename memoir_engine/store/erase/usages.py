@@ -32,7 +32,7 @@ QUOTING_COLUMNS = {  # by table; JSON is searched inside
     "payload": ("body",),
     "run": ("result", "error", "remedy"),
     "message": ("name", "content", "rest"),
-    "fact": ("content", "subject", "entities"),
+    "fact": ("content", "subject", "entities", "meta"),
     "fact_origin": ("speaker",),
     "contextual_helper": HELPER_TEXTS,
     "model_call": ("error",),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Table, select
 
-from memoir_engine.store.chain.canonical_json import COVERED, roll_up, values_digest
+from memoir_engine.store.chain.canonical_json import COVERED, covered_values, roll_up, values_digest
 from memoir_engine.store.chain.tombstones import Tombstones
 from memoir_engine.store.db.statements import FAR, Tx
 
@@ -197,7 +197,7 @@ class RowEvidence:
         keys = [covered.index(column.name) for column in table.primary_key.columns]
         query = select(*columns).order_by(*(table.c[name] for name in order))
         for row in stream(tx, query if where is None else query.where(where)):
-            values, salt, stored = row[:count], row[count], row[count + 1]
+            values, salt, stored = covered_values(table.name, row[:count]), row[count], row[count + 1]
             true = values_digest(salt, values)
             if true != stored and self.tombstones.fits(table.name, "/".join(str(row[key]) for key in keys), values, salt):
                 true = stored

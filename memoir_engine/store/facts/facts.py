@@ -1,38 +1,60 @@
 """Read facts for one owner, as they stand now or stood at a seq.
 
 Invariant: pure reading. Every statement filters by owner, so another user's fact does not exist. `ANY_OWNER` serves callers who
-may read all of them; the layers above decide that, never a row.
+may read all of them; the layers above decide that, never a row. A fact past its expiry is outdated in every read, though no row
+says so: `as_of` is None for now, a seq, or a time, and expiries are compared with the clock, the event's time, or that time.
 Source: TIMEM "Data Isolation", "Status Management"; DESIGN §6 (who and whose); spec README 12.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from operator import itemgetter
-from typing import Any, cast
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, or_, select
+from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, case, func, literal_column, not_, or_, select
 
 from memoir_engine.core.errors import FactNotFound
-from memoir_engine.core.results.facts import FactLineage, FactOrigin, FactProposal, FactRelation, FactView
+from memoir_engine.core.results.facts import (
+    FactCause,
+    FactLineage,
+    FactOrigin,
+    FactProposal,
+    FactRelation,
+    FactStatus,
+    FactView,
+)
 from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import moment_of, parse, read_payloads
 from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.conversations.messages import as_message, id_key
+from memoir_engine.store.db.database import now
 from memoir_engine.store.db.statements import FAR, Listed, Prepared, Tx, portions
-from memoir_engine.store.facts.rows import ACTIVE, REMEMBERED, KnownFact
+from memoir_engine.store.facts.rows import ACTIVE, NEVER_TRUE, OUTDATED, PERSON, REMEMBERED, KnownFact
 from memoir_engine.store.search.conversation_passages import record
+from memoir_engine.store.sources import sources
+from memoir_engine.store.tables.columns import UTCDateTime
+
+AsOf = int | datetime | None  # now, a seq, or a time
 
 _F, _S = tables.fact.c, tables.fact_status.c
 _SHOWN = ("content type subject entities confidence said_at valid_from from_precision valid_to to_precision").split()
 _MINE = _F.owner == bindparam("owner")
+
+
+def in_force(at: datetime | BindParameter[datetime], columns: Any = _S) -> ColumnElement[bool]:
+    """Return the condition for states that are active at that time: what has expired by then is not."""
+    return (columns.status == ACTIVE) & (columns.expires_at.is_(None) | (columns.expires_at > at))
+
+
 _ACTIVE = Listed(
     lambda among: (
         select(_F.id)
         .join(tables.fact_status, _S.fact_id == _F.id)
-        .where(_MINE, among(_F.id), _S.to_seq == FAR, _S.status == ACTIVE)
+        .where(_MINE, among(_F.id), _S.to_seq == FAR, in_force(bindparam("at", type_=UTCDateTime)))
     )
 )
 _READ = Listed(lambda among: select(_F.id, *(_F[name] for name in _SHOWN)).where(_MINE, among(_F.id)))
@@ -41,7 +63,7 @@ _READ = Listed(lambda among: select(_F.id, *(_F[name] for name in _SHOWN)).where
 def candidates(tx: Tx, owner: str, ranked: Sequence[Sequence[int]], most: int) -> dict[int, KnownFact]:
     """Return the first `most` active facts of the owner from each ranked row of numbers, by number."""
     numbers = (number for ranking in ranked for number in ranking)
-    active = {row.id for row in _ACTIVE.rows(tx, numbers, owner=owner)}
+    active = {row.id for row in _ACTIVE.rows(tx, numbers, owner=owner, at=now(tx))}
     best = (number for ranking in ranked for number in [candidate for candidate in ranking if candidate in active][:most])
     known: dict[int, KnownFact] = {}
     for number, content, kind, subject, entities, *more in _READ.rows(tx, best, owner=owner):
@@ -74,10 +96,41 @@ _ORIGINS = Listed(
 )
 
 
-def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView, ...]:
+class Reading(NamedTuple):
+    """Rows as of a seq, None for the open ones; and the time with which expiries are compared."""
+
+    seq: int | None
+    at: datetime
+
+
+def reading(tx: Tx, as_of: AsOf = None) -> Reading:
+    """Return how facts stand now, as of an event and the time of it, or as of a time. Raises InvalidSetting."""
+    if as_of is None:
+        return Reading(None, now(tx))
+    seq = actions.seq_of(tx, as_of)
+    return Reading(seq, as_of if isinstance(as_of, datetime) else actions.time_of(tx, seq) or now(tx))
+
+
+class _Standing(NamedTuple):
+    """The state of a fact as it is read. moved_at: since when, None since it was recorded."""
+
+    status: FactStatus
+    cause: FactCause | None
+    ended_at: datetime | None
+    moved_at: datetime | None
+
+
+def _standing(row: Any, event_by_seq: Mapping[int, tuple[datetime, str]], at: datetime) -> _Standing:
+    if row.status == ACTIVE and row.expires_at is not None and row.expires_at <= at:
+        return _Standing(OUTDATED, "expired", row.expires_at, row.expires_at)
+    moved_at = None if row.since == row.recorded_seq else event_by_seq[row.since][0]
+    return _Standing(row.status, row.cause, row.ended_at, moved_at)
+
+
+def views(tx: Tx, rows: Sequence[Any], read: Reading) -> tuple[FactView, ...]:
     """Return fact views. rows: of `fact` with its state, the state's seq as `since`."""
     numbers = [row.id for row in rows]
-    view = dict.fromkeys(("since", "until"), FAR - 1 if seq is None else seq)  # an open row ends at FAR
+    view = dict.fromkeys(("since", "until"), FAR - 1 if read.seq is None else read.seq)  # an open row ends at FAR
     event_by_seq = events(tx, [number for row in rows for number in (row.recorded_seq, row.since)])
     superseded: dict[int, list[int]] = {}
     for row in _BEFORE.rows(tx, numbers, **view):
@@ -88,42 +141,46 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
     reasons = read_payloads(tx, (row.payload for row in rows))
     origins = _origins(tx, numbers, view)
     uids = {number: row.uid for number, row in neighbours.items() if row.remembered}  # forgotten facts are not linked
+    stands = [_standing(row, event_by_seq, read.at) for row in rows]
     return tuple(
         FactView(
             id=row.uid,
             user_id=row.user_id,
             content=row.content,
             type=row.type,
-            status=row.status,
+            status=standing.status,
             subject=row.subject,
             entities=tuple(parse(row.entities)),
             confidence=row.confidence,
             valid_from=row.valid_from,
             valid_from_precision=row.from_precision,
-            **_until(row, neighbours.get(row.superseded_by)),
+            **_until(row, standing.ended_at, neighbours.get(row.superseded_by)),
             said_at=row.said_at,
             recorded_at=row.recorded_at,
-            updated_at=event_by_seq[row.since][0] if row.since != row.recorded_seq else row.recorded_at,
-            retired_at=event_by_seq[row.since][0] if row.status == "outdated" else None,
+            updated_at=standing.moved_at or row.recorded_at,
+            retired_at=standing.moved_at if standing.status == OUTDATED else None,
             superseded_by=uids.get(row.superseded_by),
             supersedes=tuple(uids[number] for number in superseded.get(row.id, ()) if number in uids),
-            cause=row.cause,
+            cause=standing.cause,
             reason=reasons.get(row.payload, {}).get("reason") if row.payload else None,
             recorded_by=event_by_seq[row.recorded_seq][1],
-            ended_by=event_by_seq[row.since][1] if row.status == "outdated" else None,
+            ended_by=event_by_seq[row.since][1] if standing.status == OUTDATED else None,
             run_id=row.run_id,
             origins=tuple(origins.get(row.id, ())),
+            expires_at=row.expires_at,
+            agent_id=row.agent_id,
+            metadata={} if row.meta is None else parse(row.meta),
         )
-        for row in rows
+        for row, standing in zip(rows, stands, strict=True)
     )
 
 
-def _until(row: Any, successor: Any | None) -> dict[str, Any]:
+def _until(row: Any, ended_at: datetime | None, successor: Any | None) -> dict[str, Any]:
     """Return the end of validity: the stated end or the successor's beginning, whichever is earlier, with its precision."""
-    if row.ended_at is None or (row.valid_to is not None and row.valid_to <= row.ended_at):
+    if ended_at is None or (row.valid_to is not None and row.valid_to <= ended_at):
         return {"valid_to": row.valid_to, "valid_to_precision": row.to_precision, "end_said": row.valid_to is not None}
-    precision = successor is not None and successor.valid_from == row.ended_at and successor.from_precision
-    return {"valid_to": row.ended_at, "valid_to_precision": precision or "instant"}
+    precision = successor is not None and successor.valid_from == ended_at and successor.from_precision
+    return {"valid_to": ended_at, "valid_to_precision": precision or "instant"}
 
 
 def events(tx: Tx, seqs: Iterable[int]) -> dict[int, tuple[datetime, str]]:
@@ -139,10 +196,15 @@ def _origins(tx: Tx, numbers: Sequence[int], view: dict[str, int]) -> dict[int, 
     for session, group in groupby(places, key=itemgetter(0)):
         for row in _TEXTS.rows(tx, [n for _, n in group], number=session):
             texts[session, row.n] = (as_message(record(row, "")).text, row.digest)
+    quotes = _source_quotes(tx, [row for row in rows if row.source_id is not None])
     origins: dict[int, list[FactOrigin]] = {}
     for row in rows:
         text, digest = texts.get((row.session_number, row.message), (None, None))
-        is_intact = digest == row.said
+        is_stated, is_intact = row.role == PERSON and row.session_number is None, digest == row.said
+        quote = text[row.start : row.end] if text is not None and is_intact and row.start is not None else None
+        if row.source_id is not None:
+            quote = quotes.get((row.fact_id, row.n))
+            is_intact = quote is not None
         origin = FactOrigin(
             conversation_id=row.conversation,
             message=row.message,
@@ -152,20 +214,32 @@ def _origins(tx: Tx, numbers: Sequence[int], view: dict[str, int]) -> dict[int, 
             at=row.said_at,
             start=row.start,
             end=row.end,
-            quote=text[row.start : row.end] if text is not None and is_intact and row.start is not None else None,
-            supported=row.start is not None,
-            removed=not is_intact,
+            quote=quote,
+            supported=is_stated or row.start is not None,
+            removed=not (is_stated or is_intact),
             digest=row.said,
             cut_id=row.cut_id,
+            kind="source" if row.source_id is not None else PERSON if is_stated else "message",
+            source_id=row.source_id,
         )
         origins.setdefault(row.fact_id, []).append(origin)
     return origins
 
 
+def _source_quotes(tx: Tx, origins: Sequence[Any]) -> dict[tuple[int, int], str]:
+    """Return the words of origins in sources, by (fact, n); a source whose text is gone has none."""
+    by_source = sorted(origins, key=attrgetter("source_id"))
+    quotes: dict[tuple[int, int], str] = {}
+    for source_id, group in groupby(by_source, key=attrgetter("source_id")):
+        text = sources.text_left(tx, source_id)
+        quotes |= {(row.fact_id, row.n): text[row.start or 0 : row.end or 0] for row in group} if text else {}
+    return quotes
+
+
 ANY_OWNER: None = None
 OwnerFilter = str | None  # an owner's key, or ANY_OWNER
 
-_STATE = (_S.status, _S.cause, _S.superseded_by, _S.ended_at, _S.payload, _S.from_seq.label("since"))
+_STATE = (_S.status, _S.cause, _S.superseded_by, _S.ended_at, _S.payload, _S.expires_at, _S.from_seq.label("since"))
 
 _STATED = select(tables.fact, *_STATE).join(tables.fact_status, _S.fact_id == _F.id)
 _NOW = Listed(lambda among: _STATED.where(_MINE, _S.to_seq == FAR, among(_F.id)))  # building it takes longer than running it
@@ -179,19 +253,20 @@ def list_facts(
     owner_filter: OwnerFilter,
     *,
     status: str | None = None,
-    seq: int | None = None,
+    as_of: AsOf = None,
     valid_at: datetime | None = None,
     limit: int,
     before: str | None = None,
     session_id: str | None = None,
 ) -> tuple[FactView, ...]:
-    """Return facts, newest first, after the fact `before`. seq: as of then. valid_at: only those true then.
+    """Return facts, newest first, after the fact `before`. valid_at: only those true then.
 
     session_id: only those said in this conversation of the owner.
     """
-    query = _select(owner_filter, seq).where(*owned_by(_S.owner, owner_filter))
+    read = reading(tx, as_of)
+    query = _select(owner_filter, read.seq).where(*owned_by(_S.owner, owner_filter))
     if status is not None:
-        query = query.where(_S.status == status)
+        query = query.where(in_force(read.at) if status == ACTIVE else not_(in_force(read.at)))
     if valid_at is not None:
         query = query.where(*_true_at(valid_at))
     if before is not None:
@@ -199,27 +274,29 @@ def list_facts(
     if session_id is not None:
         s, o = tables.session.c, tables.fact_origin.c
         there = select(s.number).where(s.id_key == id_key(session_id), *owned_by(s.owner, owner_filter)).scalar_subquery()
-        query = query.where(_F.id.in_(select(o.fact_id).where(o.session_number == there, *_at(seq, o))))
-    return views(tx, tx.execute(query.order_by(_F.id.desc()).limit(limit)).all(), seq)
+        query = query.where(_F.id.in_(select(o.fact_id).where(o.session_number == there, *_at(read.seq, o))))
+    return views(tx, tx.execute(query.order_by(_F.id.desc()).limit(limit)).all(), read)
 
 
-def get(tx: Tx, owner_filter: OwnerFilter, uid: str, seq: int | None = None) -> FactView:
+def get(tx: Tx, owner_filter: OwnerFilter, uid: str, as_of: AsOf = None) -> FactView:
     """Return one fact. Raises FactNotFound."""
-    rows = tx.execute(_select(owner_filter, seq).where(_F.uid == uid)).all()
+    read = reading(tx, as_of)
+    rows = tx.execute(_select(owner_filter, read.seq).where(_F.uid == uid)).all()
     if not rows:
         raise FactNotFound(fact_id=uid)
-    return views(tx, rows, seq)[0]
+    return views(tx, rows, read)[0]
 
 
-def by_number(tx: Tx, owner_filter: OwnerFilter, numbers: Iterable[int], seq: int | None = None) -> dict[int, FactView]:
+def by_number(tx: Tx, owner_filter: OwnerFilter, numbers: Iterable[int], as_of: AsOf = None) -> dict[int, FactView]:
     """Return those of these facts that have a state."""
     facts: dict[int, FactView] = {}
+    read = reading(tx, as_of)
     for some in portions(sorted(set(numbers))):
-        if seq is None and owner_filter is not ANY_OWNER:
+        if read.seq is None and owner_filter is not ANY_OWNER:
             rows = _NOW.rows(tx, some, owner=owner_filter)
         else:
-            rows = list(tx.execute(_select(owner_filter, seq).where(_F.id.in_(some))))
-        facts |= {row.id: view for row, view in zip(rows, views(tx, rows, seq), strict=True)}
+            rows = list(tx.execute(_select(owner_filter, read.seq).where(_F.id.in_(some))))
+        facts |= {row.id: view for row, view in zip(rows, views(tx, rows, read), strict=True)}
     return facts
 
 
@@ -232,9 +309,10 @@ def number_of(tx: Tx, owner_filter: OwnerFilter, uid: str) -> int:
     return int(number)
 
 
-def lineage(tx: Tx, owner_filter: OwnerFilter, uid: str, seq: int | None = None) -> FactLineage:
+def lineage(tx: Tx, owner_filter: OwnerFilter, uid: str, as_of: AsOf = None) -> FactLineage:
     """Return the whole chain of supersession a fact belongs to. Raises FactNotFound."""
-    get(tx, owner_filter, uid, seq)
+    get(tx, owner_filter, uid, as_of)
+    seq = reading(tx, as_of).seq
     links: set[tuple[int, int]] = set()
     seen: set[int] = set()
     frontier = {number_of(tx, owner_filter, uid)}
@@ -245,13 +323,14 @@ def lineage(tx: Tx, owner_filter: OwnerFilter, uid: str, seq: int | None = None)
         rows = [row for end in ends for row in tx.execute(query.where(end))]
         links |= {(row.fact_id, row.superseded_by) for row in rows}
         frontier = {number for link in links for number in link} - seen
-    facts = by_number(tx, owner_filter, seen, seq)
+    facts = by_number(tx, owner_filter, seen, as_of)
     complete = sorted(link for link in links if facts.keys() >= set(link))
     return FactLineage(tuple(facts[number] for number in sorted(facts)), tuple((facts[a].id, facts[b].id) for a, b in complete))
 
 
-def current_successors(tx: Tx, owner: str, numbers: Collection[int], seq: int | None = None) -> dict[int, int]:
+def current_successors(tx: Tx, owner: str, numbers: Collection[int], as_of: AsOf = None) -> dict[int, int]:
     """Map outdated facts to the active fact at the end of their chain of successors."""
+    seq, at = reading(tx, as_of)
     held = tables.fact_status.alias("held").c
     first = select(_S.fact_id.label("old"), _S.superseded_by.label("tip"))
     first = first.where(_S.owner == owner, _S.fact_id.in_(numbers), _S.superseded_by.is_not(None), *_at(seq))
@@ -259,15 +338,16 @@ def current_successors(tx: Tx, owner: str, numbers: Collection[int], seq: int | 
     step = select(chain.c.old, held.superseded_by).join(chain, held.fact_id == chain.c.tip)
     chain = chain.union(step.where(held.superseded_by.is_not(None), *_at(seq, held)))
     query = select(chain.c.old, chain.c.tip).join(tables.fact_status, _S.fact_id == chain.c.tip)
-    rows = tx.execute(query.where(_S.owner == owner, _S.status == "active", *_at(seq))).all()
+    rows = tx.execute(query.where(_S.owner == owner, in_force(at), *_at(seq))).all()
     return {row.old: row.tip for row in rows}
 
 
-def counts(tx: Tx, owner_filter: OwnerFilter, seq: int | None = None) -> dict[tuple[str, str], int]:
+def counts(tx: Tx, owner_filter: OwnerFilter, as_of: AsOf = None) -> dict[tuple[str, str], int]:
     """Count facts by type and status."""
-    f = tables.fact.c
-    query = select(f.type, _S.status, func.count()).join(tables.fact_status, _S.fact_id == f.id)
-    rows = tx.execute(query.where(*owned_by(_S.owner, owner_filter), *_at(seq)).group_by(f.type, _S.status)).all()
+    f, (seq, at) = tables.fact.c, reading(tx, as_of)
+    status = case((in_force(at), literal_column(f"'{ACTIVE}'")), else_=literal_column(f"'{OUTDATED}'")).label("stands")
+    query = select(f.type, status, func.count()).join(tables.fact_status, _S.fact_id == f.id)
+    rows = tx.execute(query.where(*owned_by(_S.owner, owner_filter), *_at(seq)).group_by(f.type, status)).all()
     return {(row[0], row[1]): row[2] for row in rows}
 
 
@@ -357,7 +437,7 @@ def _in_force(tx: Tx, query: Select[Any], limit: int) -> list[Any]:
 
 def active_facts(tx: Tx, numbers: Collection[int]) -> set[int]:
     """Return those of these facts that are active."""
-    query = select(_S.fact_id).where(_S.to_seq == FAR, _S.status == ACTIVE)
+    query = select(_S.fact_id).where(_S.to_seq == FAR, in_force(now(tx)))
     return {number for some in portions(sorted(numbers)) for number in tx.execute(query.where(_S.fact_id.in_(some))).scalars()}
 
 
@@ -379,7 +459,7 @@ def _true_at(when: datetime) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions for facts true at a time.
 
     Without a known beginning a fact counts from when it was said, or from ever if it had ended by then; a merged part is covered
-    by its fuller fact.
+    by its fuller fact, one that was set right by what it should have been. What is to expire is true until then.
     """
     f = tables.fact.c
     since = func.coalesce(f.valid_from, f.said_at)
@@ -388,7 +468,8 @@ def _true_at(when: datetime) -> tuple[ColumnElement[bool], ...]:
         or_(since.is_(None), since <= when, f.valid_from.is_(None) & over),
         or_(f.valid_to.is_(None), f.valid_to > when),
         or_(_S.ended_at.is_(None), _S.ended_at > when),
-        or_(_S.cause.is_(None), _S.cause != "merged"),
+        or_(_S.expires_at.is_(None), _S.expires_at > when),
+        or_(_S.cause.is_(None), _S.cause.not_in(NEVER_TRUE)),
     )
 
 

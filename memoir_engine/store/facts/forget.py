@@ -104,7 +104,7 @@ def family(tx: Tx, number: int) -> FactFamily:
 def _left_parts(tx: Tx, members: FactFamily) -> list[int]:
     """Return facts merged into a fuller one in force, which become active again once that goes."""
     c = tables.fact_status.c
-    active = select(c.fact_id).where(c.fact_id.in_(members.fuller), c.to_seq == FAR, c.status == "active")
+    active = select(c.fact_id).where(c.fact_id.in_(members.fuller), c.to_seq == FAR, facts.in_force(database.now(tx), c))
     tops = set(tx.execute(active).scalars())
     query = select(c.fact_id).where(c.superseded_by.in_(tops), c.cause == "merged", c.to_seq == FAR).order_by(c.fact_id)
     return [number for number in tx.execute(query).scalars() if number not in members.same | members.fuller]
@@ -309,7 +309,7 @@ def _end_fact(tx: Tx, action: OpenAction, number: int, gone: dict[str, Sequence[
 def _clear_words(tx: Tx, trace: FactTrace) -> None:
     """Take the words out of facts, messages and payloads."""
     f, p = tables.fact.c, tables.payload.c
-    nothing = {"content": "", "subject": "", "entities": "[]", "salt": NO_SALT}
+    nothing = {"content": "", "subject": "", "entities": "[]", "meta": None, "salt": NO_SALT}
     tx.execute(update(tables.fact).where(f.id.in_(trace.family.all)).values(**nothing))
     for (session, n), places in trace.spans.items():
         _block_words(tx, session, n, places, trace.words)

@@ -120,6 +120,10 @@ DECIDED: dict[str, ReviewState] = {  # by verbs of people
     "approve_fact": "approved",
     "restore_fact": "approved",
     "withdraw_fact": "rejected",
+    "correct_fact": "approved",
+    "add_fact": "approved",
+    "retire_fact": "approved",
+    "expire_fact": "approved",
 }
 SETTLED: dict[str | None, ReviewState] = {None: "unreviewed", "approved": "approved", "rejected": "rejected"}
 SAID: dict[Verdict, ReviewState] = {"approve": "approved", "skip": "skipped", "reject": "rejected"}
@@ -130,6 +134,10 @@ REASONS = {
     "conflict": ("conflict", "Both cannot be so, and the newer one was believed."),
     "merged": ("merged", "Several were put together into one fuller fact."),
     "unsupported": ("unsupported", "The words it was said to stand on are not in the message."),
+    "by_hand": ("doubted", "It speaks of the same thing as what somebody added by hand."),
+    "corrected": ("corrected", "Somebody set it right: it was never so."),
+    "retired": ("retired", "Somebody said that it has ended."),
+    "expired": ("expired", "Its time is up."),
     "learned": ("learned", "Nobody has looked at it yet."),
 }
 
@@ -323,7 +331,7 @@ def restore(tx: Tx, owner_filter: OwnerFilter, uid: str, **author: Unpack[Author
     row = _open_state(tx, number)
     if row is None:
         raise FactNotFound(fact_id=uid)
-    if row.status == ACTIVE:
+    if facts.active_facts(tx, {number}):
         raise FactNotOutdated(fact_id=uid)
     with _acting(tx, "restore_fact", **author) as action:
         rows.set_state(tx, action, "fact.restored", number, FactState())

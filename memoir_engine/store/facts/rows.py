@@ -25,6 +25,8 @@ from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.db.statements import FAR, Prepared, Tx
 from memoir_engine.text.messages import Message
 
+PERSON = "person"  # role and kind of an origin
+
 
 @dataclass(frozen=True)
 class KnownFact:
@@ -55,7 +57,10 @@ class PlannedSpan:
 
 @dataclass(frozen=True)
 class NewOrigin:
-    """A span of a message. message: its number in the session. said: the message's digest."""
+    """A span of a message or of a source's text, or a person's statement (`by_person`).
+
+    message: its number in the session, else 0. said: the digest of the message, or of the source's text.
+    """
 
     session_number: int | None
     conversation: str
@@ -68,13 +73,19 @@ class NewOrigin:
     end: int | None
     said: str
     cut: int | None
+    source_id: int | None = None
+
+    @classmethod
+    def by_person(cls, actor: str, at: datetime) -> NewOrigin:
+        """Return the origin of what a person states or sets right by hand."""
+        return cls(None, "", 0, None, PERSON, actor, at, None, None, "", None)
 
 
 @dataclass(frozen=True)
 class PlannedFact:
     """A new fact. key: negative in a plan, the fact's number when it is written. takes: facts whose origins it inherits.
 
-    spans: where the plan found it; origins: where it was said, once messages and cuts are stored.
+    spans: where the plan found it; origins: where it was said, once messages and cuts are stored. meta: canonical JSON.
     """
 
     key: int
@@ -92,6 +103,8 @@ class PlannedFact:
     spans: tuple[PlannedSpan, ...] = ()
     takes: tuple[int, ...] = ()
     origins: tuple[NewOrigin, ...] = ()
+    agent_id: str | None = None
+    meta: str | None = None
 
 
 @dataclass(frozen=True)
@@ -166,6 +179,7 @@ class ConversationRead:
 REMEMBERED = or_(tables.fact.c.salt != NO_SALT, tables.fact.c.content != "")
 ACTIVE = "active"
 OUTDATED = "outdated"
+NEVER_TRUE = ("merged", "corrected")  # causes of facts that no moment answers: another says what is so in their stead
 
 _ADD_FACTS, _ADD_ORIGINS = Prepared(insert(tables.fact)), Prepared(insert(tables.fact_origin))
 _ADD_STATES, _ADD_CUTS = Prepared(insert(tables.fact_status)), Prepared(insert(tables.cut))
@@ -173,26 +187,35 @@ _ADD_STATES, _ADD_CUTS = Prepared(insert(tables.fact_status)), Prepared(insert(t
 
 @dataclass(frozen=True)
 class FactState:
-    """cause: why it is outdated. ended_at: when it stopped being true. paper: digest of the payload with the reason."""
+    """cause: why it is outdated. ended_at: when it stopped being true. paper: digest of the payload with the reason.
+
+    expires_at: of an active one: from when on it counts as outdated.
+    """
 
     status: str = ACTIVE
     cause: str | None = None
     superseded_by: int | None = None
     ended_at: datetime | None = None
     paper: str | None = None
+    expires_at: datetime | None = None
 
     @classmethod
     def of(cls, row: Any) -> FactState:
-        return cls(row.status, row.cause, row.superseded_by, row.ended_at, row.payload)
+        return cls(row.status, row.cause, row.superseded_by, row.ended_at, row.payload, row.expires_at)
 
     def body(self) -> list[Any]:
         """Return the state as an event holds it."""
-        return [self.status, self.cause, self.superseded_by, None if self.ended_at is None else stamp(self.ended_at), self.paper]
+        ended = None if self.ended_at is None else stamp(self.ended_at)
+        expires = (
+            [] if self.expires_at is None else [stamp(self.expires_at)]
+        )  # states from before there were any have no sixth item
+        return [self.status, self.cause, self.superseded_by, ended, self.paper, *expires]
 
     def row(self, number: int, owner: str, seq: int) -> dict[str, Any]:
         """Return the open row of a fact that is in this state from `seq` on."""
         row = {"fact_id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, "status": self.status, "cause": self.cause}
-        return {**row, "superseded_by": self.superseded_by, "ended_at": self.ended_at, "payload": self.paper}
+        row |= {"superseded_by": self.superseded_by, "ended_at": self.ended_at, "payload": self.paper}
+        return {**row, "expires_at": self.expires_at}
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,12 @@ def text(tx: Tx, source_id: int) -> str:
     return "".join(parts)
 
 
+def text_left(tx: Tx, source_id: int) -> str:
+    """Return a source's text; empty where it is gone."""
+    c = tables.source_text.c
+    return "".join(tx.execute(select(c.text).where(c.source_id == source_id).order_by(c.part)).scalars())
+
+
 def original(tx: Tx, source_id: int) -> bytes:
     """Return the uploaded bytes. Raises SourceNotFound, SourceErased."""
     c = tables.source_file.c

@@ -64,6 +64,8 @@ fact = Table(
     Column("run_id", key(26)),
     Column("salt", key(32), nullable=False),
     Column("digest", key(64), nullable=False),
+    Column("agent_id", String(200)),  # of the agent whose conversation it is from
+    Column("meta", LongText),  # JSON; what a caller noted beside it
     UniqueConstraint("uid"),
     Index(None, "owner", "id"),
     **TABLE,
@@ -77,10 +79,11 @@ fact_status = Table(
     Column("to_seq", BigInteger, nullable=False),
     Column("owner", key(64), nullable=False),
     Column("status", key(10), nullable=False),  # active or outdated
-    Column("cause", key(10)),  # why it is outdated: update, conflict, merged, person
+    Column("cause", key(10)),  # why it is outdated: update, conflict, merged, person, corrected, retired
     Column("superseded_by", BigInteger),  # the fact that took its place
     Column("ended_at", UTCDateTime),  # when it stopped being true, where that is known
     Column("payload", key(64)),  # the reason in words
+    Column("expires_at", UTCDateTime),  # of an active fact: from then on it counts as outdated, and nobody writes that
     Index(None, "owner", "to_seq", "fact_id"),
     Index(None, "owner", "from_seq"),
     Index(None, "superseded_by"),
@@ -96,18 +99,20 @@ fact_origin = Table(
     Column("to_seq", BigInteger, nullable=False),
     Column("session_number", BigInteger),
     Column("conversation", LongText, nullable=False),
-    Column("message", Integer, nullable=False),  # `message.n` of the session
+    Column("message", Integer, nullable=False),  # `message.n` of the session; 0: stated by a person, or drawn from a source
     Column("message_id", LongText),
     Column("role", LongText, nullable=False),
     Column("speaker", LongText),
     Column("said_at", UTCDateTime),
-    Column("start", Integer),  # into the message's content; none: the quote is not in it
+    Column("start", Integer),  # into the content of the message or the text of the source; none: the quote is not in it
     Column("end", Integer),
-    Column("said", key(64), nullable=False),  # the message's own digest, which stays when the message goes
+    Column("said", key(64), nullable=False),  # digest of the message or of the source's text, which stays when the words go
     Column("cut", BigInteger),
     Column("salt", key(32), nullable=False),
     Column("digest", key(64), nullable=False),
+    Column("source_id", BigInteger),
     Index(None, "session_number", "message"),
+    Index(None, "source_id"),
     **TABLE,
 )
 
