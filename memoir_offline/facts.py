@@ -69,8 +69,7 @@ def _as_fact(statement: Statement, turn: facts.CutMessage, person: str) -> dict[
         "type": statement.type,
         "subject": subject or turn.name or person,
         "entities": list(mentioned),
-        "message": turn.number,
-        "quote": quote,
+        "quotes": [{"message": turn.number, "quote": quote}],
         "confidence": round(min(MOST_STATED, LEAST_STATED + statement.worth / PLAIN * (MOST_STATED - LEAST_STATED)), 2),
         "valid_from": since,
         "valid_to": until,
@@ -91,25 +90,26 @@ def named_subject(content: str, mentioned: tuple[str, ...]) -> str:
 def consolidate_facts(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: a consolidate prompt."""
     request = consolidate.read(text)
-    known = {fact.number: fact for fact in request.known}
-    return {"verdicts": [verdict(new, [known[at] for at in new.near if at in known]) for new in request.new]}
+    shown = {fact.label: fact for fact in (*request.known, *request.new)}
+    return {"verdicts": [verdict(new, [shown[label] for label in new.near if label in shown]) for new in request.new]}
 
 
 def verdict(new: consolidate.Statement, beside: list[consolidate.Statement]) -> dict[str, Any]:
-    """Judge a new fact: duplicates first, then all known facts it ends (the sure ones, else the doubtful), then refinements."""
-    compared = [(fact.number, comparison(fact, new)) for fact in beside]
-    result, known = Comparison("none"), list[int]()
+    """Judge a new fact beside earlier ones: duplicates, then all it ends (the sure, else the doubtful), then refinements."""
+    compared = [(fact.label, comparison(fact, new)) for fact in beside]
+    result, known = Comparison("none"), list[str]()
     for stances in (("duplicate",), GONE, ("complementary",)):
         hits = [hit for hit in compared if hit[1].stance in stances]
         if hits:
             chosen = ([hit for hit in hits if hit[1].sure] or hits) if stances == GONE else hits[:1]
-            result, known = chosen[0][1], [number for number, _ in chosen]
+            result, known = chosen[0][1], [label for label, _ in chosen]
             break
     return {
-        "new": new.number,
+        "new": new.label,
         "relation": result.stance,
         "known": known,
         "merged": new.content if result.stance == "complementary" else "",
+        "keep": "",
         "sure": result.sure,
         "why": result.why,
     }

@@ -50,14 +50,14 @@ def judge(**verdicts: Any) -> Any:
 
     def answer(asked: Asked) -> dict[str, Any]:
         meeting = consolidate.read(asked.text)
-        numbers = {one.content: one.number for one in meeting.known}
-        return {"verdicts": list(_verdicts(meeting, numbers))}
+        labels = {one.content: one.label for one in (*meeting.new, *meeting.known)}
+        return {"verdicts": list(_verdicts(meeting, labels))}
 
-    def _verdicts(meeting: consolidate.FactComparison, numbers: dict[str, int]) -> Iterator[dict[str, Any]]:
+    def _verdicts(meeting: consolidate.FactComparison, labels: dict[str, str]) -> Iterator[dict[str, Any]]:
         for one in meeting.new:
             relation, known, *more = verdicts.get(one.content.replace(" ", "_"), ("none", ""))
-            found = {"new": one.number, "relation": relation, "known": [numbers[known]] if known in numbers else []}
-            yield found | {"merged": "", "sure": True, "why": "So it is."} | (more[0] if more else {})
+            found = {"new": one.label, "relation": relation, "known": [labels[known]] if known in labels else []}
+            yield found | {"merged": "", "keep": "", "sure": True, "why": "So it is."} | (more[0] if more else {})
 
     return answer
 

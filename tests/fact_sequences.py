@@ -179,7 +179,7 @@ class Play:
     def _judged(self, asked: Asked) -> dict[str, Any]:
         relation, sure = self._verdict
         meeting = consolidate.read(asked.text)
-        known = [one.number for one in meeting.known]
+        known = [one.label for one in meeting.known]
         merged = "Tea is what Mia likes, at noon too" if relation == "complementary" else ""
         found = {
             "relation": relation if known else "none",
@@ -188,4 +188,4 @@ class Play:
             "sure": sure,
             "why": "So it is.",
         }
-        return {"verdicts": [{"new": one.number, **found} for one in meeting.new]}
+        return {"verdicts": [{"new": one.label, **found} for one in meeting.new]}

@@ -4,32 +4,38 @@ Invariants: nothing is stored. Cuts are asked in order, each with a recap of wha
 the caller wants to stop at the first. Each quote is looked up in the messages of its cut: one that is not there is marked, never
 invented. A fact found in several cuts becomes one, with all its origins and the best confidence; two that differ in a number, a
 negation or a name stay two. Relations name facts by their ids, and only facts that were shown together; many facts are shown in
-overlapping groups. The measurements go to the run's events and to the log.
+overlapping groups. A reply cut at its length is asked again in halves, facts that cannot be used once more; what still is wrong
+then is mended or left out with a warning. The measurements go to the run's events and to the log.
 Source: CHUNK 2, 7, 8, 9, 11, 12; TIMEM "Memory Extraction"; spec README, small print on CHUNK 8.3.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import logging
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, tzinfo
 from functools import partial
 from uuid import uuid4
 
-import numpy as np
-
-from memoir_engine.core.errors import CostCapReached, MemoirError, ModelError, NothingExtracted, RememberingCancelled
+from memoir_engine.core.errors import (
+    ContextTooLong,
+    CostCapReached,
+    ModelError,
+    ModelReplyCut,
+    ModelTimedOut,
+    NothingExtracted,
+    RememberingCancelled,
+)
 from memoir_engine.core.events import ConversationCut, CutExtracted, CutFailed, ExtractionMeasured, FactsMerged, Warned
-from memoir_engine.core.ports import Vectors
 from memoir_engine.core.results.conversations import Cut, CutConversation
 from memoir_engine.core.results.facts import CutFailure, ExtractedMemory, ExtractionMetrics, FactOrigin, FactType
 from memoir_engine.core.run import Run
+from memoir_engine.facts.cuts import cut_by_meaning, last_cut
 from memoir_engine.prompts import facts
-from memoir_engine.prompts.facts import FRAME_TOKENS, CutMessage, ExtractedFact, ExtractRequest, RelatableFact
-from memoir_engine.runtime.chunking import chunk_conversation
+from memoir_engine.prompts.facts import CutMessage, ExtractedFact, ExtractRequest, ExtractResult, Quote, RelatableFact
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Ask, Asking
 from memoir_engine.text.attributes import fold_statement, is_same, subject_key, words
@@ -40,8 +46,11 @@ from memoir_engine.text.transcripts import is_label_of
 SHOWN = 60  # facts in one call: pairs grow with the square, prompts with the number
 STEP = 45  # the last quarter of a group meets the next one
 COSTS_ONE_CUT = (ModelError, CostCapReached)  # anything else ends the whole extraction
-EMBEDDED_CHARS = 2_000  # per message: its beginning tells its subject, and embedders refuse long texts
-BY_WORDS = "Where the subject shifts was told by words, since the embedder could not be asked: {problem}"
+ADVICE = {  # what helps where a conversation is read; batch_size is of documents
+    ModelReplyCut: "Use a model with a larger output limit; even one message alone gave more facts than a reply may hold.",
+    ContextTooLong: "Lower max_tokens of the setting conversation, or use a model with a larger context.",
+    ModelTimedOut: "Raise timeout_s, or lower max_tokens of the setting conversation.",
+}
 _ROLES = {"human": "user", "ai": "assistant"}
 
 _log = logging.getLogger(__name__)
@@ -104,6 +113,11 @@ class DraftFact:
     valid_to: str
     spans: tuple[Span, ...]
 
+    def order(self) -> tuple[int, int, str]:
+        """Return the place in the conversation: what is asked of the facts does not depend on the order of a reply."""
+        first = min((span.message, span.start or 0) for span in self.spans)
+        return *first, fold_statement(self.content)
+
     def says_the_same(self, other: DraftFact) -> bool:
         names = (*self.entities, *other.entities)
         return subject_key(self.subject) == subject_key(other.subject) and is_same(self.content, other.content, names)
@@ -161,7 +175,7 @@ class ExtractionInput:
         """Return True if the name is another one of the user."""
         return fold_statement(name) != fold_statement(self.person) and is_label_of(self.person, name)
 
-    def prompt_of(self, cut: Cut, recapped: str) -> ExtractRequest:
+    def request(self, cut: Cut, recapped: str) -> ExtractRequest:
         parts = ((index, self.messages[index]) for index in cut.indexes)
         shown = (
             self.shown(message, index + 1, message.text[cut.start : cut.end] if cut.split else message.text)
@@ -190,19 +204,29 @@ class ExtractionInput:
             confidence=fact.confidence,
             valid_from=fact.valid_from,
             valid_to=fact.valid_to,
-            spans=(self.span(cut, fact),),
+            spans=tuple(dict.fromkeys(self.span(cut, quote) for quote in fact.quotes)),
         )
 
-    def span(self, cut: Cut, fact: ExtractedFact) -> Span:
+    def span(self, cut: Cut, quote: Quote) -> Span:
         """Find the quote in the message it names, else in another of the cut: the words count, not the number."""
-        named = fact.message - 1
-        for index in (named, *(other for other in cut.indexes if other != named)):
+        named = quote.message - 1
+        found = self.find(cut, quote.text, (named, *(other for other in cut.indexes if other != named)))
+        return Span(named, None, None, cut) if found is None else found
+
+    def find(self, cut: Cut, words: str, indexes: Iterable[int]) -> Span | None:
+        """Return the first place of these words in messages of a cut."""
+        for index in indexes:
             text = self.messages[index].text
             first, last = (cut.start or 0, cut.end) if cut.split else (0, None)
-            at = find_quote(fact.quote, text[first:last])
+            at = find_quote(words, text[first:last])
             if at is not None:
                 return Span(index, first + at[0], first + at[1], cut)
-        return Span(named, None, None, cut)
+        return None
+
+    def message_of(self, cut: Cut, words: str) -> int | None:
+        """Return the number of the message of a cut that holds these words."""
+        found = self.find(cut, words, cut.indexes)
+        return None if found is None else found.message + 1
 
 
 @dataclass
@@ -272,7 +296,10 @@ async def run_extraction(
 ) -> tuple[IndexedMessage, ...]:
     """Cut the messages and extract their facts. before: earlier messages, already read; their last cut is recapped."""
     config, began = engine.resolved.config, run.clock.tick_ms()
-    extraction.cut_conversation = conversation = await _cut_by_meaning(engine, messages, extraction, run)
+    conversation, warning = await cut_by_meaning(engine, messages, extraction.conversation, run)
+    if warning is not None:
+        extraction.warn(run, "cutting", warning)
+    extraction.cut_conversation = conversation
     extraction.cutting_ms = run.clock.tick_ms() - began
     extraction.warnings += conversation.warnings
     run.emit(
@@ -289,7 +316,7 @@ async def run_extraction(
     )
     shown = utterances(messages)
     ask = Asking(engine, run, RememberingCancelled)
-    behind = await _last_cut(engine, extraction.conversation, before) if before else ()
+    behind = await last_cut(engine, before, extraction.conversation) if before else ()
     source = ExtractionInput(shown, conversation.cuts, user or "the user", config.zone, utterances(behind), extraction.untimed)
     cutting_warnings = len(extraction.warnings)
     try:
@@ -297,64 +324,6 @@ async def run_extraction(
     finally:
         extraction.warnings[cutting_warnings:cutting_warnings] = ask.warnings
     return shown
-
-
-async def _last_cut(engine: Engine, conversation: str, messages: Sequence[Message]) -> Sequence[Message]:
-    """Return as many of the last messages as the model can take at once."""
-    cuts = await asyncio.to_thread(
-        chunk_conversation,
-        messages,
-        conversation_id=conversation,
-        model=engine.client.name,
-        config=engine.resolved.config.conversation.model_copy(update={"strategy": "sliding_window"}),
-        frame_tokens=FRAME_TOKENS,
-    )
-    last = cuts[-1]
-    return () if last.split is not None else messages[last.first : last.last + 1]
-
-
-async def _cut_by_meaning(engine: Engine, messages: Sequence[Message], extraction: Extraction, run: Run) -> CutConversation:
-    """Cut by the memory's embedder if the strategy compares meanings; by words if there is none or it cannot be reached."""
-    cut = partial(
-        chunk_conversation,
-        messages,
-        conversation_id=extraction.conversation,
-        model=engine.client.name,
-        config=engine.resolved.config.conversation,
-        frame_tokens=FRAME_TOKENS,
-    )
-    if not engine.embedder.lexical:
-        meaning = CutEmbedder(engine, run, asyncio.get_running_loop())
-        conversation = await asyncio.to_thread(cut, embed=meaning.embed)
-        if meaning.failed is None:
-            return conversation
-        extraction.warn(run, "cutting", BY_WORDS.format(problem=meaning.failed))
-    return await asyncio.to_thread(cut)
-
-
-@dataclass
-class CutEmbedder:
-    """Embedder as a cutting strategy calls it, from the thread that cuts. failed: why it could not be reached."""
-
-    engine: Engine
-    run: Run
-    loop: asyncio.AbstractEventLoop
-    failed: MemoirError | None = None
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return vectors of shape (n, dim); a blank text gets zeros."""
-        written = [at for at, text in enumerate(texts) if text.strip()]
-        if not written:
-            return np.zeros((len(texts), self.engine.embedder.dim or 1), np.float32)
-        beginnings = [texts[at][:EMBEDDED_CHARS] for at in written]
-        try:
-            vectors = asyncio.run_coroutine_threadsafe(self.engine.embedder.embed(beginnings, self.run), self.loop).result()
-        except MemoirError as failed:
-            self.failed = failed
-            raise
-        rows = np.zeros((len(texts), vectors.shape[1]), np.float32)
-        rows[written] = vectors
-        return rows
 
 
 async def extract(source: ExtractionInput, extraction: Extraction, ask: Ask, run: Run, *, fail_fast: bool) -> None:
@@ -366,7 +335,7 @@ async def extract(source: ExtractionInput, extraction: Extraction, ask: Ask, run
     drafts = await _ask_cuts(source, extraction, ask, run, fail_fast)
     extraction.extraction_ms = run.clock.tick_ms() - began
     began = run.clock.tick_ms()
-    extraction.drawn, extraction.merged = len(drafts), merge(drafts)
+    extraction.drawn, extraction.merged = len(drafts), merge(sorted(drafts, key=DraftFact.order))
     try:
         links = await related(extraction.merged.facts, ask)
     except COSTS_ONE_CUT as failed:
@@ -387,26 +356,60 @@ async def _ask_cuts(source: ExtractionInput, extraction: Extraction, ask: Ask, r
         talk = ExtractRequest(source.person, 1, 2, "", tuple(earlier))  # as a cut of its own that nothing came before
         recapped = await _ask_recap(talk, "before it", extraction, ask, run)
     for cut in source.cuts:
-        talk, began = source.prompt_of(cut, recapped), run.clock.tick_ms()
+        talk, began = source.request(cut, recapped), run.clock.tick_ms()
         try:
-            parsed = facts.parse((await ask(facts.build(talk))).data, talk)
+            parsed = await _ask_facts(talk, partial(source.message_of, cut), ask)
         except COSTS_ONE_CUT as failed:
-            extraction.failures.append(CutFailure(cut.id, cut.n, cut.of, failed.code, str(failed), failed.remedy))
+            advice = next((advice for kind, advice in ADVICE.items() if isinstance(failed, kind)), failed.remedy)
+            extraction.failures.append(CutFailure(cut.id, cut.n, cut.of, failed.code, str(failed), advice))
             run.emit(CutFailed(cut.id, cut.n, cut.of, str(failed)))
             count = len(extraction.failures)
             if fail_fast or count == len(source.cuts):
-                raise NothingExtracted(
-                    cut=cut.label, problem=str(failed), failed=count, cuts=cut.of, advice=failed.remedy
-                ) from failed
+                raise NothingExtracted(cut=cut.label, problem=str(failed), failed=count, cuts=cut.of, advice=advice) from failed
         else:
             extraction.warnings += [f"cut {cut.label}: {note}" for note in parsed.notes]
             new = [source.draft(cut, fact) for fact in parsed.facts]
-            unsupported, elapsed_ms = sum(not fact.spans[0].is_supported for fact in new), run.clock.tick_ms() - began
+            elapsed_ms = run.clock.tick_ms() - began
+            unsupported = sum(not any(span.is_supported for span in fact.spans) for fact in new)
             run.emit(CutExtracted(cut.id, cut.n, cut.of, cut.tokens, len(new), unsupported, elapsed_ms))
             drafts += new
         if cut.n < cut.of:
             recapped = await _ask_recap(talk, cut.label, extraction, ask, run)
     return drafts
+
+
+async def _ask_facts(talk: ExtractRequest, found: Callable[[str], int | None], ask: Ask) -> ExtractResult:
+    """Draw the facts of some messages; in halves if the reply is cut at its length. What cannot be used is asked for once more.
+
+    found: the number of the message that holds a quote.
+    """
+    try:
+        parsed = facts.parse((await ask(facts.build(talk))).data, talk, found)
+    except ModelReplyCut:
+        middle = len(talk.turns) // 2
+        if not middle:
+            raise
+        first = await _ask_facts(replace(talk, turns=talk.turns[:middle]), found, ask)
+        drawn = " ".join((talk.recap, *(fact.content for fact in first.facts)))[-facts.RECAP_CHARS :].strip()
+        second = await _ask_facts(replace(talk, recap=drawn, turns=talk.turns[middle:]), found, ask)
+        return ExtractResult((*first.facts, *second.facts), (*first.notes, *second.notes))
+    return await _set_right(parsed, talk, found, ask) if parsed.refused else parsed
+
+
+async def _set_right(parsed: ExtractResult, talk: ExtractRequest, found: Callable[[str], int | None], ask: Ask) -> ExtractResult:
+    """Ask once more for the facts that cannot be used, and make the best of those that are not given again."""
+    try:
+        again = facts.parse((await ask(facts.build_again(talk, parsed.refused))).data, talk, found)
+    except COSTS_ONE_CUT as failed:
+        again = ExtractResult((), (f"facts that could not be used could not be asked again: {failed}",))
+    given = [words(fact.content) for fact in again.facts] + [words(str(fact.item["content"])) for fact in again.refused]
+    missing = [
+        fact
+        for fact in parsed.refused
+        if not any(2 * len(words(str(fact.item["content"])) & other) >= len(other) for other in given if other)
+    ]
+    settled = facts.settle((*again.refused, *missing), talk)
+    return ExtractResult((*parsed.facts, *again.facts, *settled.facts), (*parsed.notes, *again.notes, *settled.notes))
 
 
 async def _ask_recap(talk: ExtractRequest, label: str, extraction: Extraction, ask: Ask, run: Run) -> str:
@@ -419,21 +422,44 @@ async def _ask_recap(talk: ExtractRequest, label: str, extraction: Extraction, a
 
 
 async def related(drafts: Sequence[DraftFact], ask: Ask) -> tuple[DraftLink, ...]:
-    """Ask how the facts relate to one another; a single fact is not asked about."""
+    """Ask how the facts relate to one another; within one part of a conversation only about those that share a word."""
+    parts = {span.cut.n for fact in drafts for span in fact.spans}
+    drafts = drafts if len(parts) > 1 else relatable(drafts)
     links: list[DraftLink] = []
     for first in range(0, max(1, len(drafts) - (SHOWN - STEP)), STEP):
         group = drafts[first : first + SHOWN]
         if len(group) < 2:
             break
-        cuts = (tuple(dict.fromkeys(span.cut.n for span in fact.spans)) for fact in group)
-        shown = tuple(
-            RelatableFact(number, fact.content, fact.type, fact.subject, fact.entities, cut_numbers)
-            for number, (fact, cut_numbers) in enumerate(zip(group, cuts, strict=True), 1)
-        )
-        reply = await ask(facts.build_relate(shown))
-        for link in facts.parse_relate(reply.data, shown):
-            links.append(DraftLink(group[link.source - 1].id, group[link.target - 1].id, link.kind, link.confidence))
+        links += await _ask_related(group, ask)
     return tuple(links)
+
+
+async def _ask_related(group: Sequence[DraftFact], ask: Ask) -> list[DraftLink]:
+    """Ask about one group; about its halves if the reply is cut at its length."""
+    cuts = (tuple(dict.fromkeys(span.cut.n for span in fact.spans)) if fact.spans[0].cut.of > 1 else () for fact in group)
+    shown = tuple(
+        RelatableFact(number, fact.content, fact.type, fact.subject, fact.entities, cut_numbers)
+        for number, (fact, cut_numbers) in enumerate(zip(group, cuts, strict=True), 1)
+    )
+    try:
+        reply = await ask(facts.build_relate(shown))
+    except ModelReplyCut:
+        middle = len(group) // 2
+        if middle < 2:
+            raise
+        return [*await _ask_related(group[:middle], ask), *await _ask_related(group[middle:], ask)]
+    return [
+        DraftLink(group[link.source - 1].id, group[link.target - 1].id, link.kind, link.confidence)
+        for link in facts.parse_relate(reply.data, shown)
+    ]
+
+
+def relatable(drafts: Sequence[DraftFact]) -> list[DraftFact]:
+    """Return the facts that share a word with another: not the name of their subject, nor a word that many of them have."""
+    own = [words(fact.content).union(*map(words, fact.entities)) - words(fact.subject) for fact in drafts]
+    counts = Counter(word for shared in own for word in shared)
+    most = max(4, len(drafts) // 3)
+    return [fact for fact, shared in zip(drafts, own, strict=True) if any(1 < counts[word] <= most for word in shared)]
 
 
 def merge(drafts: Sequence[DraftFact]) -> MergedFacts:

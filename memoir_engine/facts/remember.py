@@ -18,7 +18,7 @@ from memoir_engine.core.events import FactsStored
 from memoir_engine.core.results.conversations import MessageRecord
 from memoir_engine.core.results.facts import ExtractionResult, FactProposal, FactRelation, FactView, RememberResult
 from memoir_engine.core.run import Actor, Listener, Run
-from memoir_engine.facts.consolidation import ConsolidationInput, consolidate, known_facts
+from memoir_engine.facts.consolidation import SHOWN_CHARS, ConsolidationInput, consolidate, known_facts
 from memoir_engine.facts.extraction import Extraction, IndexedMessage, as_memories, run_extraction
 from memoir_engine.runtime import access
 from memoir_engine.runtime import messages as arguments
@@ -210,12 +210,13 @@ async def store(
     material = ConsolidationInput(extraction.merged.facts, extraction.links, shown, engine.resolved.config.zone, cut_at)
     signature, most = engine.signature(run.actor), engine.resolved.config.session.max_messages
     ask = Asking(engine, run, RememberingCancelled)
+    shown_chars = None if engine.client.is_offline else SHOWN_CHARS
     for _ in range(PLANS):
         known, stored = await known_facts(material, owner_key(user), engine.nearness, run, seen)
         if stored.whole is not None:
             return stored.whole
         here = replace(conversation, numbers=stored.numbers[read_before:], last=stored.last)
-        plan = await consolidate(material, known, engine.nearness, ask, run)
+        plan = await consolidate(material, known, engine.nearness, ask, run, shown_chars=shown_chars)
         if not run.cancellation.begin_commit():
             raise RememberingCancelled()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeGuard
@@ -18,6 +19,8 @@ from typing import Any, TypeGuard
 FENCE = '"""'
 SEPARATOR = " › "  # between the names of a path; refused inside names
 
+_BARE = re.compile(r"[\w.:+-][\w.:+,-]*", re.ASCII)
+_DECODER = json.JSONDecoder()
 _NEAR_FENCE = re.compile(r'""(\\*)(?=")')
 _ESCAPED_FENCE = re.compile(r'""\\(\\*)(?=")')
 
@@ -76,6 +79,36 @@ def read_item_line(row: str) -> Any:
     return json.loads(row[2:])
 
 
+def labelled(label: str, text: str, **fields: object) -> str:
+    """Return `N1 "Mia rows" type=activity said=2026-03-02T09:00`: a short line; a field of None is left out."""
+    told = (f" {name}={_field(value)}" for name, value in fields.items() if value is not None)
+    return f"{label} {line(text)}{''.join(told)}"
+
+
+def read_labelled(row: str) -> tuple[str, str, dict[str, Any]]:
+    """Return label, text and fields of a line that `labelled` wrote."""
+    label, _, rest = row.partition(" ")
+    text, at = _DECODER.raw_decode(rest)
+    fields: dict[str, Any] = {}
+    while at < len(rest):
+        start = rest.index("=", at) + 1
+        name = rest[at + 1 : start - 1]
+        bare = _BARE.match(rest, start)
+        fields[name], at = (bare[0], bare.end()) if bare else _DECODER.raw_decode(rest, start)
+    return label, text, fields
+
+
+def commonest(names: Iterable[str]) -> str:
+    """Return the name that stands most often, the first of several; "" if there is none."""
+    counted = Counter(names).most_common(1)
+    return counted[0][0] if counted else ""
+
+
+def _field(value: object) -> str:
+    is_bare = isinstance(value, str) and _BARE.fullmatch(value) is not None
+    return str(value) if is_bare else json.dumps(value, ensure_ascii=False)
+
+
 def path_line(path: tuple[str, ...]) -> str:
     """Return `Legal › Budget`: names as they are, except for characters that would end the line or the name."""
     return SEPARATOR.join(line(name)[1:-1].replace("›", "\\u203a") for name in path)
@@ -100,6 +133,15 @@ def words(item: object, name: str) -> str:
     """Return the field's text on one line; "" if it is not a text."""
     text = value(item, name)
     return " ".join(text.split()) if isinstance(text, str) else ""
+
+
+def number(value: object) -> int | None:
+    """Return an integer that is given as one, or as a text or a float of the same value ("5", 5.0); else None."""
+    if isinstance(value, str) and re.fullmatch(r"\s*\d{1,9}(?:\.0+)?\s*", value, re.ASCII):
+        value = float(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if is_int(value) else None
 
 
 def is_int(number: object) -> TypeGuard[int]:

@@ -83,5 +83,5 @@ def test_of_what_one_conversation_says_the_nearest_are_shown_beside_a_statement(
     remember(memory, ". ".join(["Mia lives in Berlin", *plain, "Mia lives in Munich"]))
     shown = [consolidate.read(asked.text) for asked in script.asked("consolidate")]
     (munich,) = [one for meeting in shown for one in meeting.new if one.content == "Mia lives in Munich"]
-    known = {one.number: one.content for meeting in shown if munich in meeting.new for one in meeting.known}
+    known = {one.label: one.content for meeting in shown if munich in meeting.new for one in (*meeting.new, *meeting.known)}
     assert known[munich.near[0]] == "Mia lives in Berlin"

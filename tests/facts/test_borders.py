@@ -34,7 +34,7 @@ def test_what_an_admin_asks_about_somebody_is_a_run_of_that_person(opened: Opene
 def test_relations_come_in_pages(memory: Memory, script: Script):
     links = [{"source": 1, "target": other, "kind": "part_of", "confidence": 1} for other in (2, 3, 4)]
     script.on("relate", {"relations": links})
-    remember(memory, "Mia rows. Mia likes tea. Mia has a cat. Mia paints")
+    remember(memory, "Mia rows on a lake. Mia likes the lake. Mia has a cat by the lake. Mia paints the lake")
     every = memory.facts.relations("mia")
     first = memory.facts.relations("mia", limit=2)
     assert (len(every), first) == (3, every[:2])

@@ -207,7 +207,7 @@ def test_a_stored_session_is_remembered_from_its_own_messages(memory, script):
 def test_relations_point_to_the_fact_that_stands(memory, script):
     known = remember(memory, "Mia likes tea").added[0]
     script.on("relate", {"relations": [{"source": 1, "target": 2, "kind": "because_of", "confidence": 0.6}]})
-    found = remember(memory, "Mia likes tea. Mia sleeps well", at=LATER)
+    found = remember(memory, "Mia likes tea. Mia sleeps well after tea", at=LATER)
     (link,) = memory.facts.relations("mia")
     assert (link.source, link.target, link.confidence) == (known.id, found.added[0].id, 0.6)
     assert memory.facts.relations(fact_id=known.id) == (link,)

@@ -41,8 +41,8 @@ MEMORIES = [
     ("Prefers international travel over domestic", "preference", 5, "International sounds amazing", ""),
     ("Has never been to Thailand but wants to visit", "plan", 5, "I've never been to Thailand", ""),
     ("Interested in visiting Phuket specifically", "plan", 7, "that place you mentioned first", ""),
-    ("Wants combination of cultural exploration and beach relaxation", "preference", 9, "I definitely want both", ""),
     ("Interested in Bangkok temples and city culture", "preference", 9, "That’s exactly what I want to do", ""),
+    ("Wants combination of cultural exploration and beach relaxation", "preference", 9, "I definitely want both", ""),
 ]
 
 
@@ -61,7 +61,10 @@ def answered(seen: Seen) -> dict[str, Any]:
         more = {"subject": "mia", "entities": [], "confidence": 0.9, "valid_to": ""}
         return {"facts": [dict(zip(names, one, strict=True)) | more for one in MEMORIES]}
     if seen.instructions.startswith("task: relate/"):
-        return {"relations": [{"source": 5, "target": 4, "kind": "part_of", "confidence": 0.8}]}
+        number = {one.content.split()[-1]: one.number for one in facts.read_relate(seen.user_text)}
+        return {
+            "relations": [{"source": number["specifically"], "target": number["visit"], "kind": "part_of", "confidence": 0.8}]
+        }
     return wire.offline(seen)
 
 
@@ -78,8 +81,9 @@ def test_what_is_meant_across_turns_is_drawn_with_the_words_that_say_it(server, 
         found = memory.remember(said, user_id="mia")
         assert [(one.content, one.type, one.status) for one in found.added] == [(*one[:2], "active") for one in MEMORIES]
         assert [one.origins[0].quote for one in found.added] == [
-            *(one[3] for one in MEMORIES[:-1]),
+            *(one[3] for one in MEMORIES[:-2]),
             "That's exactly what I want to do",
+            MEMORIES[-1][3],
         ]
         assert (found.added[0].valid_from.isoformat(), found.added[0].valid_from_precision) == (
             "2026-03-01T00:00:00+00:00",

@@ -84,9 +84,9 @@ def test_a_speaker_with_a_name_is_the_subject() -> None:
 
 
 def verdict(new: str, *known: str, subject: str = "leonie") -> consolidate.Verdict:
-    beside = tuple(consolidate.Statement(at, text, "personal", "leonie") for at, text in enumerate(known, 11))
+    beside = tuple(consolidate.Statement(f"K{at}", text, "personal", "leonie") for at, text in enumerate(known, 11))
     meeting = consolidate.FactComparison(
-        (consolidate.Statement(1, new, "personal", subject, near=tuple(one.number for one in beside)),), beside
+        (consolidate.Statement("N1", new, "personal", subject, near=tuple(one.label for one in beside)),), beside
     )
     parsed = consolidate.parse(asked(consolidate.build(meeting)), meeting)
     assert parsed.notes == ()
@@ -97,11 +97,11 @@ def verdict(new: str, *known: str, subject: str = "leonie") -> consolidate.Verdi
 def test_all_that_no_longer_holds_goes_and_the_rest_stays() -> None:
     found = verdict("Lives in Berlin now", "Lives in Lyon", "Loves the sea", "Resides in Lyon with Jo")
 
-    assert (found.relation, found.known, found.sure) == ("update", (11, 13), True)
+    assert (found.relation, found.known, found.sure) == ("update", ("K11", "K13"), True)
 
 
 def test_what_was_said_before_is_a_duplicate_even_beside_something_older() -> None:
-    assert verdict("Resides in Berlin", "Lives in Lyon", "Lives in Berlin").known == (12,)
+    assert verdict("Resides in Berlin", "Lives in Lyon", "Lives in Berlin").known == ("K12",)
 
 
 @pytest.mark.req("TIMEM consolidation.3")

@@ -16,9 +16,12 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- ›1Message'))
 MOMENTS = st.none() | st.datetimes(timezones=st.just(timezone(timedelta(hours=2))) | st.just(UTC))
 TURNS = st.lists(st.builds(CutMessage, st.integers(1, 99), TEXTS, st.none() | TEXTS, MOMENTS, TEXTS), max_size=3).map(tuple)
+LABELS = st.lists(st.from_regex(r"[NK][1-9]", fullmatch=True), max_size=2).map(tuple)
 TALKS = st.builds(ExtractRequest, TEXTS, st.integers(1, 9), st.integers(1, 9), TEXTS, TURNS)
 NUMBERS = st.lists(st.integers(1, 9), max_size=2).map(tuple)
-STATEMENTS = st.lists(st.builds(Statement, st.integers(1, 9), TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, NUMBERS), max_size=3)
+STATEMENTS = st.lists(
+    st.builds(Statement, st.sampled_from(("N1", "K2")), TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, LABELS), max_size=3
+)
 GATHERED = st.builds(RelatableFact, st.integers(1, 9), TEXTS, TEXTS, TEXTS, st.lists(TEXTS, max_size=2).map(tuple), NUMBERS)
 
 SAID = datetime(2026, 2, 13, 9, 30, tzinfo=timezone(timedelta(hours=1)))
@@ -30,16 +33,18 @@ TALK = ExtractRequest(
     (CutMessage(7, "user", "Mia", SAID, "I moved to Munich last week."), CutMessage(8, "assistant", None, None, "How nice!")),
 )
 MEETING = FactComparison(
-    (Statement(1, "Mia lives in Munich", "personal", "Mia", "2026-02-13T08:30:00Z", "2026-02", near=(1,)),),
-    (Statement(1, "Mia lives in Berlin", "personal", "Mia", "2025-01-02T10:00:00Z"),),
+    (
+        Statement("N1", "Mia lives in Munich", "personal", "Mia", "2026-02-13T08:30", "2026-02", near=("K1",)),
+        Statement("N2", "Ben lives in Munich, too", "personal", "Ben", "2026-02-13T08:31", near=("K1", "N1")),
+    ),
+    (Statement("K1", "Mia lives in Berlin", "personal", "Mia", "2025-01-02T10:00"),),
 )
 DRAWN = {
     "content": "Mia lives in Munich",
     "type": "personal",
     "subject": "Mia",
     "entities": ["Munich"],
-    "message": 7,
-    "quote": "I moved to Munich last week.",
+    "quotes": [{"message": 7, "quote": "I moved to Munich last week."}],
     "confidence": 0.9,
     "valid_from": "2026-02",
     "valid_to": "",
@@ -51,17 +56,17 @@ def drawn(**changed: object) -> dict[str, object]:
 
 
 def judged(**changed: object) -> dict[str, object]:
-    usual = {"new": 1, "relation": "update", "known": [1], "merged": "", "sure": True, "why": "She moved."}
-    return {"verdicts": [usual | changed]}
+    usual = {"new": "N1", "relation": "update", "known": ["K1"], "merged": "", "keep": "", "sure": True, "why": "She moved."}
+    return {"verdicts": [usual | changed, {**usual, "new": "N2", "relation": "none", "known": [], "why": ""}]}
 
 
 @pytest.mark.parametrize(
     ("name", "prompt"),
     [
-        ("facts-1", facts.build(TALK)),
-        ("consolidate-1", consolidate.build(MEETING)),
-        ("recap-1", facts.build_recap(TALK)),
-        ("relate-1", facts.build_relate((RelatableFact(1, "Mia lives in Munich", "personal", "Mia", ("Munich",), (1, 2)),))),
+        ("facts-2", facts.build(TALK)),
+        ("consolidate-2", consolidate.build(MEETING)),
+        ("recap-2", facts.build_recap(TALK)),
+        ("relate-2", facts.build_relate((RelatableFact(1, "Mia lives in Munich", "personal", "Mia", ("Munich",), (1, 2)),))),
     ],
     ids=["facts", "consolidate", "recap", "relate"],
 )
@@ -102,14 +107,80 @@ def test_a_fact_comes_back_as_the_reply_has_it():
 
 
 @pytest.mark.parametrize(
-    "changed",
-    [{"content": " "}, {"content": "x" * 1001}, {"type": "secret"}, {"message": 6}, {"message": True}, {"message": "7"}],
-    ids=["empty", "long", "type", "elsewhere", "bool", "text"],
+    ("changed", "problem"),
+    [
+        ({"content": "x" * 1001}, "it is longer than 1000 characters"),
+        ({"type": "banana"}, "it is of no known type ('banana')"),
+        ({"quotes": [{"message": 6, "quote": "Hello"}]}, "it cites no message of the text ([6])"),
+        ({"quotes": [], "message": True}, "it cites no message of the text ([True])"),
+    ],
+    ids=["long", "type", "elsewhere", "bool"],
 )
-def test_a_wrong_fact_is_left_out_and_said_so_and_costs_no_other(changed):
+def test_a_wrong_fact_can_be_asked_again_and_costs_no_other(changed, problem):
     found = facts.parse({"facts": [DRAWN | changed, DRAWN]}, TALK)
     assert [one.content for one in found.facts] == ["Mia lives in Munich"]
-    assert found.notes[0].startswith("fact 1 was left out: ")
+    assert [(one.at, one.problem) for one in found.refused] == [(1, problem)]
+    again = facts.build_again(TALK, found.refused)
+    assert again.text.startswith(facts.build(TALK).text)
+    assert problem.split("(")[0] in again.text.splitlines()[-1]
+    assert facts.read(again.text) == TALK
+
+
+def test_a_fact_that_says_nothing_is_left_out_and_said_so():
+    found = facts.parse({"facts": [DRAWN | {"content": " "}, DRAWN]}, TALK)
+    assert (len(found.facts), found.notes, found.refused) == (1, ("fact 1 was left out: it says nothing",), ())
+
+
+@pytest.mark.req("TIMEM extraction")
+def test_what_stays_wrong_is_mended_and_said_so():
+    long = "Mia lives in Munich. " + "She sings there every day and all night long. " * 30
+    wrong = facts.parse({"facts": [DRAWN | {"content": long, "type": "banana"}, DRAWN | {"message": 99, "quotes": []}]}, TALK)
+    settled = facts.settle(wrong.refused, TALK)
+    (kept,) = settled.facts
+    assert (kept.type, len(kept.content)) == ("miscellaneous", 986)
+    assert kept.content.endswith("She sings there every day and all night long.")
+    assert [note.split(" ", 2)[2] for note in settled.notes] == [
+        "was longer than 1000 characters and was shortened to 986",
+        "is of no known type ('banana'): it was kept as miscellaneous",
+        "was left out: it cites no message of the text ([99])",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stated", "meant"),
+    [
+        ("diet", "health"),
+        ("Health", "health"),
+        ("preferences", "preference"),
+        ("Work & career", "professional"),
+        ("hobby", "activity"),
+        ("goal", "plan"),
+        ("family", "personal"),
+        ("other", "miscellaneous"),
+        ("banana", None),
+        (7, None),
+    ],
+)
+def test_a_type_is_told_by_another_word_for_it(stated, meant):
+    assert facts.fact_type(stated) == meant
+
+
+def test_numbers_may_come_as_texts():
+    found = facts.parse(drawn(quotes=[{"message": "7", "quote": "I moved"}], confidence="0.9"), TALK).facts
+    assert [(one.message, one.confidence) for one in found] == [(7, 0.9)]
+
+
+def test_a_fact_may_be_said_in_several_messages_and_in_the_form_of_earlier_replies():
+    two = [{"message": 7, "quote": "Munich"}, {"message": 8, "quote": "How nice!"}]
+    (several,) = facts.parse(drawn(quotes=two), TALK).facts
+    assert [(quote.message, quote.text) for quote in several.quotes] == [(7, "Munich"), (8, "How nice!")]
+    single = {name: value for name, value in DRAWN.items() if name != "quotes"} | {"message": 7, "quote": "I moved"}
+    assert facts.parse({"facts": [single]}, TALK).facts[0].quotes == (facts.Quote(7, "I moved"),)
+
+
+def test_words_tell_the_message_where_the_number_does_not():
+    wrong = drawn(quotes=[{"message": 99, "quote": "I moved"}])
+    assert facts.parse(wrong, TALK, {"I moved": 7}.get).facts[0].message == 7
 
 
 @pytest.mark.parametrize("confidence", [1.2, -1, float("nan"), "high", None, True])
@@ -117,10 +188,21 @@ def test_a_confidence_that_is_none_is_not_made_one(confidence):
     assert facts.parse(drawn(confidence=confidence), TALK).facts[0].confidence is None
 
 
-def test_a_verdict_names_only_facts_that_were_shown_beside_the_new_one():
-    found = consolidate.parse(judged(known=[1, 2]), MEETING)
-    assert found.verdicts == (Verdict(1, "update", (1,), "", True, "She moved."),)
+def test_a_verdict_names_only_facts_that_were_shown_before_the_new_one():
+    found = consolidate.parse(judged(known=["K1", "K2", "N2"]), MEETING)
+    assert found.verdicts[0] == Verdict("N1", "update", ("K1",), "", True, "She moved.")
     assert "not shown" in found.notes[0]
+
+
+def test_a_verdict_may_be_about_a_new_fact_said_before():
+    second = {"new": "N2", "relation": "duplicate", "known": ["N1"], "merged": "", "keep": "", "sure": True, "why": ""}
+    assert consolidate.parse({"verdicts": [second]}, MEETING).verdicts[1] == Verdict("N2", "duplicate", ("N1",))
+
+
+@pytest.mark.parametrize("new", ["N1", "n1", 1, "1"])
+@pytest.mark.parametrize("known", ["K1", " k1", 1, "1", 1.0])
+def test_numbers_are_understood_without_their_letter(new, known):
+    assert consolidate.parse(judged(new=new, known=[known]), MEETING).verdicts[0].known == ("K1",)
 
 
 @pytest.mark.parametrize(
@@ -129,16 +211,23 @@ def test_a_verdict_names_only_facts_that_were_shown_beside_the_new_one():
         None,
         {"verdicts": []},
         judged(relation="kill"),
-        judged(known=[2]),
+        judged(known=["K2"]),
         judged(relation="complementary", merged=""),
-        judged(new=9),
+        judged(new="N9"),
     ],
     ids=["none", "empty", "relation", "foreign", "merged", "unknown"],
 )
 def test_what_a_verdict_leaves_open_changes_nothing(reply):
     found = consolidate.parse(reply, MEETING)
-    assert found.verdicts == (Verdict(1, "none", (), "", True, ""),)
+    assert found.verdicts[0] == Verdict("N1", "none")
     assert found.notes
+
+
+def test_what_is_kept_of_an_ended_fact_is_no_longer_than_a_fact():
+    found = consolidate.parse(judged(keep="Mia " * 400), MEETING)
+    assert (found.verdicts[0].keep, found.verdicts[0].sure) == ("", False)
+    assert "longer than 1000 characters" in found.notes[0]
+    assert consolidate.parse(judged(keep="Mia has a flat"), MEETING).verdicts[0].keep == "Mia has a flat"
 
 
 def test_a_verdict_that_does_not_say_it_is_sure_is_not():
