@@ -30,6 +30,7 @@ from pydantic_ai.profiles import ModelProfile
 from memoir_engine import Memory
 from memoir_engine.prompts import answer, classify, select
 
+CUT = object()  # a reply that ends at its length
 PATIENCE_S = 120  # how long a broken test may wait before it ends
 SMALL: dict[str, Any] = {"chunk_min_tokens": 8, "chunk_max_tokens": 30, "model": "offline"}
 
@@ -134,6 +135,8 @@ class Script:
         said = await said if inspect.isawaitable(said) else said
         if isinstance(said, BaseException):
             raise said
+        if said is CUT:
+            return ModelResponse([TextPart('{"')], finish_reason="length")
         return ModelResponse([TextPart(said if isinstance(said, str) else json.dumps(said))])
 
 

@@ -66,6 +66,7 @@ CAUSES = {
     "conflict": "It was contradicted",
     "merged": "It is part of a fuller one",
     "person": "Somebody said so",
+    "corrected": "It was put right: it was never so",
 }
 BECAUSE = "{cause}: “{reason}”"
 EVIDENCE = "Show the evidence"
@@ -104,6 +105,7 @@ WOULD = {
     "conflict": "Would make the older one outdated: they contradict each other",
     "duplicate": "Would count as said again",
     "merged": "Would join both into one",
+    "corrected": "Would put the older one right: it was never so",
 }
 DOUBTS = {"model": "the model was not sure", "second_opinion": "the engine's comparison doubts it"}
 OLD, NEW = "Earlier", "Later"

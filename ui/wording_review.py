@@ -198,6 +198,7 @@ YES_DOES = {
     "conflict": "Yes: the older one becomes outdated, because both cannot be so.",
     "duplicate": "Yes: it counts as said again, and stays one fact.",
     "merged": "Yes: both become one fuller fact{together}.",
+    "corrected": "Yes: the older one was never so{together}.",
 }
 NO_DOES = "No: both stand as they are."
 TOGETHER = ": “{content}”"

@@ -14,7 +14,7 @@ times.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta, tzinfo
 from typing import TypeVar
@@ -23,7 +23,7 @@ import numpy as np
 
 from memoir_engine.core.errors import ModelReplyCut
 from memoir_engine.core.events import FactsCompared, Warned
-from memoir_engine.core.ports import VectorIndex, Vectors
+from memoir_engine.core.ports import Near, VectorIndex, Vectors
 from memoir_engine.core.run import Run
 from memoir_engine.facts.extraction import DraftFact, DraftLink, IndexedMessage, repoint
 from memoir_engine.facts.verdicts import PlanDraft
@@ -52,6 +52,7 @@ BROAD = 4  # facts searched for each that is shown, since outdated ones are amon
 AT_ONCE = 24  # new facts in one call: verdicts of 50 tokens each stay far below any model's limit
 ALIKE = 0.2  # nearness at which two new facts are worth a question; two homes of one person are .24 to .5 by words
 SAME_SLOT = 0.5  # added to the nearness of two that say where somebody lives or works, however few words they share
+SAME_TYPE = 0.3  # the same for two of one type, divided by the root of how many known ones are of it: words of two languages
 SHOWN_CHARS = 350  # of lines of known facts, for each new one that a priced model is asked about; never fewer than LIMIT lines
 SURE_OF = 2  # known facts shown for each new one, however long their lines are
 
@@ -135,6 +136,8 @@ async def consolidate(
     comparison = Comparison(material, material.vectors, material.bare, known, near, ask, run, shown_chars)
     for first in range(0, len(material.facts), AT_ONCE):
         await comparison.compare(range(first, min(first + AT_ONCE, len(material.facts))))
+    if near.embedder.lexical:  # a server is not asked for a few vectors more: they are computed before the next comparison
+        await comparison.vectors()
     plan = comparison.plan
     links, _ = repoint(material.links, {fact_id: fact_id for fact_id in plan.stands_for})
     ends = {(plan.stands_for[link.source], plan.stands_for[link.target], link.kind): link.confidence for link in links}
@@ -150,7 +153,7 @@ async def consolidate(
         supersessions=tuple(plan.supersessions),
         proposals=tuple(plan.proposals),
         links=tuple(PlannedLink(*key, confidence=confidence) for key, confidence in ends.items() if key[0] != key[1]),
-        vectors=await comparison.vectors(),
+        vectors=plan.vectors,
     )
 
 
@@ -228,7 +231,6 @@ class Comparison:
                 self.plan.settle(draft.fact, draft.vectors, verdict, [*self.named(verdict, keys, drafts, unclear, olds)])
             else:
                 self.plan.add_draft(draft.fact, draft.vectors)
-        await self.vectors()
 
     async def judged(
         self, drafts: Sequence[Candidate], unclear: Sequence[int], likeness: Vectors
@@ -280,8 +282,8 @@ class Comparison:
                 left -= row_chars(statement(f"{KNOWN}{len(taken)}", old, self.material.zone))
         return sorted(taken.values(), key=lambda old: (old.key < 0, abs(old.key)))
 
-    async def vectors(self) -> Vectors:
-        """Return the vectors of the plan's facts, in order; those of merged facts are computed now."""
+    async def vectors(self) -> None:
+        """Compute the vectors of merged, corrected and kept facts: what follows is compared with them."""
         plan = self.plan
         missing = [fact for fact in plan.facts if fact.key not in plan.vectors]
         if missing:
@@ -289,30 +291,48 @@ class Comparison:
             whole, bare = await _vectors_of(contents, self.material.person, self.near, self.run)
             plan.vectors |= {fact.key: vector for fact, vector in zip(missing, whole, strict=True)}
             plan.bare |= {fact.key: vector for fact, vector in zip(missing, bare, strict=True)}
-        empty = np.zeros((0, 0), np.float32)
-        return np.stack([plan.vectors[fact.key] for fact in plan.facts]) if plan.facts else empty
 
     async def candidates(self, places: Sequence[int]) -> list[Candidate]:
         """Return drafts with the current facts most like each: stored ones and those of this plan."""
         bare = [self.bare_vectors[place] for place in places]
-        gone, owner = self.plan.gone, self.known.owner
+        await self.vectors()
+        planned = [self.material.planned(self.material.facts[place]) for place in places]
         stored = await self.near.top(self.known.index, bare, LIMIT * BROAD)
-        ranked = [[hit.key for hit in hits if hit.key not in gone] for hits in stored]
-        rows = await self.near.db.aread(lambda tx: facts.candidates(tx, owner, ranked, LIMIT)) if any(ranked) else {}
-        floor = LEXICAL_FLOOR if self.near.embedder.lexical else 0.0
+        of_type, rows = await self.near.db.aread(lambda tx: self.read(tx, {fact.type for fact in planned}, stored))
         drafts: list[Candidate] = []
-        for place, hits, planned in zip(places, stored, self.plan.nearest(bare), strict=True):
-            fact = self.material.planned(self.material.facts[place])
-            slots = read_slots(fact.content).keys()
-            scored = [(hit.cosine, rows[hit.key]) for hit in hits if hit.key in rows] + planned
-            left = [
-                (cosine + SAME_SLOT * bool(slots & read_slots(old.content).keys()), old)
-                for cosine, old in scored
-                if old.key not in gone and cosine > floor
-            ]
-            beside = sorted(left, key=lambda pair: (-pair[0], pair[1].key))[:LIMIT]
+        for place, fact, hits, own in zip(places, planned, stored, self.plan.nearest(bare), strict=True):
+            count, alike = of_type.get(fact.type, (0, ()))
+            cosines = dict.fromkeys(alike, 0.0) | {hit.key: hit.cosine for hit in hits}
+            scored = [(cosine, rows[key]) for key, cosine in cosines.items() if key in rows] + own
+            beside = self.ranked(fact, scored, SAME_TYPE / max(1, count) ** 0.5)
             drafts.append(Candidate(fact, (self.draft_vectors[place], self.bare_vectors[place]), beside))
         return drafts
+
+    def read(
+        self, tx: Tx, kinds: Collection[str], stored: Sequence[Sequence[Near]]
+    ) -> tuple[dict[str, tuple[int, list[int]]], dict[int, KnownFact]]:
+        """Read the newest facts of these types, and with them those that were found near. stored: what was found, by draft."""
+        if self.known.index is None:
+            return {}, {}
+        gone, owner = self.plan.gone, self.known.owner
+        of_type = facts.of_types(tx, owner, kinds, LIMIT)
+        found = [[hit.key for hit in hits] for hits in stored] + [numbers for _, numbers in of_type.values()]
+        ranked = [[number for number in numbers if number not in gone] for numbers in found]
+        return of_type, facts.candidates(tx, owner, ranked, LIMIT) if any(ranked) else {}
+
+    def ranked(
+        self, fact: PlannedFact, scored: Sequence[tuple[float, KnownFact]], same_type: float
+    ) -> list[tuple[float, KnownFact]]:
+        """Return the facts most like a draft, best first, with their scores. scored: with the cosine of what they say."""
+        floor = LEXICAL_FLOOR if self.near.embedder.lexical else 0.0
+        slots = read_slots(fact.content).keys()
+        left = [
+            (cosine + SAME_SLOT * bool(slots & read_slots(old.content).keys()) + same_type * (old.type == fact.type), old)
+            for cosine, old in scored
+            if old.key not in self.plan.gone
+        ]
+        best = sorted((pair for pair in left if pair[0] > floor), key=lambda pair: (-pair[0], pair[1].key))
+        return best[:LIMIT]
 
 
 def _likeness(vectors: Sequence[Vectors], contents: Sequence[str]) -> Vectors:

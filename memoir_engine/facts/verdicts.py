@@ -81,7 +81,8 @@ class PlanDraft:
             self.add_draft(new, vectors)
             return
         sure = [old for old in olds if not contradicts(new, old, verdict.relation)] if verdict.sure else []
-        sure = sure if is_rooted(verdict, new, olds) else []
+        if not is_rooted(verdict, new, olds):
+            sure, verdict = [], replace(verdict, keep="")
         if verdict.relation == "duplicate" and sure:
             self.restate(new, sure[0].key)
             return
@@ -97,6 +98,7 @@ class PlanDraft:
                 self.end(old.key, key, cause, verdict.why, None if cause == "corrected" else ended(new, old))
             if sure and verdict.keep:
                 self.keep(key, sure, verdict.keep)
+                verdict = replace(verdict, keep="")
         left = [old for old in olds if old.key not in self.gone]
         if left:
             self.propose(new, key, left, cause, verdict)
@@ -192,7 +194,7 @@ class PlanDraft:
         earlier = tuple(old.key for old in left if old not in later)
         first = min(later, key=lambda old: (old.said_at or datetime.max.replace(tzinfo=UTC), old.key), default=None)
         if earlier:
-            self.proposals.append(PlannedProposal(cause, doubt, key, earlier, verdict.why, verdict.merged))
+            self.proposals.append(PlannedProposal(cause, doubt, key, earlier, verdict.why, verdict.merged, verdict.keep))
         elif first:
             self.proposals.append(PlannedProposal(cause, doubt, first.key, (key,), verdict.why, verdict.merged))
 

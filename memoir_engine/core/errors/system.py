@@ -225,7 +225,7 @@ class ModelReplyInvalid(ModelError):
 class ModelReplyCut(ModelError):
     code = "E408"
     message_form = "the reply of {model!r} was cut off at its token limit"
-    remedy_form = "Lower batch_size, or use a model with a larger output limit."
+    remedy_form = "Use a model with a larger output limit; where documents are filed, lower batch_size."
 
 
 class ContextTooLong(ModelError):

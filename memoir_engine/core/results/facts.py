@@ -123,8 +123,9 @@ class FactRelation:
 class FactProposal:
     """A supersession left to a person, because the model was not sure or the second opinion doubts it.
 
-    cause: its effect if accepted: duplicate, merged (both into a fuller one), conflict or update. doubt: `model` or
-    `second_opinion`. merged: the content of the fuller fact, for `merged`.
+    cause: its effect if accepted: duplicate, merged (both into a fuller one), corrected (the older was never so), conflict or
+    update. doubt: `model` or `second_opinion`. merged: the content of the fuller fact, for `merged`, or of the right one, for
+    `corrected`. keep: what of an ended one still holds; it becomes a fact of its own.
     """
 
     id: int
@@ -138,6 +139,7 @@ class FactProposal:
     proposed_at: datetime
     run_id: str | None
     state: Literal["open", "approved", "rejected", "withdrawn"] = "open"
+    keep: str | None = None
 
 
 @dataclass(frozen=True)

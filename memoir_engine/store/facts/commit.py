@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from sqlalchemy import bindparam, select
 
 from memoir_engine.core.run import Clock
@@ -204,8 +205,9 @@ def remember(
     proposals = tuple(first_fact + len(plan.facts) + at for at in range(len(plan.proposals)))
     _change(writer, action, plan, numbers, proposals)
     head = action.seal()
-    if plan.vectors is not None and len(plan.facts):
-        vectors.add(tx, embedder, [fact.key for fact in new], plan.vectors)
+    present = [fact.key for fact in plan.facts if fact.key in plan.vectors]
+    if present:
+        vectors.add(tx, embedder, [numbers[key] for key in present], np.stack([plan.vectors[key] for key in present]))
     return Remembered(action_id, head.seq, conversation.session_id, numbers, proposals)
 
 
@@ -220,11 +222,12 @@ def _change(writer: FactWriter, action: OpenAction, plan: FactPlan, numbers: dic
     for change in plan.supersessions:
         old, new_number = numbers.get(change.old, change.old), numbers.get(change.new, change.new)
         paper = rows.put_words(tx, reason=change.reason)
-        ended = None if change.cause == "merged" else change.ended_at or action.at
+        ended = None if change.cause in rows.NEVER_TRUE else change.ended_at or action.at
         rows.set_state(tx, action, "fact.outdated", old, FactState(OUTDATED, change.cause, new_number, ended, paper))
     for number, proposal in zip(proposals, plan.proposals, strict=True):
         olds = tuple(numbers.get(key, key) for key in proposal.old)
-        paper = rows.put_words(tx, reason=proposal.reason, merged=proposal.merged or None)
+        more = {"keep": proposal.keep} if proposal.keep else {}
+        paper = rows.put_words(tx, reason=proposal.reason, merged=proposal.merged or None, **more)
         state = ProposalState(proposal.cause, proposal.doubt, numbers.get(proposal.new, proposal.new), olds, paper)
         rows.set_proposal(tx, action, "fact.proposed", number, owner, state, run_id)
     links = [(numbers.get(link.source, link.source), numbers.get(link.target, link.target), link) for link in plan.links]

@@ -14,7 +14,7 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, case, func, literal_column, not_, or_, select
+from sqlalchemy import BindParameter, ColumnElement, Integer, Select, bindparam, case, func, literal_column, not_, or_, select
 
 from memoir_engine.core.errors import FactNotFound
 from memoir_engine.core.results.facts import (
@@ -69,6 +69,26 @@ def candidates(tx: Tx, owner: str, ranked: Sequence[Sequence[int]], most: int) -
     for number, content, kind, subject, entities, *more in _READ.rows(tx, best, owner=owner):
         known[number] = KnownFact(number, content, kind, subject, tuple(parse(entities)), *more)
     return known
+
+
+_CURRENT = (_MINE, _S.to_seq == FAR, in_force(bindparam("at", type_=UTCDateTime)))
+_STATES = tables.fact.join(tables.fact_status, _S.fact_id == _F.id)
+_TYPES = Prepared(select(_F.type, func.count().label("facts")).select_from(_STATES).where(*_CURRENT).group_by(_F.type))
+_OF_TYPE = Prepared(
+    select(_F.id)
+    .select_from(_STATES)
+    .where(*_CURRENT, _F.type == bindparam("type"))
+    .order_by(_F.id.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+
+
+def of_types(tx: Tx, owner: str, kinds: Collection[str], most: int) -> dict[str, tuple[int, list[int]]]:
+    """Return how many active facts of each of these types the owner has, and the numbers of the newest of them."""
+    at = now(tx)
+    counts = {kind: count for kind, count in _TYPES.rows(tx, {"owner": owner, "at": at}) if kind in kinds}
+    asked = {"owner": owner, "at": at, "most": most}
+    return {kind: (count, [row.id for row in _OF_TYPE.rows(tx, {**asked, "type": kind})]) for kind, count in counts.items()}
 
 
 _E, _O, _M = tables.audit_event.c, tables.fact_origin.c, tables.message.c
@@ -415,6 +435,7 @@ def proposals(
             proposed_at=event_by_seq[first[row.id]][0],
             run_id=row.run_id,
             state=cast(Any, row.outcome or "open"),
+            keep=words.get(row.payload, {}).get("keep"),
         )
         for row in rows
         if row.new_id in facts

@@ -398,7 +398,7 @@ def _open_proposal(tx: Tx, owner_filter: OwnerFilter, number: int) -> Any:
 
 
 def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, free: int) -> None:
-    """Apply an approved proposal. free: a number for the merged fact."""
+    """Apply an approved proposal. free: a number for a merged, corrected or kept fact."""
     reasons = read_payloads(tx, [proposal.paper]).get(proposal.paper, {})
     reason = rows.put_words(tx, reason=reasons.get("reason"))
     involved = (proposal.new_id, *proposal.old_ids)
@@ -409,16 +409,24 @@ def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, fr
         older = proposal.old_ids[0]
         rows.see(tx, action, older, rows.origins_of(tx, proposal.new_id))
         rows.set_state(tx, action, "fact.outdated", proposal.new_id, FactState(OUTDATED, "merged", older, None, reason))
-    elif proposal.cause == "merged":
+    elif proposal.cause == "merged" or (proposal.cause == "corrected" and reasons.get("merged")):
         fuller = _fuller(tx, [by_number[number] for number in involved], reasons["merged"], free)
         rows.record(tx, action, row.owner, new.user_id, [fuller], row.run_id)
         for number in involved:
-            rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, "merged", free, None, reason))
+            cause = "merged" if number == proposal.new_id else proposal.cause
+            rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, cause, free, None, reason))
     else:
         for number in proposal.old_ids:
-            ended = _end_of_validity(new, by_number[number], action.at)
+            ended = None if proposal.cause == "corrected" else _end_of_validity(new, by_number[number], action.at)
             state = FactState(OUTDATED, proposal.cause, proposal.new_id, ended, reason)
             rows.set_state(tx, action, "fact.outdated", number, state)
+        if reasons.get("keep"):
+            kept = _fuller(tx, [by_number[number] for number in proposal.old_ids], reasons["keep"], free)
+            if new.valid_from is not None:  # the date is what changed
+                kept = replace(kept, valid_from=None, from_precision=None, valid_to=None, to_precision=None)
+            rows.record(tx, action, row.owner, new.user_id, [kept], row.run_id)
+            for number in proposal.old_ids:
+                rows.relate(tx, action, row.owner, free, number, "part_of", None, row.run_id)
 
 
 def _end_of_validity(new: Any, old: Any, at: datetime) -> datetime:

@@ -9,7 +9,7 @@ Source: DESIGN §2.2, §2.7, §6; TIMEM "Memory Storage" (status moves, content 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -134,6 +134,7 @@ class PlannedProposal:
     old: tuple[int, ...]
     reason: str
     merged: str
+    keep: str = ""
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class PlannedLink:
 
 @dataclass(frozen=True)
 class FactPlan:
-    """The result of consolidation. vectors: (n, dim) of `facts`, in order."""
+    """The result of consolidation. vectors: of `facts`, by key; those that have none yet get theirs before they are compared."""
 
     seq: int
     facts: tuple[PlannedFact, ...] = ()
@@ -154,7 +155,7 @@ class FactPlan:
     supersessions: tuple[Supersession, ...] = ()
     proposals: tuple[PlannedProposal, ...] = ()
     links: tuple[PlannedLink, ...] = ()
-    vectors: Vectors | None = None
+    vectors: Mapping[int, Vectors] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
