@@ -54,6 +54,7 @@ ALIKE = 0.2  # nearness at which two new facts are worth a question; two homes o
 SAME_SLOT = 0.5  # added to the nearness of two that say where somebody lives or works, however few words they share
 SAME_TYPE = 0.3  # the same for two of one type, divided by the root of how many known ones are of it: words of two languages
 SHOWN_CHARS = 350  # of lines of known facts, for each new one that a priced model is asked about; never fewer than LIMIT lines
+UNASKED: tuple[Verdict, Mapping[str, int]] = (Verdict("", "none"), {})
 SURE_OF = 2  # known facts shown for each new one, however long their lines are
 
 
@@ -223,14 +224,13 @@ class Comparison:
                 await self.compare(places[middle:])
                 return
         olds = {old.key: old for draft in drafts for _, old in draft.beside}
+        self.plan.shown |= {key: old for key, old in olds.items() if key > 0}
         for at, draft in enumerate(drafts):
             if draft.restated is not None:
                 self.plan.restate(draft.fact, draft.restated.key)
-            elif at in verdicts:
-                verdict, keys = verdicts[at]
-                self.plan.settle(draft.fact, draft.vectors, verdict, [*self.named(verdict, keys, drafts, unclear, olds)])
             else:
-                self.plan.add_draft(draft.fact, draft.vectors)
+                verdict, keys = verdicts.get(at, UNASKED)
+                self.plan.settle(draft.fact, draft.vectors, verdict, [*self.named(verdict, keys, drafts, unclear, olds)])
 
     async def judged(
         self, drafts: Sequence[Candidate], unclear: Sequence[int], likeness: Vectors

@@ -40,6 +40,8 @@ class PlanDraft:
     proposals: list[PlannedProposal] = field(default_factory=list)
     parts: list[tuple[int, int, str]] = field(default_factory=list)  # relations of what was kept to what it is kept of
     stands_for: dict[str, int] = field(default_factory=dict)  # id of a draft fact → key or number
+    kept: list[int] = field(default_factory=list)  # keys of what is kept of ended facts
+    shown: dict[int, KnownFact] = field(default_factory=dict)  # stored facts that drafts were compared with, by number
     gone: set[int] = field(default_factory=set)  # keys and numbers of facts that this plan outdates
     vectors: dict[int, Vectors] = field(default_factory=dict)  # by key; merged, corrected and kept facts have none yet
     bare: dict[int, Vectors] = field(default_factory=dict)
@@ -76,6 +78,10 @@ class PlanDraft:
 
     def settle(self, new: PlannedFact, vectors: tuple[Vectors, Vectors], verdict: Verdict, named: Sequence[KnownFact]) -> None:
         """Apply one verdict of the model on a draft fact. named: the facts that it is about."""
+        same = next((key for key in self.kept if key not in self.gone and says_the_same(new, self.facts[-key - 1])), None)
+        if same is not None:
+            self.restate(new, same)
+            return
         olds = [old for old in {old.key: old for old in named}.values() if old.key not in self.gone]
         if verdict.relation == "none" or not olds:
             self.add_draft(new, vectors)
@@ -127,31 +133,27 @@ class PlanDraft:
     def keep(self, key: int, olds: Sequence[KnownFact], content: str) -> None:
         """Add what still holds of facts that ended, unless it is said elsewhere. key: of the fact that they gave way to."""
         old, new = olds[0], self.facts[-key - 1]
-        others = (
-            fact for fact in self.facts if fact.key not in self.gone and subject_key(fact.subject) == subject_key(old.subject)
-        )
-        if any(is_same(content, other.content, other.entities) for other in others):
-            return
         is_moved = new.valid_from is not None  # the date is what changed
-        kept = self.add(
-            PlannedFact(
-                key=0,
-                uid=str(uuid4()),
-                type=old.type,
-                content=content,
-                subject=old.subject,
-                entities=_named_in(content, olds),
-                confidence=old.confidence,
-                valid_from=None if is_moved else old.valid_from,
-                from_precision=None if is_moved else old.from_precision,
-                valid_to=None if is_moved else old.valid_to,
-                to_precision=None if is_moved else old.to_precision,
-                said_at=old.said_at,
-                spans=tuple(dict.fromkeys(self.spans_of(olds))),
-                takes=tuple(one.key for one in olds if one.key > 0),
-            )
+        kept = PlannedFact(
+            key=0,
+            uid=str(uuid4()),
+            type=old.type,
+            content=content,
+            subject=old.subject,
+            entities=_named_in(content, olds),
+            confidence=old.confidence,
+            valid_from=None if is_moved else old.valid_from,
+            from_precision=None if is_moved else old.from_precision,
+            valid_to=None if is_moved else old.valid_to,
+            to_precision=None if is_moved else old.to_precision,
+            said_at=old.said_at,
+            spans=tuple(dict.fromkeys(self.spans_of(olds))),
+            takes=tuple(one.key for one in olds if one.key > 0),
         )
-        self.parts += [(kept, one.key, "part_of") for one in olds]
+        others: list[PlannedFact | KnownFact] = [*self.facts, *self.shown.values()]
+        if not any(says_the_same(kept, other) for other in others if other.key not in self.gone):
+            self.kept.append(self.add(kept))
+            self.parts += [(self.kept[-1], one.key, "part_of") for one in olds]
 
     def restate(self, new: PlannedFact, key: int) -> None:
         """Give the spans of a repeated fact to the one that is kept."""
@@ -235,6 +237,11 @@ def _dates_of(fact: PlannedFact) -> frozenset[str]:
     times = [time for time in (fact.valid_from, fact.valid_to, fact.said_at) if time is not None]
     written = {f"{number:{width}}" for time in times for number in (time.year, time.month, time.day) for width in ("d", "02d")}
     return frozenset(written)
+
+
+def says_the_same(one: PlannedFact, other: PlannedFact | KnownFact) -> bool:
+    names = (*one.entities, *other.entities)
+    return subject_key(one.subject) == subject_key(other.subject) and is_same(one.content, other.content, names)
 
 
 def is_earlier(new: PlannedFact, old: KnownFact) -> bool:
