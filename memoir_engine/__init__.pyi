@@ -53,6 +53,7 @@ from memoir_engine.core.errors.features import (
     NothingToIngest as NothingToIngest,
     OptimizeNotImplemented as OptimizeNotImplemented,
     PathsEmpty as PathsEmpty,
+    PersonNotFound as PersonNotFound,
     ProposalNotFound as ProposalNotFound,
     QueryCancelled as QueryCancelled,
     QueryError as QueryError,
@@ -221,6 +222,12 @@ from memoir_engine.core.results.outcomes import (
     Searchable as Searchable,
     SettingView as SettingView,
     UsedChunk as UsedChunk,
+)
+from memoir_engine.core.results.people import (
+    Person as Person,
+    PersonErasurePreview as PersonErasurePreview,
+    PersonExport as PersonExport,
+    RemainingRows as RemainingRows,
 )
 from memoir_engine.core.results.review import (
     ErasedPlace as ErasedPlace,

@@ -48,6 +48,7 @@ class Play:
     def step(self, verb: str, one: int, other: int) -> None:
         known = {"say": self._say, "restore": self._restore, "settle": self._settle, "judge": self._judge}
         known |= {"undo": self._undo, "redo": self._redo, "probe": self._probe, "forget": self._forget}
+        known |= {"erase": self._erase}
         action = known[verb](one, other)
         if action is not None:
             self.done.append(action)
@@ -121,6 +122,15 @@ class Play:
         facts = self._facts()
         if facts:
             self.memory.facts.forget(facts[one % len(facts)].id, "please")
+
+    def _erase(self, one: int, _: int) -> None:
+        """Erase a person: what the preview counts goes, and no other's facts change."""
+        gone, other = USERS[one % 2], USERS[(one + 1) % 2]
+        before = self._of(other)
+        if gone in [person.user_id for person in self.memory.people.list()]:
+            self.memory.people.erase(gone, "please")
+        assert gone not in [person.user_id for person in self.memory.people.list()]
+        assert (self.memory.facts.list(gone), self._of(other)) == ((), before)
 
     def _undo(self, one: int, _: int) -> None:
         can = self._undoable(self.done)

@@ -24,6 +24,7 @@ PAGE_HELP = {
     "search": "Find passages by their words and by their vectors, and open each where it stands.",
     "cuts": "See where a long conversation would be cut before facts are drawn from it, by each strategy.",
     "facts": "What is remembered of people, since when, from which sentence, and what was believed before.",
+    "people": "Whose data is kept, all of it on one page or in one file, and its erasure.",
     "activity": "Who did what, when and why; take it back, and check that the record was not touched.",
     "settings": "What is in force and where it came from, a test call, and the check of the audit chain.",
 }
@@ -110,6 +111,7 @@ VERBS = {
     "reject_fact": "rejected a change of facts",
     "restore_fact": "brought a fact back",
     "forget_fact": "had a fact forgotten",
+    "erase_person": "erased the data of a person",
     "confirm_fact": "approved a fact",
     "withdraw_fact": "rejected a fact",
     "skip_fact": "skipped a fact",

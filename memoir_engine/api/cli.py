@@ -6,8 +6,10 @@ Source: API "Commands".
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -145,6 +147,83 @@ def import_(file: Path, data_dir: DataDir = None) -> None:
     with errors_shown(), Memory.import_(file, **_settings(data_dir)) as memory:
         head = memory.audit.head()
     typer.echo(f"imported and verified: {head.seq} events, head {head.hash}")
+
+
+people = typer.Typer(no_args_is_help=True, help="See, export and erase what is kept of a person.")
+app.add_typer(people, name="people")
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@people.command("list")
+def list_people(as_json: AsJson = False, data_dir: DataDir = None) -> None:
+    """List the people whose data is kept."""
+    with opened(data_dir) as memory:
+        listed = memory.people.list()
+    if as_json:
+        _print_json([asdict(person) for person in listed])
+    for person in () if as_json else listed:
+        typer.echo(f"{person.user_id}: {person.facts} facts, {person.sessions} conversations, {person.runs} runs")
+
+
+@people.command()
+def report(
+    user_id: str,
+    file: Annotated[Path | None, typer.Argument(help="Where the page goes.")] = None,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Print all that is kept of a person as JSON, or write it as a page."""
+    with opened(data_dir) as memory:
+        made = memory.people.report(user_id)
+    if file is None:
+        typer.echo(made.json, nl=False)
+        return
+    try:
+        file.write_text(made.json if as_json else made.html, encoding="utf-8")
+    except OSError as failed:
+        typer.echo(f"{file}: {failed.strerror}", err=True)
+        raise typer.Exit(1) from failed
+    typer.echo(f"{file}: digest {made.digest}")
+
+
+@people.command("export")
+def export_person(user_id: str, file: Path, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+    """Write all that is kept of a person into one file."""
+    with opened(data_dir) as memory:
+        written = memory.people.export(user_id, file)
+    if as_json:
+        _print_json(asdict(written))
+    else:
+        typer.echo(f"{written.path}: {written.bytes} bytes, {written.rows['facts']} facts, {written.rows['messages']} messages")
+
+
+@people.command("erase")
+def erase_person(
+    user_id: str,
+    reason: Annotated[str, typer.Option(help="Why: it stands on the tombstone.")] = "",
+    preview: Annotated[bool, typer.Option("--preview", help="Only show what would go and what would remain.")] = False,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Erase all that is kept of a person, for good."""
+    with opened(data_dir) as memory:
+        if not preview:
+            action = memory.people.erase(user_id, reason)
+            shown = {"action": action.action_id, "at": action.at}
+            _print_json(shown) if as_json else typer.echo(f"erased, as action {action.action_id}")
+            return
+        effect = memory.people.preview_erase(user_id)
+    if as_json:
+        _print_json(asdict(effect))
+        return
+    for place in effect.places:
+        typer.echo(f"goes: {place.count} {place.says}")
+    for left in effect.remains:
+        typer.echo(f"remains: {left.count} in {left.place}: {left.why}")
+
+
+def _print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=1, default=str))
 
 
 def _settings(data_dir: Path | None) -> dict[str, Any]:

@@ -39,6 +39,7 @@ from memoir_engine.core.run import Actor, Role
 
 if TYPE_CHECKING:
     from memoir_engine.api.views import RunsView
+    from memoir_engine.audit.people import PeopleView
     from memoir_engine.audit.reports import Reports
     from memoir_engine.audit.trail import AuditTrail
     from memoir_engine.conversations.view import SessionsView
@@ -117,6 +118,10 @@ class Face:
     @cached_property
     def reports(self) -> Reports:
         return features.Reports(self._engine, self._actor, self.runs.query)
+
+    @cached_property
+    def people(self) -> PeopleView:
+        return features.PeopleView(self._engine, self._actor)
 
     @cached_property
     def sessions(self) -> SessionsView:

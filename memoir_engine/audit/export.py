@@ -34,7 +34,7 @@ def export(engine: Engine, actor: Actor, path: str | Path) -> Exported:
         made_by = f"memoir-engine {version('memoir-engine')}"
     except PackageNotFoundError:
         made_by = "memoir-engine"
-    return archive.export(engine.db, _absolute(path), made_by=made_by)
+    return archive.export(engine.db, absolute(path), made_by=made_by)
 
 
 def import_memory(
@@ -51,7 +51,7 @@ def import_memory(
     Raises ImportRefused, StoreNotEmpty, DepthMismatch when `config` or `settings` name another depth than the file, and what
     opening raises for the configuration; then nothing is kept.
     """
-    source = _absolute(path)
+    source = absolute(path)
     depth = archive.look(source)
     named = settings.get("hierarchy_depth")
     if named is None and config is not None and "hierarchy_depth" in config.model_fields_set:
@@ -82,7 +82,7 @@ def _fill(resolved: Resolved, source: Path) -> None:
         db.close()
 
 
-def _absolute(path: object) -> Path:
+def absolute(path: object) -> Path:
     """Raises InvalidSetting."""
     if not isinstance(path, str | PathLike) or not 0 < len(validation.text("path", fspath(path))) <= PATH_CHARS:
         advice = "Give the path of a file: a str or a Path."

@@ -16,7 +16,7 @@ from typing import Any
 
 Record = dict[str, Any]
 STYLE = files("memoir_engine.audit").joinpath("report_page.css").read_text(encoding="utf-8").strip()
-KINDS = {"source": "Source", "category": "Category", "run": "Run", "person": "Person"}
+KINDS = {"source": "Source", "category": "Category", "run": "Run", "person": "Person", "user": "Data of a person"}
 IN_FORCE = ' <span class="tag good">in force</span>'
 _POLICY = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; "
@@ -29,6 +29,7 @@ def page(report: Record) -> str:
     kind, title = KINDS[report["kind"]], report["title"]
     head, made_at = report["head"], _time(report["made_at"])
     facts = "".join(f"<dt>{_text(fact['label'])}</dt><dd>{_text(fact['value'])}</dd>" for fact in report["facts"])
+    known, talks = report.get("known", ()), report.get("conversations", ())
     categories = [(_path(row["path"]), row["level"], row["chunks"]) for row in report["categories"]]
     sections = (
         f"<section><dl>{facts}</dl></section>\n" if facts else "",
@@ -36,6 +37,8 @@ def page(report: Record) -> str:
         _section("Signatures", map(sign_off_html, report["sign_offs"])),
         _section("Contextual helper", map(helper_html, report["helpers"])),
         _section("Categories", [_table(("Path", "Level", "Chunks"), categories)], len(categories)),
+        _section("Facts", [*map(fact_html, known), _left_out(report, "facts")], len(known)),
+        _section("Conversations", [*map(conversation_html, talks), _left_out(report, "messages")], len(talks)),
         _section("Chunks", [*map(chunk_html, report["chunks"]), _left_out(report, "chunks")], len(report["chunks"])),
         _section("Runs", [*map(run_html, report["runs"]), *(_left_out(report, name) for name in ("runs", "calls", "decisions"))]),
         _section("Activity", [*map(action_html, report["actions"]), _left_out(report, "actions")], len(report["actions"])),
@@ -119,6 +122,39 @@ def helper_html(helper: Record) -> str:
         f'<p class="soft">{_text(helper["origin"])} · {helper["tokens"]} tokens · {_time(helper["written_at"])}</p>'
         f"<blockquote>{_text(helper['text'])}</blockquote></article>\n"
     )
+
+
+def fact_html(fact: Record) -> str:
+    tone = "good" if fact["status"] == "active" else ""
+    taken_back = ' <span class="tag bad">taken back</span>' if fact["taken_back"] else ""
+    ends = " ".join(f"{word} {fact[name][:10]}" for word, name in (("from", "valid_from"), ("until", "valid_to")) if fact[name])
+    about = " · ".join(filter(None, (_text(fact["type"]), _text(fact["subject"]), ends, f"learned {_time(fact['recorded_at'])}")))
+    said = "".join(
+        f'<p class="quote"><span class="soft">{_text(origin["speaker"] or origin["role"])} in '
+        f"{_text(origin['conversation_id'])}</span> {_text(origin['quote'] or 'the words are gone')}</p>"
+        for origin in fact["origins"]
+    )
+    states = "".join(f"<li>{state_html(state)}</li>" for state in fact["history"])
+    return (
+        f'<article><h3>{_text(fact["content"])} <span class="tag {tone}">{_text(fact["status"])}</span>{taken_back}</h3>'
+        f'<p class="soft">{about} · <span class="digest">{_text(fact["id"])}</span></p>{said}<ul>{states}</ul></article>\n'
+    )
+
+
+def state_html(state: Record) -> str:
+    by, cause = state["by"], f" ({_text(state['cause'])})" if state["cause"] else ""
+    since = f" since {_time(by['at'])}, by {_text(by['actor'])}" if by else ""
+    reason = f": {_text(state['reason'])}" if state["reason"] else ""
+    return f"{_text(state['status'])}{cause}{since}{reason}"
+
+
+def conversation_html(talk: Record) -> str:
+    lines = "".join(
+        f'<p><span class="soft">{_text(message["name"] or message["kind"])}, {_time(message["created_at"])}</span> '
+        f"{_text(message['content'])}</p>"
+        for message in talk["messages"]
+    )
+    return f"<article><h3>{_text(talk['session_id'])}</h3>{lines}</article>\n"
 
 
 def chunk_html(chunk: Record) -> str:

@@ -55,7 +55,7 @@ _CALL_FIELDS = (
     *("id", "purpose", "model", "provider", "prompt_version", "params", "attempt", "started_at", "latency_ms"),
     *("tokens_prompt", "tokens_completion", "tokens_estimated", "cost", "error", "reused_from"),
 )
-Kind = Literal["source", "category", "run", "person"]
+Kind = Literal["source", "category", "run", "person", "user"]
 
 
 @dataclass(frozen=True)
@@ -248,12 +248,7 @@ class Reports(View):
         return self._report(collect)
 
     def _report(self, collect: Callable[[Tx], ReportContent]) -> Report:
-        content = self._read(collect)
-        report = record(content)
-        name = re.sub(r"[^\w.-]+", "-", f"{content.kind}-{content.title}").strip("-.")[:80]
-        return Report(
-            content.kind, content.title, f"{name}-report", page(report), as_json(report), report["digest"], content.head
-        )
+        return as_report(self._read(collect))
 
     def _content(
         self, tx: Tx, kind: Kind, title: str, facts: Sequence[tuple[str, Any]], *, left_out: dict[str, int], **rows: Any
@@ -293,8 +288,8 @@ def omitted_calls(*reported: ReportedRun) -> int:
     return sum(run.run.calls + run.run.reused - len(run.calls) for run in reported)
 
 
-def record(content: ReportContent) -> Record:
-    """Return the report as JSON values, with its digest."""
+def record(content: ReportContent, **more: Any) -> Record:
+    """Return the report as JSON values, with its digest. more: further parts, of this kind of report alone."""
     body: Record = {
         "format": REPORT_FORMAT,
         "kind": content.kind,
@@ -325,8 +320,16 @@ def record(content: ReportContent) -> Record:
         # without their events: those are in the export of the activity
         "actions": [{k: v for k, v in action_record(action).items() if k != "events"} for action in content.actions],
         "left_out": dict(content.left_out),
+        **more,
     }
     return {**body, "digest": digest(body)}
+
+
+def as_report(content: ReportContent, **more: Any) -> Report:
+    """Return the report as a page and as JSON. more: as `record` takes it."""
+    report = record(content, **more)
+    name = re.sub(r"[^\w.-]+", "-", f"{content.kind}-{content.title}").strip("-.")[:80]
+    return Report(content.kind, content.title, f"{name}-report", page(report), as_json(report), report["digest"], content.head)
 
 
 def digest(report: Record) -> str:

@@ -106,6 +106,18 @@ class Writing:
                 size, count = size + len(line), count + 1
         self.members[_member_of(name)] = Member(count, size, digest.hexdigest())
 
+    def lines(self, name: str, records: Iterable[dict[str, Any]]) -> int:
+        """Write a member with one JSON object per line, and return how many."""
+        count = 0
+        with self._archive.open(name, "w", force_zip64=True) as file:
+            for record in records:
+                file.write(json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+                count += 1
+        return count
+
+    def text(self, name: str, text: str) -> None:
+        self._archive.writestr(name, text)
+
     def manifest(self, manifest: Manifest) -> None:
         self._archive.writestr(MANIFEST, json.dumps(asdict(manifest), indent=1, sort_keys=True))
 

@@ -51,7 +51,7 @@ SIGNATURES = (
     ("MemoryExtractor", "memory"),
     ("MemoryExtractor.extract", "messages, conversation_id, user_id"),
 )
-VIEWS = ("tree", "sources", "runs", "jobs", "review", "audit", "helpers", "sessions", "facts", "reports")
+VIEWS = ("tree", "sources", "runs", "jobs", "review", "audit", "helpers", "sessions", "facts", "reports", "people")
 HEAVY = (
     "pydantic_ai litellm openai tiktoken chromadb bm25s pandas plotly streamlit pypdf docx bs4 lxml alembic "
     "typer langgraph langchain_core sqlalchemy.dialects.postgresql sqlalchemy.dialects.mysql"

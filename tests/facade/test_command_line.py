@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from memoir_engine import Memory
 from memoir_engine.api.cli import app
 
 LEASE = "The lease of the office may be ended by either side with three months' notice. Rent is due on the third working day.\n"
@@ -96,3 +98,21 @@ def test_the_package_itself_is_the_command_line_where_no_script_is_on_the_path(m
     done = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "[mem][E302] there is nothing in memory to ask" in done.stdout + done.stderr
+
+
+def test_what_is_kept_of_a_person_is_listed_shown_exported_and_erased(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with Memory(model="offline", data_dir=tmp_path / "memory") as memory:
+        memory.remember([{"role": "user", "content": "I live in Bern and I work as a baker."}], user_id="ana")
+    (listed,) = json.loads(run("people", "list", "--json").output)
+    assert (listed["user_id"], listed["facts"]) == ("ana", 2)
+    assert "ana: 2 facts, 1 conversations" in run("people", "list").output
+    assert json.loads(run("people", "report", "ana", "--json").output)["title"] == "ana"
+    assert run("people", "report", "ana", tmp_path / "ana.html").exit_code == 0
+    assert "Bern" in (tmp_path / "ana.html").read_text(encoding="utf-8")
+    assert json.loads(run("people", "export", "ana", tmp_path / "ana.zip", "--json").output)["rows"]["facts"] == 2
+    assert "goes: 2 facts" in run("people", "erase", "ana", "--preview").output
+    assert run("people", "erase", "ana").exit_code == 1  # no reason
+    assert json.loads(run("people", "erase", "ana", "--reason", "she asked", "--json").output)["action"]
+    unknown = run("people", "report", "ana")
+    assert (unknown.exit_code, "[mem][E620]" in unknown.output) == (1, True)
+    assert run("verify").output.endswith("verified\n")

@@ -73,6 +73,7 @@ READING = {
     *(f"sessions.{verb}" for verb in ("list", "list_sessions", "get", "get_session_history", "export_session")),
     "sessions.preview_retention",
     *(f"facts.{verb}" for verb in ("list", "get", "lineage", "relations", "counts", "users", "proposals", "preview_forget")),
+    *(f"people.{verb}" for verb in ("list", "get", "report", "export", "preview_erase")),
     *(f"reports.{verb}" for verb in ("source", "category", "run", "person")),
 }
 FREE = OPENING | ASKING | ADDING | OWN_RUNS | READING

@@ -67,3 +67,18 @@ def test_whatever_is_forgotten_in_between_the_record_holds(tmp_path: Path, scrip
                 assert player.problems() == []
 
     play()
+
+
+@pytest.mark.slow  # many stores, one after the other
+@pytest.mark.timeout(600 + 20 * ASKED)
+def test_whoever_is_erased_in_between_the_record_holds(new_database: Callable[[], str], tmp_path: Path, script: Script) -> None:
+    @examples(new_database().partition(":")[0])
+    @given(begin=first, steps=turns("forget", "erase", "erase", "erase"))
+    def play(begin: list[tuple[str, int, int]], steps: list[tuple[str, int, int]]) -> None:
+        with Memory(database_url=new_database(), data_dir=tmp_path / "data", model="offline", vector_store="exact") as memory:
+            player = Play(memory, script)
+            for step in (*begin, *steps):
+                player.step(*step)
+                assert player.problems() == []
+
+    play()

@@ -286,6 +286,14 @@ class FactsNotYours(FactError):
     remedy_form = "Leave user_id out, or act as that user: memory.acting_as(name, user=…)."
 
 
+class PersonNotFound(MemoirError):
+    """Nothing is kept of a user, or not for who asks; who is only spoken of in facts is their subject, no user."""
+
+    code = "E620"
+    message_form = "nothing is kept of a user {user_id!r}"
+    remedy_form = "people.list() shows whose data is kept. Of who is only spoken of, facts.list() of the others has the facts."
+
+
 class KnowledgeError(MemoirError):
     code = "E006"
     message_form = "target not found"

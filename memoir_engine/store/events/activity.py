@@ -79,6 +79,7 @@ def _of_others(tx: Tx, whose: str, among: ColumnElement[bool]) -> Select[Any]:
         touching("fact", "fact.%", f.id, f.owner),
         touching("proposal", "fact.%", p.id, p.owner),
         touching("session", "session.%", s.number, s.owner),
+        select(e.action_id).where(among, e.kind == "person.erased"),  # whoever it was is nobody now
     ).subquery()
     return select(touched.c[0])
 

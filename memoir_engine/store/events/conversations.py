@@ -1,4 +1,4 @@
-"""Event kinds of conversations: opened, said, trimmed, limited, cleared; and states of graphs that were removed.
+"""Event kinds of conversations: opened, said, trimmed, limited, cleared; states of graphs removed; a person's data erased.
 
 Invariant: every message that is stored was appended by a turn, whose digest it and its neighbours give; of a message that a
 limit dropped the event of the dropping keeps the digest. Nothing that was said before a clearing is stored. What the row of a
@@ -17,7 +17,7 @@ from sqlalchemy import select
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import COVERED, roll_up, stamp, values_digest
 from memoir_engine.store.conversations.messages import id_key
-from memoir_engine.store.db.statements import Tx
+from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.events.kind import EventKind, family, ignore
 from memoir_engine.store.events.projection import Problem, Projection, ReplayedEvent, RowEvidence, SessionState, TurnRange
@@ -54,6 +54,24 @@ def clear_session(state: Projection, event: ReplayedEvent) -> None:
     state.erasures[event.seq] = event.body["stones"]
 
 
+def _erase_person(state: Projection, event: ReplayedEvent) -> None:
+    """End what stood about the facts; the rows of the sessions are gone, as their stones say."""
+    facts = set(event.body["facts"])
+    for key, status in state.fact_states.items():
+        if key[0] in facts and status.to_seq == FAR:
+            state.fact_states[key] = status._replace(to_seq=event.seq)
+    for ends, relation in state.relations.items():
+        if relation[0] == FAR and not facts.isdisjoint(ends[:2]):
+            state.relations[ends] = (event.seq, *relation[1:])
+    for key, proposal in state.proposals.items():
+        _, _, new, *_ = proposal.values
+        if proposal.to_seq == FAR and new in facts:
+            state.proposals[key] = proposal._replace(to_seq=event.seq)
+    for number in event.body["sessions"]:
+        state.sessions[number].cleared = state.sessions[number].last_n
+    state.erasures[event.seq] = event.body["stones"]
+
+
 def _session_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.sessions)
     for row in tx.execute(select(tables.session).order_by(tables.session.c.number)).all():
@@ -72,7 +90,8 @@ def _session_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Itera
         messages = evidence.rows(tx, tables.message, "n", "kind", "content", order=("n",), where=here)
         yield from _message_problems(row, session, list(messages))
     for number, session in left.items():
-        yield Problem(session.seq, f"session {number} of event {session.seq} is missing")
+        if not evidence.tombstones.gone("session", number):
+            yield Problem(session.seq, f"session {number} of event {session.seq} is missing")
     m = tables.message.c
     strays = select(m.session_number).where(m.session_number.not_in(select(tables.session.c.number))).limit(1)
     for number in tx.execute(strays).scalars():
@@ -138,6 +157,13 @@ KINDS = family(
         "a conversation is cleared",
         "{count} conversations are cleared",
         apply=clear_session,
+    ),
+    _session(
+        "person.erased",
+        "facts sessions runs stones",
+        "the data of a person is erased for good",
+        "the data of {count} people is erased for good",
+        apply=_erase_person,
     ),
     EventKind(
         "checkpoints.removed",

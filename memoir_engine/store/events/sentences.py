@@ -47,6 +47,7 @@ VERBS: dict[str, str] = {
     "approve_fact": "Agreed that a fact gave way",
     "reject_fact": "Refused that a fact gives way",
     "forget_fact": "Forgot a fact",
+    "erase_person": "Erased the data of a person",
     "confirm_fact": "Approved a fact",
     "withdraw_fact": "Rejected a fact",
     "skip_fact": "Skipped a fact",

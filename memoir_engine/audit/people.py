@@ -1,0 +1,184 @@
+"""`memory.people`: whose data is kept, all of it as a report or a file, and its erasure.
+
+Invariant: everybody sees, reports and exports their own data; an admin who acts for no user those of everybody; whoever may not
+see a person is answered as if there was none. Only an admin erases, and that is final. A person is a user of this memory: who is
+only spoken of in facts is their subject, and belongs to whoever said so. `reports.person` is another thing: what an actor did.
+Source: API "people"; DESIGN §6 (who and whose).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from memoir_engine.audit.export import absolute
+from memoir_engine.audit.report_page import Record
+from memoir_engine.audit.reports import MOST_CALLS, MOST_RUNS, ReportContent, ReportedRun, as_report, omitted_calls
+from memoir_engine.core import validation
+from memoir_engine.core.errors import InvalidSetting, PersonNotFound
+from memoir_engine.core.results import Action, AuditHead, Person, PersonErasurePreview, PersonExport, Report
+from memoir_engine.runtime.access import NOBODY, any_of, needs_admin, whose
+from memoir_engine.runtime.engine import View
+from memoir_engine.store import archive, people
+from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.canonical_json import stamp
+from memoir_engine.store.db.statements import Tx
+from memoir_engine.store.erase import person
+from memoir_engine.store.ledger import calls
+
+MOST_FACTS, MOST_MESSAGES = 2_000, 5_000  # of a report; an export has all
+EXPORT_FORMAT = "memoir-person/1"
+_COUNTS = {
+    "facts": "Facts",
+    "active": "Facts in force",
+    "proposals": "Open proposals",
+    "sessions": "Conversations",
+    "messages": "Messages",
+    "runs": "Runs",
+    "cuts": "Cuts of conversations",
+    "graph_states": "States of graphs",
+}
+# parts of an export, and what each line of them is
+_PARTS: dict[str, tuple[Callable[[Tx, str], Iterable[Record]], str]] = {
+    "facts": (people.fact_records, "a fact with its origins and every state it had, oldest first"),
+    "relations": (people.relation_records, "how two facts are related"),
+    "proposals": (people.proposal_records, "a change of facts that was put to a person"),
+    "conversations": (people.session_records, "a conversation, without its messages"),
+    "messages": (people.message_records, "a message; session_id names its conversation"),
+    "cuts": (people.cut_records, "a part of a conversation, as it was cut to be read"),
+    "runs": (people.run_records, "a run, what was asked of a model for it, and what came back"),
+    "graph_states": (people.graph_records, "a row of a graph's state: its texts, and its bytes as base64 of MessagePack"),
+}
+
+
+class PeopleView(View):
+    """People whose data is kept, as far as the actor may see them."""
+
+    def list(self, limit: int = 1000, after: str | None = None) -> tuple[Person, ...]:
+        """List the users whose data is kept, by name, with how much there is of each. after: the last one of a page before.
+
+        A user of whom nothing but cuts or states of graphs is left is found by name, and not listed.
+        """
+        most, last = validation.limit(limit), None if after is None else validation.person("after", after)
+        user = self._actor.user
+        if any_of(self._actor) is not None and user is None:
+            return ()  # acts for nobody, and may not see all
+        return self._read(lambda tx: people.listed(tx, only=user, after=last, limit=most))
+
+    def get(self, user_id: str) -> Person:
+        """Return how much is kept of one person. Raises PersonNotFound."""
+        name = self._visible(user_id)
+
+        def work(tx: Tx) -> Person:
+            self._check_known(tx, name)
+            return people.one(tx, name)
+
+        return self._read(work)
+
+    def report(self, user_id: str) -> Report:
+        """Report facts with their history, conversations, runs and counts of one person. Raises PersonNotFound."""
+        name = self._visible(user_id)
+
+        def collect(tx: Tx) -> Report:
+            self._check_known(tx, name)
+            counts = people.one(tx, name)
+            known = list(islice(people.fact_records(tx, name), MOST_FACTS))
+            talks = {talk["session_id"]: {**talk, "messages": []} for talk in people.session_records(tx, name)}
+            for message in islice(people.message_records(tx, name), MOST_MESSAGES):
+                talks[message["session_id"]]["messages"].append(message)
+            reported = _reported_runs(tx, name)
+            left_out = {
+                "facts": counts.facts - len(known),
+                "messages": counts.messages - MOST_MESSAGES,
+                "runs": counts.runs - len(reported),
+                "calls": omitted_calls(*reported),
+            }
+            content = ReportContent(
+                kind="user",
+                title=name,
+                by=self._actor.name,
+                at=self._engine.clock.now(),
+                head=actions.head(tx),
+                facts=tuple((label, str(getattr(counts, field))) for field, label in _COUNTS.items()),
+                runs=reported,
+                left_out={part: count for part, count in left_out.items() if count > 0},
+            )
+            return as_report(content, known=known, conversations=[*talks.values()])
+
+        return self._read(collect)
+
+    def export(self, user_id: str, path: str | Path) -> PersonExport:
+        """Write all that is kept of a person into one zip file: JSON lines, a manifest that says what they are, and the report.
+
+        Whole, or nothing is written. Raises PersonNotFound, ExportFailed.
+        """
+        name, file, page = self._visible(user_id), absolute(path), self.report(user_id).html
+
+        def work(tx: Tx) -> PersonExport:
+            self._check_known(tx, name)
+            head = actions.head(tx)
+            with archive.writing(file) as written:
+                rows = {part: written.lines(f"{part}.jsonl", read(tx, name)) for part, (read, _) in _PARTS.items()}
+                written.text("report.html", page)
+                written.text("manifest.json", self._manifest(name, head, rows))
+            return PersonExport(name, str(file), file.stat().st_size, head, rows)
+
+        return self._read(work)
+
+    def preview_erase(self, user_id: str) -> PersonErasurePreview:
+        """Return what `erase` would take, by place, and what would remain and why. Raises PersonNotFound."""
+        name = self._visible(user_id)
+        return self._read(lambda tx: person.preview(tx, name))
+
+    def erase(self, user_id: str, reason: str) -> Action:
+        """Erase all that is kept of a person, for good, in one action: nothing of it can be undone or brought back.
+
+        Facts, conversations, runs with their prompts and replies, reasons and states of graphs go; runs that are under way for
+        them are cancelled. Tombstones keep that there was something. Raises NotAllowed, PersonNotFound.
+        """
+        needs_admin(self._actor, "erase the data of a person")
+        name, why = self._visible(user_id), validation.text("reason", reason).strip()
+        if not why:
+            raise InvalidSetting(name="reason", value="", problem="it is empty", advice="Say why: it stands on the tombstone.")
+        engine, signature = self._engine, self._engine.signature(self._actor)
+        action = engine.db.write(
+            lambda tx: person.erase(tx, name, reason=why, **signature), operation="the erasure of a person's data"
+        )
+        engine.keeper.erased()
+        engine.nearness.kept.forget()
+        return action
+
+    def _visible(self, user_id: object) -> str:
+        """Check the name of a user the actor may see. Raises PersonNotFound."""
+        name = validation.person("user_id", user_id)
+        if whose(self._actor, name) == NOBODY:
+            raise PersonNotFound(user_id=name)
+        return name
+
+    def _check_known(self, tx: Tx, name: str) -> None:
+        if not person.is_known(tx, name):
+            raise PersonNotFound(user_id=name)
+
+    def _manifest(self, name: str, head: AuditHead, rows: dict[str, int]) -> str:
+        """Return what a reader of the file needs to know."""
+        parts = [
+            {"file": f"{part}.jsonl", "lines": rows[part], "each_line_is": says, "form": "one JSON object per line, UTF-8"}
+            for part, (_, says) in _PARTS.items()
+        ]
+        made = {"made_by": self._actor.name, "made_at": stamp(self._engine.clock.now())}
+        told = {"seq": head.seq, "hash": head.hash, "at": stamp(head.at)}
+        body: dict[str, Any] = {"format": EXPORT_FORMAT, "user_id": name, **made, "head": told, "parts": parts}
+        return json.dumps({**body, "page": "report.html"}, ensure_ascii=False, indent=1) + "\n"
+
+
+def _reported_runs(tx: Tx, name: str) -> tuple[ReportedRun, ...]:
+    """Return the newest runs, with calls up to MOST_CALLS in all."""
+    reported: list[ReportedRun] = []
+    room = MOST_CALLS
+    for run in people.person_runs(tx, name, limit=MOST_RUNS):
+        reported.append(ReportedRun(run, calls.of_run(tx, run.id, limit=room)))
+        room -= len(reported[-1].calls)
+    return tuple(reported)
