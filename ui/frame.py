@@ -23,6 +23,7 @@ ICONS = {
     "search": ":material/search:",
     "cuts": ":material/content_cut:",
     "facts": ":material/timeline:",
+    "people": ":material/group:",
     "activity": ":material/history:",
     "settings": ":material/settings:",
 }

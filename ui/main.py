@@ -51,7 +51,7 @@ chosen = st.navigation(
             page("facts", "Facts"),
             page("cuts", "Cuts"),
         ],
-        "Admin": [page("activity", "Activity"), page("settings", "Settings")],
+        "Admin": [page("people", "People"), page("activity", "Activity"), page("settings", "Settings")],
     }
 )
 memory = guard()

@@ -1,0 +1,47 @@
+"""A person's data in a real browser: found in the list, taken along, and erased after a look at what goes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from playwright.sync_api import expect
+
+from app_browser import PATIENCE_MS, Served, Visit, cells
+from memoir_engine import Memory
+
+HOSTILE = "I love <img src=x onerror=alert(1)> **lakes** in Bern."
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> None:
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        memory.remember([{"role": "user", "content": f"I live in Bern. {HOSTILE}"}], user_id="ana", session_id="a-1")
+        memory.remember([{"role": "user", "content": "I live in Rome."}], user_id="ben", session_id="b-1")
+
+
+def test_a_person_is_opened_taken_along_and_erased(known: None, served: Served, visit: Visit, tmp_path: Path):
+    page = visit(f"{served()}/people")
+    expect(page.locator(".st-key-people-table")).to_be_visible(timeout=PATIENCE_MS)
+    expect(cells(page, "ana")).to_have_count(1, timeout=PATIENCE_MS)
+    page.goto(f"{page.url}?user=ana")
+    expect(page.locator(".st-key-people-facts")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.locator("main img[src=x]")).to_have_count(0)
+    with page.expect_download(timeout=PATIENCE_MS) as taken:
+        page.locator(".st-key-people-export button").click()
+    taken.value.save_as(tmp_path / "ana.zip")
+    with ZipFile(tmp_path / "ana.zip") as archive:
+        assert json.loads(archive.read("manifest.json"))["user_id"] == "ana"
+        assert HOSTILE in json.loads(archive.read("messages.jsonl").splitlines()[0])["content"]
+
+    page.locator(".st-key-people-erase button").click()
+    panel = page.locator(".st-key-people-panel")
+    expect(panel).to_contain_text("What will remain, and why", timeout=PATIENCE_MS)
+    page.get_by_role("textbox", name="Reason").fill("she asked for it")
+    page.get_by_role("textbox", name="Type ana to confirm").fill("ana")
+    page.locator(".st-key-people-go button").click()
+    expect(page.get_by_text("Everything that was kept of ana is erased.")).to_be_visible(timeout=PATIENCE_MS)
+    expect(cells(page, "ana")).to_have_count(0, timeout=PATIENCE_MS)
+    expect(cells(page, "ben")).to_have_count(1)
