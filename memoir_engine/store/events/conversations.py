@@ -162,7 +162,7 @@ KINDS = family(
         "person.erased",
         "facts sessions runs stones",
         "the data of a person is erased for good",
-        "the data of {count} people is erased for good",
+        "{count} people are erased with all that was kept of them",
         apply=_erase_person,
     ),
     EventKind(
