@@ -13,21 +13,23 @@ Source: TIMEM "Consolidation Rules"; CHUNK 9.1, 9.2; verified/offline-model.md Â
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 from memoir_engine.core.results.facts import CONTENT_CHARS
 from memoir_engine.prompts import consolidate, facts
-from memoir_engine.text.attributes import subject_key
+from memoir_engine.text.attributes import subject_key, topics
+from memoir_engine.text.clauses import is_past_form
 from memoir_engine.text.sentences import cut_at_word
 from memoir_engine.text.terms import tokens
+from memoir_offline.rules.changes import NEAR, SUCCEEDED, change
 from memoir_offline.rules.contradictions import compare
 from memoir_offline.rules.dates import validity
 from memoir_offline.rules.endings import GONE, Comparison
 from memoir_offline.rules.entities import names
-from memoir_offline.rules.statements import Statement, statements
+from memoir_offline.rules.statements import LEAST, LEAST_TOLD, Statement, statements
 
 SPEAKERS = frozenset({"user", "human"})
 LEAST_STATED, MOST_STATED = 0.5, 0.95  # what a rule may state as its confidence
@@ -42,6 +44,9 @@ _KIN = (  # what may stand before a name without making it another's
     "|aunt|nephew|niece|grandmother|grandfather|grandma|grandpa|friend|flatmate|roommate|neighbou?r|colleague|coworker|boss"
     "|manager|teacher|dog|cat|best|good|old|dear|little|big|younger|older|elder|eldest|youngest|oldest|twin|half|step"
 )
+CALENDAR = frozenset(("may", "april", "june", "august", "will", "rose", "grace", "bob", "jack", "mark", "bill"))  # names, too
+MOST_CORRECTED = 6  # statements back that a correction may be of
+MOST_NEAR = 3  # statements about the same thing that one proposal names, where no more speaks for it
 MOST_SHARING = 12  # facts with the same word; more, and the word tells nothing of two of them
 STATED = {"contradicts": 0.7, "part_of": 0.8, "same_subject": 0.6}
 
@@ -49,11 +54,14 @@ STATED = {"contradicts": 0.7, "part_of": 0.8, "same_subject": 0.6}
 def extract(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: a facts prompt."""
     request = facts.read(text)
-    listed = []
+    listed: list[dict[str, Any]] = []
+    said: dict[str, list[str]] = defaultdict(list)  # by name
     before = ""
     for turn in request.turns:
         if turn.role in SPEAKERS:
-            listed += [_as_fact(statement, turn, request.person) for statement in statements(turn.text, before)]
+            found = statements(turn.text, before, LEAST if turn.name else LEAST_TOLD, said[turn.name][-MOST_CORRECTED:])
+            said[turn.name] += [statement.content for statement in found]
+            listed += [_as_fact(statement, turn, request.person) for statement in found]
         before = turn.text
     return {"facts": listed}
 
@@ -64,6 +72,7 @@ def _as_fact(statement: Statement, turn: facts.CutMessage, person: str) -> dict[
     mentioned = names(quote)
     since, until = validity(quote, turn.at.date()) if turn.at else ("", "")
     subject = statement.about or ("" if statement.own else named_subject(statement.content, mentioned))
+    subject = "" if _is_common(subject) else subject
     return {
         "content": cut_at_word(statement.content, CONTENT_CHARS),
         "type": statement.type,
@@ -74,6 +83,13 @@ def _as_fact(statement: Statement, turn: facts.CutMessage, person: str) -> dict[
         "valid_from": since,
         "valid_to": until,
     }
+
+
+def _is_common(subject: str) -> bool:
+    """Report whether a name is a common word with which a sentence begins: "Nurse was pleased", "Sold the Golf"."""
+    first = subject.split()[0] if subject else ""
+    is_name = " " in subject or first.casefold() in CALENDAR
+    return is_past_form(first.casefold()) or (not is_name and bool(topics(subject)))
 
 
 def named_subject(content: str, mentioned: tuple[str, ...]) -> str:
@@ -101,30 +117,77 @@ def verdict(new: consolidate.Statement, beside: list[consolidate.Statement]) -> 
     for stances in (("duplicate",), GONE, ("complementary",)):
         hits = [hit for hit in compared if hit[1].stance in stances]
         if hits:
-            chosen = ([hit for hit in hits if hit[1].sure] or hits) if stances == GONE else hits[:1]
+            chosen = ([hit for hit in hits if hit[1].sure] or closest(hits, new, beside)) if stances == GONE else hits[:1]
             result, known = chosen[0][1], [label for label, _ in chosen]
             break
+    said_then = {fact.said_at[:10] for fact in beside if fact.label in known and fact.label.startswith(consolidate.NEW)}
+    is_correction = result.stance == "update" and result.sure and said_then == {new.said_at[:10]} and len(known) == 1
     return {
         "new": new.label,
-        "relation": result.stance,
+        "relation": "correction" if is_correction else result.stance,
         "known": known,
-        "merged": new.content if result.stance == "complementary" else "",
+        "merged": new.content if result.stance == "complementary" or is_correction else "",
         "keep": "",
         "sure": result.sure,
         "why": result.why,
     }
 
 
+def closest(
+    doubtful: list[tuple[str, Comparison]], new: consolidate.Statement, beside: list[consolidate.Statement]
+) -> list[tuple[str, Comparison]]:
+    """Leave those that something speaks for, and of what merely shares a thing or a topic the few that share the most.
+
+    What few of the statements beside it share counts more.
+    """
+    stems = Counter(stem for fact in beside for stem in set(tokens(fact.content)))
+    subjects = Counter(topic for fact in beside for topic in topics(fact.content))
+
+    def nearness(label: str) -> float:
+        content = next(fact.content for fact in beside if fact.label == label)
+        shared = set(tokens(content)) & set(tokens(new.content))
+        return sum(3 / stems[stem] for stem in shared) + sum(
+            1 / subjects[topic] for topic in topics(content) & topics(new.content)
+        )
+
+    near = sorted((hit for hit in doubtful if hit[1].why == NEAR), key=lambda hit: -nearness(hit[0]))[:MOST_NEAR]
+    return [hit for hit in doubtful if hit[1].why != NEAR or hit in near]
+
+
 def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:
     """Compare two statements of the same subject, without its name if both begin with it."""
     if subject_key(known.subject) != subject_key(new.subject):
-        return Comparison("none")
+        return _across(known, new)
     bare = _without_subject(known), _without_subject(new)
     is_bare = all(fact.subject.casefold() not in text.casefold() for fact, text in zip((known, new), bare, strict=True))
-    result = compare(*bare) if is_bare else compare(known.content, new.content)
+    texts = bare if is_bare else (known.content, new.content)
+    is_one_talk = known.label.startswith(consolidate.NEW)  # what is told in one breath is no change of it
+    result = compare(*texts) if is_one_talk else compared(*texts)
     if result.stance in GONE and result.sure and _began_before(new, known):
         return replace(result, sure=False, why=f"{result.why}, and began before what was known")
     return result
+
+
+def _across(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:
+    """Ask a person where what is said of a thing, or of somebody else, ends what was said of the person."""
+    pairs_of_them = ((new, known), (known, new))
+    names = any(subject_key(one.subject) in other.content.casefold() for one, other in pairs_of_them)
+    if known.label.startswith(consolidate.NEW):
+        return Comparison("none")
+    changed = change(known.content, new.content)
+    is_told = changed is not None and (changed.why == SUCCEEDED or (names and (changed.sure or changed.why != NEAR)))
+    return replace(changed, sure=False) if changed is not None and is_told else Comparison("none")
+
+
+def compared(old: str, new: str) -> Comparison:
+    """Compare by what is said of one attribute; where that tells nothing or is doubtful, by what has happened."""
+    result = compare(old, new)
+    if result.stance in GONE and result.sure:
+        return result
+    changed = change(old, new)
+    if changed is None or (result.stance != "none" and not changed.sure):
+        return result
+    return changed
 
 
 def _began_before(new: consolidate.Statement, known: consolidate.Statement) -> bool:

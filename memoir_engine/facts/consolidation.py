@@ -42,11 +42,12 @@ from memoir_engine.store.facts.rows import (
     PlannedLink,
     PlannedSpan,
 )
-from memoir_engine.text.attributes import fold_statement, read_slots, subject_key, words
+from memoir_engine.text.attributes import fold_statement, read_slots, relatedness, subject_key, words
 from memoir_engine.text.partial_dates import format_date, parse_date_range
 
 T = TypeVar("T")
 
+LATEST = 500  # facts looked through for what they share, where a prompt may show as many as it likes
 LEXICAL_FLOOR = -1.0  # word vectors see nothing in common between "works as a nurse" and "started as a teacher"
 BROAD = 4  # facts searched for each that is shown, since outdated ones are among the nearest
 AT_ONCE = 24  # new facts in one call: verdicts of 50 tokens each stay far below any model's limit
@@ -299,14 +300,24 @@ class Comparison:
         planned = [self.material.planned(self.material.facts[place]) for place in places]
         stored = await self.near.top(self.known.index, bare, LIMIT * BROAD)
         of_type, rows = await self.near.db.aread(lambda tx: self.read(tx, {fact.type for fact in planned}, stored))
+        latest = await self.latest()
         drafts: list[Candidate] = []
         for place, fact, hits, own in zip(places, planned, stored, self.plan.nearest(bare), strict=True):
             count, alike = of_type.get(fact.type, (0, ()))
             cosines = dict.fromkeys(alike, 0.0) | {hit.key: hit.cosine for hit in hits}
             scored = [(cosine, rows[key]) for key, cosine in cosines.items() if key in rows] + own
             beside = self.ranked(fact, scored, SAME_TYPE / max(1, count) ** 0.5)
+            beside += _related(fact, latest, {old.key for _, old in beside})
             drafts.append(Candidate(fact, (self.draft_vectors[place], self.bare_vectors[place]), beside))
         return drafts
+
+    async def latest(self) -> list[KnownFact]:
+        """Return the facts stored last, where a prompt may show as many as it likes; else none."""
+        if self.shown_chars is not None or self.known.index is None:
+            return []
+        owner = self.known.owner
+        stored = await self.near.db.aread(lambda tx: facts.latest(tx, owner, LATEST))
+        return [fact for fact in stored if fact.key not in self.plan.gone]
 
     def read(
         self, tx: Tx, kinds: Collection[str], stored: Sequence[Sequence[Near]]
@@ -333,6 +344,13 @@ class Comparison:
         ]
         best = sorted((pair for pair in left if pair[0] > floor), key=lambda pair: (-pair[0], pair[1].key))
         return best[:LIMIT]
+
+
+def _related(fact: PlannedFact, known: Sequence[KnownFact], taken: set[int]) -> list[tuple[float, KnownFact]]:
+    """Return what shares words, slots or topics with a fact, though words alone put others nearer; ranked behind the nearest."""
+    shared = [(relatedness(fact.content, old.content, fact.subject), old) for old in known if old.key not in taken]
+    best = sorted((pair for pair in shared if pair[0]), key=lambda pair: (-pair[0], -pair[1].key))[: 2 * LIMIT]
+    return [(LEXICAL_FLOOR, old) for _, old in best]
 
 
 def _likeness(vectors: Sequence[Vectors], contents: Sequence[str]) -> Vectors:

@@ -10,10 +10,13 @@ Source: CHUNK 8.2 (content similarity and entity matching); DESIGN §9 (second o
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
 from typing import Literal
 
 from memoir_engine.text.clauses import is_past, predicate, tense_of
@@ -269,6 +272,34 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(tokens(text)) or frozenset(text.casefold().split())
 
 
+@lru_cache(maxsize=1)
+def _topics_by_word() -> dict[str, frozenset[str]]:
+    """Read topics.toml: the topics of each stem, and of each pair of words with a hyphen."""
+    listed = tomllib.loads(Path(__file__).with_name("topics.toml").read_text(encoding="utf-8"))
+    found: dict[str, set[str]] = {}
+    for topic, names in listed.items():
+        for word in names.split():
+            for key in (word,) if "-" in word else tokens(word)[-1:] or (word,):
+                found.setdefault(key, set()).add(topic)
+    return {word: frozenset(names) for word, names in found.items()}
+
+
+@lru_cache(maxsize=20_000)
+def topics(text: str) -> frozenset[str]:
+    """Return the topics of everyday life that the words of a statement speak of."""
+    by_word = _topics_by_word()
+    plain = _WORD.findall(text.casefold())
+    pairs = (f"{one}-{other}" for one, other in pairwise(plain))
+    return frozenset(topic for word in (*tokens(text), *plain, *pairs) for topic in by_word.get(word, ()))
+
+
+def relatedness(one: str, other: str, subject: str) -> int:
+    """Count what two statements about one subject share: words beside its name (twice), slots and topics."""
+    shared = (set(tokens(one)) & set(tokens(other))) - set(tokens(subject))
+    slots = read_slots(one).keys() & read_slots(other).keys()
+    return 2 * len(shared) + len(slots) + len(topics(one) & topics(other))
+
+
 SAME = 0.8  # of their words: one of them may say a little more
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -304,13 +335,14 @@ def _numbers(text: str) -> list[str]:
 def may_oppose(one: str, other: str, subjects: tuple[str, str], types: tuple[str, str]) -> bool:
     """Return True if one may supersede the other: both have the same subject and share a topic.
 
-    A shared topic: a content word beside the subject's name, the same type, or the same slot.
+    A shared topic: a content word beside the subject's name, the same type, the same slot, or words of one topic.
     """
     if subject_key(subjects[0]) != subject_key(subjects[1]):
         return False
     own = set(tokens(subjects[0]))
     shared = (set(tokens(one)) & set(tokens(other))) - own
-    return types[0] == types[1] or bool(shared or read_slots(one).keys() & read_slots(other).keys())
+    alike = read_slots(one).keys() & read_slots(other).keys() or topics(one) & topics(other)
+    return types[0] == types[1] or bool(shared or alike)
 
 
 def subject_key(subject: str) -> str:

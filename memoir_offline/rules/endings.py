@@ -28,6 +28,7 @@ from memoir_engine.text.clauses import (
     tense_of,
 )
 from memoir_engine.text.terms import tokens
+from memoir_offline.rules.frames import modifiers
 from memoir_offline.rules.predicates import Predicate, predicate
 
 Stance = Literal["none", "duplicate", "complementary", "conflict", "update"]
@@ -70,7 +71,7 @@ _FEELING = frozenset(
     tokens("love loves like likes enjoy enjoys hate hates dislike really come fond adore passionate longer anymore mind")
 )
 _LEFT = re.compile(r"^(?:\w+ly\s|has\s|have\s)?left\b", re.IGNORECASE)
-_ON_A_TRIP = re.compile(
+ON_A_TRIP = re.compile(
     r"\b(?:for (?:an?|the|their|his|her|some|\w+ (?:days?|weeks?|hours?))|yesterday|today|tonight|early|late|behind|this morning"
     r"|(?:last|on) (?:night|\w+day)|at \d)\b",
     re.IGNORECASE,
@@ -111,6 +112,8 @@ def ended(old: str, new: str, before: Predicate, after: Predicate) -> Comparison
     if _is_other_thing(before, predicate(NOT.sub(" ", ENDED.sub(" ", new)))):
         return None
     if ENDED.search(new) and not ENDED.search(old):
+        if _is_another(old, new):
+            return None
         return stopped(old, new, before) if 3 * len(shared) >= len(core) else None
     return None if _MEASURED.search(new) else denied(old, new, before, after)
 
@@ -132,6 +135,13 @@ def _is_about_main_thing(new: str, before: Predicate, shared: frozenset[str]) ->
     return is_about(head, before.said) or about <= shared
 
 
+def _is_another(old: str, new: str) -> bool:
+    """Report whether both speak of things of one name that are told apart: a road bike and a mountain bike."""
+    head = complement(new)[2]
+    mine, theirs = modifiers(old, head), modifiers(new, head)
+    return bool(mine and theirs and not mine & theirs)
+
+
 def _is_other_thing(before: Predicate, after: Predicate) -> bool:
     """Report whether both say the same kind of thing about different things: the ended one is not the known one."""
     kinds = before.kinds & after.kinds
@@ -145,8 +155,8 @@ def stopped(old: str, new: str, before: Predicate) -> Comparison | None:
         return None
     if _LEFT.search(new):
         if "residence" in before.kinds:
-            return None if _ON_A_TRIP.search(new) else Comparison("update", False, "it may say that this has ended")
-        if _ON_A_TRIP.search(new) or "taste" in before.kinds:
+            return None if ON_A_TRIP.search(new) else Comparison("update", False, "it may say that this has ended")
+        if ON_A_TRIP.search(new) or "taste" in before.kinds:
             return None
         about = complement(old)[1]
         if about and not about & complement(new)[1]:

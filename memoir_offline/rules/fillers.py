@@ -24,7 +24,7 @@ _FRAME = re.compile(  # it says only that something is said, or asks to keep it
     rf"|it (?:turns|turned) out|the (?:truth|fact|thing) is|what i (?:meant|mean|wanted to say) (?:is|was)"
     rf"|i (?:also |just )?(?:said|meant|mean|must say|have to say|should (?:say|mention|add)|forgot to (?:say|mention|tell you)"
     rf"|(?:want(?:ed)?|would like|['’]d like) (?:to (?:say|add|mention|tell you)|you to know)))"
-    rf"(?:\s*[,:]|\s+that)?\s+(?={_MINE}\s)"
+    rf"(?:(?:\s*[,:]|\s+that)?\s+(?={_MINE}\s)|(?:\s*,)?\s+that\s+(?=[^.!?]*\b{_MINE}\s))"
 )
 _SPAN = (
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)(?:day)?|morning|afternoon|evening|night|day|week|weekend|month|year|spring|summer"

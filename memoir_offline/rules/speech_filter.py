@@ -7,7 +7,9 @@ quotation marks of other languages.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 from memoir_engine.text.clauses import is_past_form
 from memoir_engine.text.sentences import split
@@ -16,8 +18,9 @@ _QUOTED = re.compile(
     r"\"[^\"\n]{3,}\"|“[^“”\n]{3,}”|„[^„“”\n]{3,}[“”]|«[^«»\n]{3,}»|「[^「」\n]+」|『[^『』\n]+』|```.*?(?:```|\Z)", re.DOTALL
 )
 _SAY = (
-    r"(?:said|says?|told|tells?|asked|asks?|wrote|writes?|repl(?:ied|ies)|answer(?:ed|s)|shouted|texted|whispered|claim(?:ed|s)"
-    r"|th(?:inks|ought)|was like|quotes?|motto|lyrics?|sagt\w*|schrieb|dijo|dice|dit|disse)"
+    r"(?:sa(?:id|ys?|ying)|told|tell(?:s|ing)?|ask(?:ed|s|ing)?|wr(?:ote|ites?|iting)|repl(?:ied|ies|ying)|answer(?:ed|s|ing)"
+    r"|(?:shout|yell|scream|mutter|whisper|text|quot|recit|announc|declar|bellow|hum|claim|chant|repeat|insist|joke)(?:e?d|e?s|ing)?"
+    r"|s[ai]ng(?:s|ing)?|th(?:inks|ought)|was like|goes|going|line|quote|motto|lyrics?|sagt\w*|schrieb|dijo|dice|dit|disse)"
 )
 _BEFORE = re.compile(rf"(?:\b{_SAY}\b[^.!?\n\"“”]{{0,40}}|[:,]\s*)$", re.IGNORECASE)
 _MYSELF = re.compile(
@@ -52,6 +55,14 @@ _IF = re.compile(
     re.I,
 )
 _WOULD = re.compile(r"\b(?:would|could|might)(?:n['’]t)?\b|['’]d\b", re.IGNORECASE)
+_TABLE: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("speech_en.toml").read_text(encoding="utf-8"))
+_WISHED = re.compile(rf"(?<!\w)(?:{'|'.join(_TABLE['wished'])})", re.IGNORECASE)
+_IRONIC = re.compile(rf"(?<!\w)(?:{'|'.join(_TABLE['ironic'])})", re.IGNORECASE)
+_STRANGER = re.compile(
+    rf"^(?:(?:and|but|so|well|also|apparently|turns out)[, ]+)*(?:{'|'.join(_TABLE['stranger'])})", re.IGNORECASE
+)
+_ME = re.compile(r"\b(?:me|us|my|our|mine|ours|with (?:me|us)|i)\b", re.IGNORECASE)
+_CUT = re.compile(r"(?:,|;|\s[-–—]|\b(?:and|but|so))\s+", re.IGNORECASE)
 _JOKED = re.compile(r"\b(?:only|just) (?:joking|kidding)\b|^jk\b|,? jk[.!]*$|^(?:joking|kidding)\b", re.IGNORECASE)
 
 
@@ -76,8 +87,9 @@ def unclaimed(text: str) -> Iterator[tuple[int, int]]:
         yield pretence.start(), len(text) if close < 0 else close
     sentences = split(text)
     for at, sentence in enumerate(sentences):
-        if _is_unreal(sentence.text):
-            yield sentence.start, sentence.end
+        unreal = unreal_from(sentence.text)
+        if unreal is not None:
+            yield sentence.start + unreal, sentence.end
         if _JOKED.search(sentence.text):  # a short one takes back what stands before it, not what it says itself
             yield (sentences[at - 1] if at and len(sentence.text.split()) <= 4 else sentence).start, sentence.end
 
@@ -94,7 +106,25 @@ def is_of_another(text: str, quoted: re.Match[str]) -> bool:
     return bool(_BEFORE.search(line)) and (len(quoted[0].split()) > 1 or quoted[0][0] in "「『")
 
 
-def _is_unreal(sentence: str) -> bool:
-    condition = _IF.search(sentence)
-    past = condition is not None and (condition["verb"].lower() in ("were", "could") or is_past_form(condition["verb"].lower()))
-    return bool(_TOLD.search(sentence) or _TAGGED.search(sentence) or (past and _WOULD.search(sentence)))
+def unreal_from(sentence: str) -> int | None:
+    """Return where a sentence begins to tell of what is not so, a wish, irony or a supposition; None where all is claimed."""
+    if _TOLD.search(sentence) or _TAGGED.search(sentence) or _IRONIC.search(sentence) or _is_of_a_stranger(sentence):
+        return 0
+    wish = _WISHED.search(sentence)
+    condition = next((hit for hit in _IF.finditer(sentence) if _is_past(hit["verb"].lower())), None)
+    would = _WOULD.search(sentence) if condition is not None else None
+    first = min((hit.start() for hit in (wish, condition if would else None, would) if hit is not None), default=None)
+    if first is None:
+        return None
+    cuts = [cut.start() for cut in _CUT.finditer(sentence, 0, first) if len(sentence[: cut.start()].split()) > 1]
+    return cuts[-1] if cuts else 0
+
+
+def _is_past(verb: str) -> bool:
+    return verb in ("were", "could") or is_past_form(verb)
+
+
+def _is_of_a_stranger(sentence: str) -> bool:
+    """Report a statement about somebody else that does not touch the speaker."""
+    hit = _STRANGER.match(sentence)
+    return hit is not None and not _ME.search(_CUT.split(sentence[hit.end() :], maxsplit=1)[0])

@@ -11,12 +11,13 @@ whole words, and results hardly depend on them. Pure. Source: verified/offline-m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memoir_engine.core.results.facts import FactType
 from memoir_engine.text.sentences import Sentence, split
 from memoir_engine.text.terms import STOP, Stems, is_cjk, tokens, words
+from memoir_offline.rules.corrections import corrected
 from memoir_offline.rules.entities import begins_with_pronoun, kin_name, opening_name, resolved
 from memoir_offline.rules.fact_types import fact_type
 from memoir_offline.rules.fillers import front, opening
@@ -156,7 +157,8 @@ def _is_smalltalk(clause: str) -> bool:
     return not words(_COURTESY.sub(" ", said))
 
 
-LEAST = 5.0  # from here on a clause is worth remembering
+LEAST = 5.0  # from here on a clause is worth remembering that is said among several people
+LEAST_TOLD = 2.0  # the same of what one person tells an assistant: hardly for the sake of talking
 SAID_BEFORE = 0.3  # what a word counts that stands in the turn before
 LOOKED_AT = 300  # characters of a piece that tell whether it can stand alone
 MOST_WORDS = 15  # that count; more do not make a clause truer
@@ -168,6 +170,7 @@ BELONGING = 1.0  # "my", "our"
 TO_THE_OTHER = -3.0  # "you", "your"
 PRAISE = -3.0
 NOBODY = -2.0
+UNKNOWN = -3.0  # it begins with somebody of whom nothing else tells who it is
 FOREIGN = 3.0  # somebody speaks of themselves in a language of which no more is known
 NAMED = 4.0  # it says of somebody by name, or of a thing by its name, what is so
 
@@ -236,7 +239,10 @@ _STANDING = re.compile(
     r"|decided|stopped|quit"
     r"|started|sold|no longer|anymore|smoke|graduated|retired|fired|hired|promoted|laid off|bought|grew up|raised|gave up"
     r"|given up"
-    r"|lead|manage|teach|run|know|adopted|lost|died|passed away|expecting|pregnant|diagnosed|got|call me)\b",
+    r"|lead|manage|teach|run|know|keep|ride|wear|use|take|get|weigh|owe|earn|pay|swim|cook|need|commute|collect|train|go"
+    r"|volunteer|share"
+    r"|rent|stay|cycle|grow|can['’]?t (?:stand|abide|bear)|adopted|lost|died|passed away|expecting|pregnant"
+    r"|diagnosed|got|call me)\b",
     re.IGNORECASE,
 )
 _SMALL = "of|the|de|la|le|el|al|von|van|and|on|in|for|to|du|des|der|ibn|y|e|a|dos|da|di|[a-z]+"
@@ -264,18 +270,26 @@ _PRONOUN = re.compile(r"(?:they|it|he|she)\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 
 
-def statements(text: str, before: str = "") -> list[Statement]:
-    """text: one turn of a person. before: the turn it answers to, "" for none."""
+def statements(text: str, before: str = "", least: float = LEAST, earlier: Sequence[str] = ()) -> list[Statement]:
+    """text: one turn of a person. before: the turn it answers to, "" for none. least: the worth from which on a clause counts.
+
+    earlier: what the same person said before, in the third person: a clause that corrects a value of it is that statement.
+    """
     known = frozenset(tokens(before))
     listed: list[Statement] = []
     shown = claimed(text)
     for start, end in clauses(shown):
-        listed += halves(text, shown, start, end, known) or statement(text, shown, start, end, known)
+        right = corrected(shown[start:end], [*earlier, *(one.content for one in listed)])
+        if right:
+            listed.append(Statement(start, end, right, fact_type(right), True, LEAST))
+            continue
+        found = halves(text, shown, start, end, known) or statement(text, shown, start, end, known)
+        listed += [one for one in found if one.worth >= least]
     return listed
 
 
 def halves(text: str, shown: str, start: int, end: int, known: frozenset[str]) -> list[Statement]:
-    """Split a clause whose two verbs share the speaker, if each half is worth remembering."""
+    """Split a clause whose two verbs share the speaker, if each half may be worth remembering."""
     at = start + opening(shown[start:end])
     at += front(shown[at:end])
     second = second_verb(shown[at:end])
@@ -288,12 +302,16 @@ def halves(text: str, shown: str, start: int, end: int, known: frozenset[str]) -
 
 def statement(text: str, shown: str, start: int, end: int, known: frozenset[str], who: str = "") -> list[Statement]:
     """Return the statement of a clause, none if it is not worth remembering. shown: the text as far as it is claimed."""
-    clause, quote = who + spelled(shown[start:end]), who + text[start:end]
+    clause, quote = who + spelled(shown[start:end]), who + " ".join(shown[start:end].split())
+    unknown = 0.0
     if begins_with_pronoun(clause):
-        clause, quote = resolved(clause, shown[:start]), resolved(quote, shown[:start])
+        known_as = resolved(clause, shown[:start])
+        if known_as or not _FIRST.search(clause):  # "they made our department remote" says enough
+            clause, quote = known_as, resolved(quote, shown[:start])
+        unknown = 0.0 if known_as else UNKNOWN
     field = filled_in(clause)
-    value = worth(f"I am {field}" if field else clause, known)
-    if value < LEAST:
+    value = worth(f"I am {field}" if field else clause, known) + unknown
+    if value < LEAST_TOLD:
         return []
     content = field or about_them(quote)
     of_self = bool(_FIRST.search(clause) or _DROPPED.match(clause)) if is_english(clause) else is_of_self(clause)

@@ -151,6 +151,8 @@ I'm a teacher. | I'm a nurse now.
 I work as a chef at Lucia. | I work as a manager at Lucia now.
 I work at Google. | I started a new job at Meta last week.
 I work at Google. | I quit my job.
+I work at Shell. | I was made redundant in January.
+I'm unemployed. | I started working at IBM on Monday.
 I'm a vegetarian. | I started eating meat again.
 My commute takes 40 minutes. | My commute takes 20 minutes now.
 I prefer tea. | I prefer coffee now.
@@ -174,8 +176,6 @@ def test_what_changed_outdates_what_was(memory: Memory, old: str, new: str) -> N
 @pytest.mark.parametrize(
     ("old", "new"),
     pairs("""
-I work at Shell. | I was made redundant in January.
-I'm unemployed. | I started working at IBM on Monday.
 I live in Boston. | I live in Massachusetts.
 I plan to visit Japan in May. | I visited Japan and loved it.
 I live in Berlin. | I moved to Paris in 2015.

@@ -57,6 +57,13 @@ _ACTIVE = Listed(
         .where(_MINE, among(_F.id), _S.to_seq == FAR, in_force(bindparam("at", type_=UTCDateTime)))
     )
 )
+_LATEST = Prepared(
+    select(_F.id, *(_F[name] for name in _SHOWN))
+    .join(tables.fact_status, _S.fact_id == _F.id)
+    .where(_MINE, _S.to_seq == FAR, in_force(bindparam("at", type_=UTCDateTime)))
+    .order_by(_F.id.desc())
+    .limit(bindparam("most", type_=Integer))
+)
 _READ = Listed(lambda among: select(_F.id, *(_F[name] for name in _SHOWN)).where(_MINE, among(_F.id)))
 
 
@@ -89,6 +96,15 @@ def of_types(tx: Tx, owner: str, kinds: Collection[str], most: int) -> dict[str,
     counts = {kind: count for kind, count in _TYPES.rows(tx, {"owner": owner, "at": at}) if kind in kinds}
     asked = {"owner": owner, "at": at, "most": most}
     return {kind: (count, [row.id for row in _OF_TYPE.rows(tx, {**asked, "type": kind})]) for kind, count in counts.items()}
+
+
+def latest(tx: Tx, owner: str, most: int) -> list[KnownFact]:
+    """Return the active facts of the owner that were stored last, the last one first."""
+    rows = _LATEST.rows(tx, {"owner": owner, "at": now(tx), "most": most})
+    return [
+        KnownFact(number, content, kind, subject, tuple(parse(entities)), *more)
+        for number, content, kind, subject, entities, *more in rows
+    ]
 
 
 _E, _O, _M = tables.audit_event.c, tables.fact_origin.c, tables.message.c

@@ -1,0 +1,388 @@
+"""Judge whether a newer statement tells of a change in what an older one says: ended, moved, replaced, reached, or only near it.
+
+Invariants:
+- a statement is ended surely only by an event that has happened and whose object is what the older one is about, or by another
+  value of what one has one of; whatever else speaks of the same thing as changed is put to a person;
+- what comes beside ("also", "another", another person's, long past) changes nothing.
+Frames carry the language; this module knows none. Pure. Source: TIMEM "Consolidation Rules" 2 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+from memoir_engine.text.clauses import complement, is_past, is_past_event, main_verb, names_subject
+from memoir_offline.rules.endings import ON_A_TRIP, Comparison, feeling
+from memoir_offline.rules.frames import Event, Frame, Phrase, modifiers, read, read_events, tables
+from memoir_offline.rules.values import differing
+
+Match = Literal["same", "kind", "part", "other", ""]
+
+CARRIERS = frozenset(  # what is of the thing before it: a gym membership, Spanish lessons
+    """membership subscript class lesson cours contract job account plan habit trip practic train session ticket club team group
+    pass season appoint licenc regim routin role gig work station school game match pill tablet""".split()
+)
+UNIQUE = frozenset(
+    """chief captain presid treasur head manag chair chairman chairperson secretari director boss leader mayor princip supervisor
+    editor organist conductor goalkeep""".split()
+)
+NO_MEAT = frozenset(("vegetarian", "veggi", "vegetarian", "pescatarian"))
+MEASURED = frozenset({"weight", "pressure", "debt"})
+OUTSIDE = frozenset(
+    "landlord landladi boss manag doctor dentist teacher peopl everyon everybodi nobodi someon somebodi ex".split()
+)
+ENDED = "it says that this has ended"
+ANOTHER = "it says what is instead"
+SUCCEEDED = "somebody else has it now"
+NEAR = "it speaks of the same as of something that has changed"
+
+
+def change(old: str, new: str, language: str = "en") -> Comparison | None:
+    """Compare two statements of one subject; None if the newer one tells of no change."""
+    before, after = read(old, language), read(new, language)
+    if not _may_change(before, after):
+        return None
+    found = [verdict for event in read_events(new, language) if (verdict := _judged(event, before, after, language)) is not None]
+    found += [verdict for rule in RULES if (verdict := rule(before, after, language)) is not None]
+    return next((verdict for verdict in found if verdict.sure), found[0] if found else None)
+
+
+def _may_change(before: Frame, after: Frame) -> bool:
+    """Report whether both may speak of one thing at two times: of the same person, the older not of what is over."""
+    is_by_another = bool((after.persons - OUTSIDE) - before.stems) and "done to" not in after.marks
+    if is_by_another or before.persons - after.stems:
+        return False
+    if "past" in after.marks and "change" not in after.marks:
+        return False
+    if before.tense == "once":
+        return False
+    return not is_past_event(before.text) or bool({"since", "open"} & before.marks)
+
+
+# how what an event speaks of stands to what the older statement is about
+
+
+def match(said: Phrase, before: Frame, after: Frame, language: str) -> Match:
+    if said.bare:
+        return "part" if _shared(before, after) else ""
+    if any(thing in said.own and owner not in before.stems for thing, owner in after.owned):
+        return "other"
+    if said.loose:
+        found = (said.own | said.more) & before.heads
+        return "same" if found else _by_kind(said.own | said.more, said, before, language)
+    if said.head in before.heads or (said.head and said.head in before.stems and before.heads & CARRIERS):
+        return "same" if _is_one(said, before) else "other"
+    if said.head in CARRIERS and (said.own - {said.head}) & before.stems:
+        return "same"
+    if said.gerund and not said.own:
+        if said.more:
+            return "same" if said.more & before.heads else ""
+        return "same" if said.gerund in before.stems else _by_kind(frozenset({said.gerund}), said, before, language)
+    if said.own & before.heads:
+        return "same" if _by_kind(frozenset({said.head}), said, before, language) == "kind" else "part"
+    return _by_kind(frozenset({said.head}), said, before, language)
+
+
+def _is_one(said: Phrase, before: Frame) -> bool:
+    """Report whether both may be the same thing: a road bike and a mountain bike are not."""
+    mine = modifiers(before.text, said.head)
+    theirs = said.own - {said.head}
+    return not mine or not theirs or bool(mine & theirs) or bool(theirs & before.stems)
+
+
+def _by_kind(words: frozenset[str], said: Phrase, before: Frame, language: str) -> Match:
+    """Match "the car" with a Fiesta, and a Fiesta with "a car" or with driving."""
+    kinds = tables(language).kinds
+    for word in words:
+        for kind, role in kinds.get(word, {}).items():
+            named = before.kinds.get(kind)
+            if named is None:
+                continue
+            if role != "one" or word in named:
+                return "kind" if not said.more or said.more & before.stems or said.definite else "part"
+            if not named - {""}:
+                return "part"
+    return ""
+
+
+def _shared(before: Frame, after: Frame) -> frozenset[str]:
+    others = {thing for thing, owner in after.owned | before.owned if owner not in before.stems & after.stems}
+    return (before.heads & after.heads) - before.persons - others
+
+
+# what each class of events does to what it speaks of
+
+
+def _judged(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    rule = EVENT_RULES[event.name]
+    verdict = rule(event, before, after, language)
+    if verdict is not None and verdict.sure and "also" in after.marks and event.name in ("begun", "switched", "attained"):
+        return None
+    return verdict
+
+
+def _ended(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    """Something is sold, stopped, cancelled: sure where it is named, or by its kind with an article that points at it."""
+    how = match(event.gone, before, after, language)
+    if how == "same" or (how == "kind" and not event.gone.text.casefold().startswith(("a ", "an ", "some ", "one "))):
+        return Comparison("update", True, ENDED)
+    return Comparison("update", False, ENDED) if how in ("kind", "part") else None
+
+
+def _lost(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    return None if feeling(before.text) else _ended(event, before, after, language)  # one may sell what one loves
+
+
+def _left(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    """A place that is left may be come back to; a job, a club or a home that is left has ended."""
+    if ON_A_TRIP.search(after.text) or event.gone.text.casefold() == "work":
+        return None
+    if event.gone.own & before.names and "home" in before.kinds:
+        return None
+    if event.gone.bare:
+        return Comparison("update", True, ENDED) if {"home", "job", "room"} & before.kinds.keys() and _is_main(before) else None
+    return _ended(event, before, after, language)
+
+
+def _is_main(before: Frame) -> bool:
+    return "also" not in before.marks
+
+
+def _moved(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    """What was planned or valued has another date or value."""
+    how = match(event.gone, before, after, language)
+    if how not in ("same", "kind", "part"):
+        return None
+    differs = bool(differing(before.values, after.values))
+    sure = how != "part" and (differs or bool(before.values) or bool({"open"} & before.marks) or before.tense == "ahead")
+    return Comparison("update", sure, "it says that this was moved or has changed")
+
+
+def _valued(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    result = _moved(event, before, after, language)
+    return result and replace(result, sure=result.sure and bool(differing(before.values, after.values)))
+
+
+def _paused(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    result = _ended(event, before, after, language)
+    return result and replace(result, sure=False)
+
+
+def _switched(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    if not event.gone.bare:
+        how = match(event.gone, before, after, language)
+        if how in ("same", "kind"):
+            return Comparison("update", True, ANOTHER)
+        if how == "part":
+            return Comparison("update", False, ANOTHER)
+    if event.now.bare:
+        return None
+    if event.now.head in before.heads and not _is_one(event.now, before):
+        return Comparison("update", True, ANOTHER)
+    if _is_sister(event.now, before, language):
+        return Comparison("update", True, ANOTHER)
+    kinds = {kind for word in event.now.own for kind in tables(language).kinds.get(word, {})}
+    return Comparison("update", False, ANOTHER) if kinds & before.kinds.keys() or event.now.own & before.heads else None
+
+
+def _is_sister(said: Phrase, before: Frame, language: str) -> bool:
+    """Report whether both name things of one kind, and other ones: tea and coffee."""
+    kinds = tables(language).kinds
+    for word in said.own | ({said.gerund} if said.gerund else set()):
+        for kind, role in kinds.get(word, {}).items():
+            named = before.kinds.get(kind, frozenset()) - {""}
+            if role == "one" and named and word not in named:
+                return True
+    return False
+
+
+def _finished(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    how = match(event.gone, before, after, language)
+    if event.gone.bare and not event.names_gone:
+        how = "kind" if "studies" in before.kinds else ""
+    if not how or how == "other":
+        return None
+    under_way = (
+        "open" in before.marks
+        or before.tense == "ahead"
+        or bool({"studies", "loan", "exam", "surgery", "book"} & before.kinds.keys())
+    )
+    sure = how in ("same", "kind") and under_way and (before.tense != "ahead" or event.gone.definite)
+    return Comparison("update", sure, "it says that this is finished")
+
+
+def _split(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    is_partner = event.gone.bare or bool(event.gone.own & after.names) or "partner" in after.kinds
+    if match(event.gone, before, after, language) == "same" or (is_partner and "partner" in before.kinds):
+        return Comparison("update", True, ENDED)
+    return None
+
+
+def _tired(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    return _turned(event, before, after, language, 1)
+
+
+def _warmed(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    return _turned(event, before, after, language, -1)
+
+
+def _turned(event: Event, before: Frame, after: Frame, language: str, was: int) -> Comparison | None:
+    """A feeling that has turned ends the opposite one; of a habit it only raises the question."""
+    how = match(event.gone, before, after, language)
+    felt = feeling(before.text)
+    if how not in ("same", "kind", "part") or felt == -was:
+        return None
+    if felt == 0 and was < 0:
+        return None
+    return Comparison("conflict", how != "part" and felt == was, "the feeling about it is the opposite now")
+
+
+def _attained(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    """What somebody looked for, waited for or planned is there."""
+    if "open" not in before.marks and before.tense != "ahead":
+        return None
+    how = match(event.gone, before, after, language) if event.names_gone else ("part" if _shared(before, after) else "")
+    if how in ("", "other"):
+        return None
+    is_the_one = before.tense != "ahead" or event.gone.definite or bool(event.gone.own & after.names)
+    return Comparison("update", how == "same" and is_the_one, "it has come about")
+
+
+def _begun(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    """Something new that one has one of: a home, a job, a partner."""
+    if event.kind not in before.kinds or "also" in after.marks or before.tense == "ahead" or _is_of_a_thing(after):
+        return None
+    named = (event.now.own | event.now.more) & after.names
+    is_same = bool(event.now.own & before.stems) or bool(after.names & before.names)
+    if is_same and not named - before.stems:
+        return None
+    if event.kind == "home" and not named:  # a bigger flat may be in the same town, a new team is no home
+        is_dwelling = bool({"home"} & after.kinds.keys()) or event.now.bare
+        return Comparison("update", True, "another home") if is_dwelling and not before.names else None
+    return Comparison("update", _is_main(before) and not is_same, f"another {event.kind}")
+
+
+def _is_of_a_thing(after: Frame) -> bool:
+    """Report whether a statement is about something else than the speaker: "Company moved to Lisbon"."""
+    return names_subject(after.text) and " they " not in f" {after.text.casefold()} "
+
+
+EventRule = Callable[[Event, Frame, Frame, str], Comparison | None]
+EVENT_RULES: dict[str, EventRule] = {
+    "lost": _lost,
+    "stopped": _ended,
+    "left": _left,
+    "cancelled": _ended,
+    "moved": _moved,
+    "changed": _moved,
+    "valued": _valued,
+    "paused": _paused,
+    "switched": _switched,
+    "finished": _finished,
+    "recovered": _ended,
+    "split": _split,
+    "tired": _tired,
+    "warmed": _warmed,
+    "attained": _attained,
+    "begun": _begun,
+}
+
+
+# without an event
+
+
+def _other_values(before: Frame, after: Frame, language: str) -> Comparison | None:
+    """The same things with another sum, day or count: sure where it is said to be so now, and of no single occasion."""
+    apart = differing(before.values, after.values) - {"number"}
+    common = _shared(before, after)
+    if not apart or not common or "also" in after.marks or is_past_event(after.text) or _is_denied(before, after):
+        return None
+    if len(apart) > 1 and "weekday" in apart and "change" not in after.marks:
+        return None  # five kilometres on Mondays, ten on Sundays
+    smaller = min(len(before.heads), len(after.heads))
+    sure = "change" in after.marks and 2 * len(common) >= smaller
+    return Comparison("update", sure, "the same with another number or day") if sure or 3 * len(common) >= smaller else None
+
+
+def _is_denied(before: Frame, after: Frame) -> bool:
+    return ("unreal" in after.marks) != ("unreal" in before.marks)
+
+
+def _new_of_one(before: Frame, after: Frame, language: str) -> Comparison | None:
+    """ "The new phone": of what a person has one of at a time, the other is not theirs any more."""
+    fresh = after.fresh
+    if not fresh or "also" in after.marks:
+        return None
+    table = tables(language)
+    kinds = {kind for word in fresh for kind in table.kinds.get(word, {})} & before.kinds.keys()
+    if not kinds and not fresh & before.heads:
+        return None
+    return Comparison("update", bool(kinds & table.single), "there is a new one")
+
+
+def _near(before: Frame, after: Frame, language: str) -> Comparison | None:
+    """Ask a person about what shares a thing or a topic and is told as changed, over, denied, or come about."""
+    common = _shared(before, after)
+    if feeling(before.text) and any(event.name == "lost" for event in read_events(after.text, language)):
+        return None  # one may sell what one loves
+    if (not common and not before.topics & after.topics) or "also" in after.marks or _is_another(common, before, after):
+        return None
+    told = "over" in after.marks or ("change" in after.marks and common)
+    has_come = ("open" in before.marks or before.tense == "ahead") and is_past(after.text)
+    measured = bool(MEASURED & before.topics & after.topics)
+    apart = differing(before.values, after.values) and not _is_denied(before, after)
+    apart = apart if measured or (common and not is_past_event(after.text)) else frozenset()
+    is_denied = common and _is_denied(before, after) and complement(after.text)[2] in common
+    return Comparison("update", False, NEAR) if told or has_come or apart or is_denied else None
+
+
+def _is_another(common: frozenset[str], before: Frame, after: Frame) -> bool:
+    """Report whether the shared things are told apart: a road bike and a mountain bike, golf with Jim and golf with Bob."""
+    told = [(modifiers(before.text, head), modifiers(after.text, head)) for head in common]
+    if any(mine and theirs and not mine & theirs for mine, theirs in told):
+        return True
+    mine, theirs = before.names - common, after.names - common
+    return bool(common and mine and theirs and not mine & theirs and _is_denied(before, after))
+
+
+def _not_any_more(before: Frame, after: Frame, language: str) -> Comparison | None:
+    """Most of what was said is denied with "any more", or of everybody and everything: "owes nobody a penny"."""
+    if not _is_denied(before, after) or "also" in after.marks or "unreal" not in after.marks:
+        return None
+    if (
+        "no more" in after.marks
+        and 2 * len(before.stems & after.stems) >= len(before.stems)
+        and len(before.stems & after.stems) > 1
+    ):
+        return Comparison("update", True, ENDED)
+    if "at all" in after.marks and before.verb and before.verb == main_verb(after.text):
+        return Comparison("update", True, ENDED)
+    return None
+
+
+def _diet_given_up(before: Frame, after: Frame, language: str) -> Comparison | None:
+    """A vegan who is back on eggs is none."""
+    named = before.kinds.get("diet", frozenset())
+    eaten = ({"flesh", "animal"} if "vegan" in named else {"flesh"} if named & NO_MEAT else set()) & after.kinds.keys()
+    told = "back on" in after.marks and "also" not in after.marks and not _is_denied(before, after)
+    return Comparison("conflict", True, "it is eaten again") if eaten and told else None
+
+
+def _succeeded(before: Frame, after: Frame, language: str) -> Comparison | None:
+    """Somebody else has the place that only one can have: "Cindy is chief now"."""
+    common = before.heads & after.heads & UNIQUE
+    holds = "role" in before.marks and "role of another" in after.marks
+    return Comparison("update", True, SUCCEEDED) if common and holds and "change" in after.marks else None
+
+
+def _for_the_first_time(before: Frame, after: Frame, language: str) -> Comparison | None:
+    """What never was has been at last."""
+    told = "never" in before.marks and "first time" in after.marks and "unreal" not in after.marks
+    if not told or not (_shared(before, after) or before.topics & after.topics):
+        return None
+    return Comparison("update", True, "it has come about")
+
+
+RULES = (_not_any_more, _diet_given_up, _succeeded, _for_the_first_time, _other_values, _new_of_one, _near)
