@@ -198,3 +198,30 @@ def test_what_was_and_what_is_are_two_facts_of_one_conversation(memory: Memory) 
         "Was a member of the chess club in Bonn",
         "Is a member of the chess club in Bonn",
     ]
+
+
+THINGS = "kettle lamp carpet mirror clock drawer pillow blanket candle vase basket ladder hammer bucket broom teapot".split()
+
+
+@pytest.mark.req("TIMEM similarity")
+def test_what_has_ended_is_found_in_company_of_many_facts(memory: Memory) -> None:
+    said = ["I drive an old Skoda.", *(f"I bought a {thing} on Saturday at the market." for thing in THINGS)]
+    told = [{"role": "user", "id": f"{n}", "content": text, "at": FIRST.isoformat()} for n, text in enumerate(said)]
+    memory.remember(told, user_id="many")
+    later = (FIRST + timedelta(days=30)).isoformat()
+
+    result = memory.remember(
+        [{"role": "user", "content": "Sold the car on Saturday at the market.", "at": later}], user_id="many"
+    )
+
+    assert [fact.content for fact in result.outdated] == ["Drives an old Skoda"]
+
+
+def test_a_value_set_right_in_the_same_talk_was_never_true(memory: Memory) -> None:
+    said = ["My exam is on 12 May.", "No wait, it's 19 May."]
+    told = [{"role": "user", "id": f"{n}", "content": text, "at": FIRST.isoformat()} for n, text in enumerate(said)]
+    memory.remember(told, user_id="iris")
+
+    known = {fact.content: (fact.status, fact.cause) for fact in memory.facts.list("iris")}
+
+    assert known == {"Exam is on 12 May": ("outdated", "corrected"), "Exam is on 19 May": ("active", None)}
