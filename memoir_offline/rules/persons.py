@@ -50,7 +50,7 @@ _INSIDE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ("(?i:myself)", "themselves"),
         ("(?i:mine)", "theirs"),
         ("(?i:me)", "them"),
-        ("(?i:my)", "their"),
+        (r"(?!(?<=[a-z,] )My [A-Z])(?i:my)", "their"),  # "My Little Pony" is a name
         ("(?i:we['’]re)", "they are"),
         ("(?i:we['’]ve)", "they have"),
         ("(?i:we['’]ll)", "they will"),

@@ -51,3 +51,14 @@ def test_a_neighbour_who_does_something_with_the_speaker_counts() -> None:
 )
 def test_a_short_statement_to_an_assistant_is_worth_remembering(text: str, content: str) -> None:
     assert contents(text) == [content]
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("Because of my knee I swim instead of running.", "Because of their knee they swim instead of running"),
+        ("My favourite show is My Little Pony.", "Favourite show is My Little Pony"),
+    ],
+)
+def test_a_sentence_stays_whole_and_a_name_keeps_its_my(text: str, content: str) -> None:
+    assert contents(text) == [content]
