@@ -33,6 +33,7 @@ FACTS = {"full": (0, 1_000, 10_000), "small": (0, 20)}
 MEASURED = {"full": 30, "small": 3}
 AT_ONCE = 200  # statements of a conversation, while the store is filled
 AIMS_ADD_MS = {10_000: 10.0, 100_000: 50.0}
+AIM_BY_HAND_MS = 10.0
 VECTORS = {"full": 10_000, "small": 200}
 ASKED = {"full": 100, "small": 5}
 DIM, FILLING_DIM = 384, 64
@@ -95,7 +96,9 @@ def among(steps: Sequence[int], size: Size, *, most_growth: float | None = 1.5) 
             _fill(Path(name), url, texts, many)
             with _opened(Path(name), "random-measured", model="offline") as memory:
                 memory.recall(THINGS[0], USER)  # everything gets the vectors it lacks
-                by_step.append([*_adding(memory, texts, many, size), _recalling(memory, many, size)])
+                by_step.append(
+                    [*_adding(memory, texts, many, size), _recalling(memory, many, size), *_by_hand(memory, texts, many, size)]
+                )
     grown = by_step[-1][0]["median"] / by_step[0][0]["median"]
     grows = figure("adding at the end over at the beginning", [grown], "×", aim=most_growth)
     return {
@@ -159,6 +162,21 @@ def _recalling(memory: Memory, many: int, size: Size) -> dict[str, Any]:
     return figure(
         f"recall ten, {many:,} there", taken, "ms", note="SQL, the looking up of what was found, and the embedder included"
     )
+
+
+def _by_hand(memory: Memory, texts: Iterator[str], many: int, size: Size) -> Iterator[dict[str, Any]]:
+    """Add facts by hand and correct them, one after the other: no model is asked, so the verb's time is the engine's."""
+    added: list[str] = []
+
+    def add() -> None:
+        added.append(memory.facts.add(next(texts).replace("I bought", "Bought"), USER).fact_id or "")
+
+    def correct() -> None:
+        memory.facts.correct(added.pop(), next(texts).replace("I bought", "Bought"), "misheard")
+
+    for verb, work in (("add", add), ("correct", correct)):
+        runs = [seconds * 1_000 for seconds in timed(work, runs=MEASURED[size], warm=1 if verb == "add" else 0)]
+        yield figure(f"{verb} a fact by hand, {many:,} there", runs, "ms", aim=AIM_BY_HAND_MS)
 
 
 def _nearest(many: int, questions: int) -> Iterator[dict[str, Any]]:

@@ -30,6 +30,7 @@ RELATIONS = ("none", "update", "duplicate", "conflict", "complementary", "update
 VERBS = (
     *("say", "say", "say", "say", "say", "restore", "restore", "settle", "settle", "judge", "judge", "judge"),
     *("undo", "undo", "undo", "redo", "redo", "probe", "probe"),
+    *("correct", "correct", "add", "add", "retire", "expire", "expire", "settle"),
 )
 State = tuple[Any, ...]
 
@@ -47,6 +48,7 @@ class Play:
 
     def step(self, verb: str, one: int, other: int) -> None:
         known = {"say": self._say, "restore": self._restore, "settle": self._settle, "judge": self._judge}
+        known |= {"correct": self._correct, "add": self._add, "retire": self._retire, "expire": self._expire}
         known |= {"undo": self._undo, "redo": self._redo, "probe": self._probe, "forget": self._forget}
         known |= {"erase": self._erase}
         action = known[verb](one, other)
@@ -103,9 +105,44 @@ class Play:
         if not waiting:
             return None
         decide = self.memory.facts.approve if other % 2 else self.memory.facts.reject
+        content = f"{TEXTS[other % len(TEXTS)]}, really" if other % 3 == 0 else None
         try:
-            return decide(waiting[one % len(waiting)].id).action_id
+            return decide(waiting[one % len(waiting)].id, content=content).action_id
         except errors.ReviewError:
+            return None
+
+    def _correct(self, one: int, other: int) -> str | None:
+        """Set right the words of a fact, and at times when it began."""
+        facts = self._facts()
+        begins = f"20{10 + other % 10}" if other % 2 else None
+        try:
+            chosen = facts[one % len(facts)].id if facts else "none"
+            return self.memory.facts.correct(chosen, TEXTS[other % len(TEXTS)], "Misheard", valid_from=begins).action_id
+        except (errors.ReviewError, errors.FactError):
+            return None
+
+    def _add(self, one: int, other: int) -> str:
+        until = "2999-01" if other % 3 == 0 else None
+        return self.memory.facts.add(
+            TEXTS[one % len(TEXTS)], USERS[one // len(TEXTS) % 2], subject="Tea", expires_at=until, reason="Told me"
+        ).action_id
+
+    def _retire(self, one: int, other: int) -> str | None:
+        """End up to two facts at once."""
+        active = [fact.id for fact in self._facts() if fact.status == "active"]
+        chosen = active[one % len(active) :][: 1 + other % 2] if active else []
+        try:
+            return self.memory.facts.retire(chosen, ended_at="2026-04" if other % 3 else None).action_id if chosen else None
+        except errors.FactError:
+            return None
+
+    def _expire(self, one: int, other: int) -> str | None:
+        active = [fact.id for fact in self._facts() if fact.status == "active"]
+        chosen = active[one % len(active) :][: 1 + other % 2] if active else []
+        try:
+            at = None if other % 4 == 0 else f"29{10 + other % 90}"
+            return self.memory.facts.expire(chosen, at, reason="Until then").action_id if chosen else None
+        except (errors.ReviewError, errors.FactError):
             return None
 
     def _judge(self, one: int, other: int) -> str | None:
@@ -174,7 +211,17 @@ class Play:
 
     def _of(self, user: str) -> State:
         facts = sorted(
-            (one.id, one.content, one.status, one.cause, one.superseded_by, len(one.origins)) for one in self._listed(user)
+            (
+                one.id,
+                one.content,
+                one.status,
+                one.cause,
+                one.superseded_by,
+                len(one.origins),
+                str(one.expires_at),
+                str(one.valid_to),
+            )
+            for one in self._listed(user)
         )
         proposals = sorted((one.id, one.new.id, tuple(old.id for old in one.old)) for one in self.memory.facts.proposals(user))
         relations = sorted((one.source_id, one.target_id, one.kind) for one in self.memory.facts.relations(user))

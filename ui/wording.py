@@ -115,6 +115,10 @@ VERBS = {
     "confirm_fact": "approved a fact",
     "withdraw_fact": "rejected a fact",
     "skip_fact": "skipped a fact",
+    "correct_fact": "corrected a fact",
+    "add_fact": "added a fact",
+    "retire_fact": "ended facts",
+    "expire_fact": "set when facts expire",
 }
 
 # --- tree ----------------------------------------------------------------------------------------------------------

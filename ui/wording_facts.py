@@ -67,6 +67,8 @@ CAUSES = {
     "merged": "It is part of a fuller one",
     "person": "Somebody said so",
     "corrected": "It was put right: it was never so",
+    "retired": "Somebody said that it has ended",
+    "expired": "It has expired",
 }
 BECAUSE = "{cause}: “{reason}”"
 EVIDENCE = "Show the evidence"
@@ -107,7 +109,11 @@ WOULD = {
     "merged": "Would join both into one",
     "corrected": "Would put the older one right: it was never so",
 }
-DOUBTS = {"model": "the model was not sure", "second_opinion": "the engine's comparison doubts it"}
+DOUBTS = {
+    "model": "the model was not sure",
+    "second_opinion": "the engine's comparison doubts it",
+    "by_hand": "it was added by hand and speaks of the same thing",
+}
 OLD, NEW = "Earlier", "Later"
 APPROVE, REJECT = "That is right", "Keep both"
 

@@ -6,41 +6,23 @@ Source: API "Commands".
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from memoir_engine.api import cli_facts
+from memoir_engine.api.cli_frame import AsJson, DataDir, errors_shown, opened, print_json, settings
 from memoir_engine.api.sync import Memory
-from memoir_engine.core.errors import MemoirError
 from memoir_engine.core.events import Reindexing, Stamped
 from memoir_engine.core.results import Category
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="See, question, correct and undo what an AI remembers.")
 
+app.add_typer(cli_facts.app, name="facts")
+
 SHOWN_CHARS = 160  # of a passage
-DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder of the memory; else the configured one.")]
-
-
-@contextmanager
-def opened(data_dir: Path | None) -> Iterator[Memory]:
-    """Open the configured memory."""
-    with errors_shown(), Memory(**_settings(data_dir)) as memory:
-        yield memory
-
-
-@contextmanager
-def errors_shown() -> Iterator[None]:
-    """End the command with the message and the remedy of an error of Memoir."""
-    try:
-        yield
-    except MemoirError as error:
-        typer.echo(f"{error}\n→ {error.remedy}", err=True)
-        raise typer.Exit(1) from error
 
 
 @app.command()
@@ -144,14 +126,13 @@ def export(file: Path, data_dir: DataDir = None) -> None:
 @app.command("import")
 def import_(file: Path, data_dir: DataDir = None) -> None:
     """Fill an empty memory with what was exported, on whichever database is configured."""
-    with errors_shown(), Memory.import_(file, **_settings(data_dir)) as memory:
+    with errors_shown(), Memory.import_(file, **settings(data_dir)) as memory:
         head = memory.audit.head()
     typer.echo(f"imported and verified: {head.seq} events, head {head.hash}")
 
 
 people = typer.Typer(no_args_is_help=True, help="See, export and erase what is kept of a person.")
 app.add_typer(people, name="people")
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @people.command("list")
@@ -160,7 +141,7 @@ def list_people(as_json: AsJson = False, data_dir: DataDir = None) -> None:
     with opened(data_dir) as memory:
         listed = memory.people.list()
     if as_json:
-        _print_json([asdict(person) for person in listed])
+        print_json([asdict(person) for person in listed])
     for person in () if as_json else listed:
         typer.echo(f"{person.user_id}: {person.facts} facts, {person.sessions} conversations, {person.runs} runs")
 
@@ -192,7 +173,7 @@ def export_person(user_id: str, file: Path, as_json: AsJson = False, data_dir: D
     with opened(data_dir) as memory:
         written = memory.people.export(user_id, file)
     if as_json:
-        _print_json(asdict(written))
+        print_json(asdict(written))
     else:
         typer.echo(f"{written.path}: {written.bytes} bytes, {written.rows['facts']} facts, {written.rows['messages']} messages")
 
@@ -210,24 +191,16 @@ def erase_person(
         if not preview:
             action = memory.people.erase(user_id, reason)
             shown = {"action": action.action_id, "at": action.at}
-            _print_json(shown) if as_json else typer.echo(f"erased, as action {action.action_id}")
+            print_json(shown) if as_json else typer.echo(f"erased, as action {action.action_id}")
             return
         effect = memory.people.preview_erase(user_id)
     if as_json:
-        _print_json(asdict(effect))
+        print_json(asdict(effect))
         return
     for place in effect.places:
         typer.echo(f"goes: {place.count} {place.says}")
     for left in effect.remains:
         typer.echo(f"remains: {left.count} in {left.place}: {left.why}")
-
-
-def _print_json(value: Any) -> None:
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=1, default=str))
-
-
-def _settings(data_dir: Path | None) -> dict[str, Any]:
-    return {} if data_dir is None else {"data_dir": data_dir}
 
 
 def _bytes(path: Path) -> bytes:

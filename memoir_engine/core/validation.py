@@ -18,11 +18,13 @@ from memoir_engine.core.errors import (
     ActionNotFound,
     CategoryNotFound,
     ChunkNotFound,
+    FactContentInvalid,
     InvalidSetting,
     MemoirError,
     RunNotFound,
     SourceNotFound,
 )
+from memoir_engine.core.results.facts import CONTENT_CHARS
 from memoir_engine.core.run import ALL_ROLES, Actor
 
 MOST_ID = 2**63 - 1
@@ -45,6 +47,14 @@ def text(name: str, value: object) -> str:
 def raw_text(name: str, value: object, advice: str = "Give a str.") -> str:
     """Return a text of any characters: it is only counted or cut, or checked later, where the place of a bad one is known."""
     return value if isinstance(value, str) else refuse(name, value, "it must be a text", advice)
+
+
+def fact_content(value: object) -> str:
+    """Return the words of a fact, on one line. Raises FactContentInvalid, InvalidSetting."""
+    words = " ".join(text("content", value).split())
+    if not 1 <= len(words) <= CONTENT_CHARS:
+        raise FactContentInvalid(limit=CONTENT_CHARS, count=len(words))
+    return words
 
 
 def reason(value: object) -> str | None:

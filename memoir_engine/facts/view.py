@@ -1,4 +1,4 @@
-"""`memory.facts`: list facts, follow them through time, restore, settle and forget them.
+"""`memory.facts`: list facts, follow them through time, restore and settle them; `by_hand` holds what changes them by hand.
 
 Invariants: every read and write below carries the owner, so that another user's fact answers like a missing one. Roles are
 checked here: everybody reads their own facts, auditors change them, admins forget them.
@@ -7,28 +7,26 @@ Source: API "Facts"; TIMEM; DESIGN §6 (who and whose).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Literal
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import FactNotFound, InvalidSetting
+from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.facts import FactLineage, FactProposal, FactRelation, FactStatus, FactView, ForgetPreview
+from memoir_engine.facts.by_hand import FactEdits, Ids, fact_uid, fact_uids
 from memoir_engine.facts.recall import Moment, moment_of, valid_moment
 from memoir_engine.runtime import access, messages
-from memoir_engine.runtime.access import needs_admin, needs_auditor
-from memoir_engine.runtime.engine import View
+from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.store.facts import facts, reviews
 from memoir_engine.store.facts import forget as facts_forget
 
-UID_CHARS = 36
 STATES = ("open", "approved", "rejected")
 
 
-class FactsView(View):
+class FactsView(FactEdits):
     """Facts of the users whom the actor may see."""
 
     def list(
@@ -50,7 +48,7 @@ class FactsView(View):
         if status not in (None, "active", "outdated"):
             advice = "Use 'active' or 'outdated', or leave it out."
             raise InvalidSetting(name="status", value=status, problem="there is no such status", advice=advice)
-        last = None if before is None else _fact_uid(before)
+        last = None if before is None else fact_uid(before)
         when, at = moment_of(as_of), valid_moment(valid_at)
         session = None if session_id is None else messages.session(session_id)
         return self._read(
@@ -61,12 +59,12 @@ class FactsView(View):
 
     def get(self, fact_id: str, as_of: Moment | None = None) -> FactView:
         """Return one fact. Raises FactNotFound, also for a fact of somebody else."""
-        whose, uid, when = access.any_of(self._actor), _fact_uid(fact_id), moment_of(as_of)
+        whose, uid, when = access.any_of(self._actor), fact_uid(fact_id), moment_of(as_of)
         return self._read(lambda tx: facts.get(tx, whose, uid, when))
 
     def lineage(self, fact_id: str, as_of: Moment | None = None) -> FactLineage:
         """Return the facts it replaced and those that replaced it, oldest first. Raises FactNotFound."""
-        whose, uid, when = access.any_of(self._actor), _fact_uid(fact_id), moment_of(as_of)
+        whose, uid, when = access.any_of(self._actor), fact_uid(fact_id), moment_of(as_of)
         return self._read(lambda tx: facts.lineage(tx, whose, uid, when))
 
     def relations(
@@ -78,7 +76,7 @@ class FactsView(View):
         """
         most, last = validation.limit(limit), None if after is None else _checked_relation(after)
         if fact_id is not None:
-            whose, uid = access.any_of(self._actor), _fact_uid(fact_id)
+            whose, uid = access.any_of(self._actor), fact_uid(fact_id)
             return self._read(lambda tx: facts.relations(tx, whose, uid, limit=most, after=last))
         owner = access.whose(self._actor, user_id)
         return self._read(lambda tx: facts.relations(tx, owner, limit=most, after=last))
@@ -110,58 +108,40 @@ class FactsView(View):
         Raises NotAllowed, FactNotFound, FactNotOutdated.
         """
         needs_auditor(self._actor, "restore a fact")
-        return self._decide(reviews.restore, _fact_uid(fact_id), reason, f"fact {fact_id} to be in force again")
+        return self._decide(reviews.restore, fact_uid(fact_id), reason, f"fact {fact_id} to be in force again")
 
-    def approve(self, proposal_id: int, reason: str | None = None) -> Action:
-        """Carry out a proposal. Raises NotAllowed, ProposalNotFound."""
+    def approve(self, proposal_id: int, reason: str | None = None, *, content: str | None = None) -> Action:
+        """Carry out a proposal. content: the right words of the fact that stays in force, set right in the same action.
+
+        Raises NotAllowed, ProposalNotFound, FactContentInvalid, NothingChanges.
+        """
         needs_auditor(self._actor, "approve a proposal")
         number = validation.cursor("proposal_id", proposal_id)
-        return self._decide(reviews.approve, number, reason, f"the proposal {proposal_id}")
+        return self._decide(partial(reviews.approve, content=_words(content)), number, reason, f"the proposal {proposal_id}")
 
-    def reject(self, proposal_id: int, reason: str | None = None) -> Action:
-        """Leave both facts as they are. Raises NotAllowed, ProposalNotFound."""
+    def reject(self, proposal_id: int, reason: str | None = None, *, content: str | None = None) -> Action:
+        """Leave both facts in force. content: the right words of the newer one, set right in the same action.
+
+        Raises NotAllowed, ProposalNotFound, FactContentInvalid, NothingChanges.
+        """
         needs_auditor(self._actor, "reject a proposal")
         number = validation.cursor("proposal_id", proposal_id)
-        return self._decide(reviews.reject, number, reason, f"the proposal {proposal_id}")
+        return self._decide(partial(reviews.reject, content=_words(content)), number, reason, f"the proposal {proposal_id}")
 
-    def preview_forget(self, fact_id: str) -> ForgetPreview:
-        """Return what `forget` would erase, by place, and where its words would remain. Raises FactNotFound."""
-        whose, uid = access.any_of(self._actor), _fact_uid(fact_id)
-        return self._read(lambda tx: facts_forget.preview(tx, whose, uid))
-
-    def forget(self, fact_id: str, reason: str) -> Action:
-        """Erase a fact for good: its words, the words in messages that state it, its vector, every prompt and reply with them.
-
-        Its parts and the merged facts made of it are erased with it; other parts of those become active again. A tombstone
-        keeps that there was a fact, who had it forgotten, when and why. Raises NotAllowed, FactNotFound.
-        """
-        needs_admin(self._actor, "forget a fact")
-        whose, uid, why = access.any_of(self._actor), _fact_uid(fact_id), validation.text("reason", reason)
-        planned = self._read(lambda tx: facts_forget.plan_forget(tx, whose, uid))
-        forget = partial(facts_forget.forget, plan=planned)
-        action = self._decide(forget, uid, why, "the forgetting of a fact")
-        self._engine.nearness.kept.forget()
-        self._engine.db.compact()
-        return action
-
-    def _decide(self, work: Callable[..., Action], subject: object, reason: str | None, operation: str) -> Action:
-        """Perform an action on a fact or a proposal."""
-        whose, reason, signature = access.any_of(self._actor), validation.reason(reason), self._engine.signature(self._actor)
-        return self._engine.db.write(lambda tx: work(tx, whose, subject, reason=reason, **signature), operation=operation)
+    def preview_forget(self, fact_ids: Ids) -> ForgetPreview:
+        """Return what `forget` would erase, by place, and where the words would remain. Raises FactNotFound."""
+        whose, uids = access.any_of(self._actor), fact_uids(fact_ids)
+        return self._read(lambda tx: facts_forget.preview(tx, whose, uids))
 
 
-def _fact_uid(fact_id: object) -> str:
-    """Check a fact id. Raises FactNotFound for an id that no fact can have, as for one that no fact has."""
-    uid = validation.text("fact_id", fact_id)
-    if len(uid) > UID_CHARS or not uid.isascii():
-        raise FactNotFound(fact_id=uid[:UID_CHARS])
-    return uid
+def _words(content: object) -> str | None:
+    return None if content is None else validation.fact_content(content)
 
 
 def _checked_relation(after: object) -> FactRelation:
     """Check the last relation of the previous page."""
     if isinstance(after, FactRelation):
         kind = validation.text("after.kind", after.kind)
-        return replace(after, source=_fact_uid(after.source), target=_fact_uid(after.target), kind=kind)
+        return replace(after, source=fact_uid(after.source), target=fact_uid(after.target), kind=kind)
     advice = "Give the last relation of the page before, as relations() returned it."
     raise InvalidSetting(name="after", value=after, problem="not a valid relation: expected a FactRelation", advice=advice)

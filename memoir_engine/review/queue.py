@@ -172,23 +172,31 @@ class Reviews(FactReviews):
         checked = _steps(steps)
         return self._read(lambda tx: item.preview(tx, checked, _filing_decision, actor=self._actor.name))
 
-    def approve(self, key: str, reason: str | None = None) -> Action:
-        """Confirm that the item is right. Raises NotAllowed, ReviewItemNotFound, ReviewOvertaken, NothingChanges."""
-        return self._verdict(key, "approve", reason)
+    def approve(self, key: str, reason: str | None = None, *, content: str | None = None) -> Action:
+        """Confirm that the item is right.
 
-    def reject(self, key: str, reason: str | None = None) -> Action:
-        """Reject a filing whose right place is unknown: the chunk leaves the tree until somebody files it."""
-        return self._verdict(key, "reject", reason)
+        content: of a fact or a proposal, the right words of the fact that stays in force, set right in the same action.
+        Raises NotAllowed, ReviewItemNotFound, ReviewOvertaken, NothingChanges, FactContentInvalid.
+        """
+        return self._verdict(key, "approve", reason, content)
+
+    def reject(self, key: str, reason: str | None = None, *, content: str | None = None) -> Action:
+        """Reject a filing whose right place is unknown: the chunk leaves the tree until somebody files it.
+
+        A rejected proposal leaves its facts in force, a rejected fact is outdated. content: as in `approve`; a fact is then not
+        rejected, but set right.
+        """
+        return self._verdict(key, "reject", reason, content)
 
     def skip(self, key: str, reason: str | None = None) -> Action:
         """Put the item off: it comes last."""
         return self._verdict(key, "skip", reason)
 
-    def _verdict(self, key: str, verdict: Verdict, reason: str | None) -> Action:
+    def _verdict(self, key: str, verdict: Verdict, reason: str | None, content: str | None = None) -> Action:
         """Decide over whatever the present state is."""
         needs_auditor(self._actor, verdict)
         engine, signature = self._engine, self._engine.signature(self._actor)
-        step = ReviewStep(signature["action_id"], validation.text("key", key), verdict, reason=reason)
+        step = ReviewStep(signature["action_id"], validation.text("key", key), verdict, reason=reason, content=content)
         if _is_of_fact(step):
             about, whose = fact_decision(step), access.any_of(self._actor)
             return engine.db.write(
@@ -239,8 +247,12 @@ def fact_decision(step: ReviewStep) -> FactDecision:
         if value not in choices:
             advice = "A fact can be approved, rejected or skipped."
             raise InvalidSetting(name=name, value=value, problem="not valid for a fact", advice=advice)
+    if step.content is not None and step.verdict == "skip":
+        problem, advice = "what is put off is not set right", "Approve or reject with content=…, or leave it out."
+        raise InvalidSetting(name="content", value=step.content, problem=problem, advice=advice)
     reason = None if step.reason is None else validation.text("reason", step.reason)
-    return FactDecision(_checked_fact_key(step.key), step.verdict, reason, step.seen)
+    content = None if step.content is None else validation.fact_content(step.content)
+    return FactDecision(_checked_fact_key(step.key), step.verdict, reason, step.seen, content)
 
 
 def _checked_fact_key(key: object) -> FactKey:
@@ -264,6 +276,8 @@ def _filing_decision(step: ReviewStep) -> ReviewDecision:
     """Check a step about a filing. Raises InvalidSetting; ReviewItemNotFound for an invalid key."""
     _check_choice("verdict", step.verdict, get_args(Verdict))
     _check_choice("seen", step.seen, get_args(ReviewState))
+    if step.content is not None:
+        raise InvalidSetting(name="content", value=step.content, problem="it is of facts only", advice="Leave it out.")
     id_of_caller("step_id", step.step_id)
     key = read_key(validation.text("key", step.key))
     if key is None or max(key) > validation.MOST_ID:

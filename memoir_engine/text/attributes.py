@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from memoir_engine.text.clauses import is_past, predicate, tense_of
+from memoir_engine.text.clauses import complement, is_about, is_past, predicate, tense_of
 from memoir_engine.text.terms import tokens, word_list
 
 Width = Literal["country", "part", "place"]
@@ -304,6 +304,7 @@ SAME = 0.8  # of their words: one of them may say a little more
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NUMBER = re.compile(r"\d+(?:[.:,/]\d+)*")
+_HIRAGANA = re.compile("[\u3041-\u309f\u79c1\u50d5]")  # endings and particles, and two words for "I"
 _SILENT = frozenset("a an the is are was were be been am do does did has have had very really quite so that this it".split())
 _NOT = frozenset(word_list("negations"))
 
@@ -351,6 +352,24 @@ def subject_key(subject: str) -> str:
     for article in ("the ", "a ", "an "):
         plain = plain.removeprefix(article)
     return plain
+
+
+def speaks_of_same(one: str, other: str, subjects: tuple[str, str]) -> bool:
+    """Return True if both speak of one thing of one subject: an attribute that one has one of, a noun, or much the same."""
+    if subject_key(subjects[0]) != subject_key(subjects[1]):
+        return False
+    if read_slots(one).keys() & read_slots(other).keys():
+        return True
+    mine, theirs = (content_stems(text, subjects[0]) for text in (one, other))
+    if not mine & theirs:
+        return False
+    heads = complement(one)[2], complement(other)[2]
+    return len(mine & theirs) > 1 or is_about(heads[0], theirs) or is_about(heads[1], mine)
+
+
+def content_stems(text: str, subject: str) -> frozenset[str]:
+    """Return the stems of a statement without those of its subject's name, and without endings and particles."""
+    return frozenset(stem for stem in tokens(text) if not _HIRAGANA.search(stem)) - set(tokens(subject))
 
 
 @lru_cache(maxsize=20_000)

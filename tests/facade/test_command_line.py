@@ -116,3 +116,34 @@ def test_what_is_kept_of_a_person_is_listed_shown_exported_and_erased(run, tmp_p
     unknown = run("people", "report", "ana")
     assert (unknown.exit_code, "[mem][E620]" in unknown.output) == (1, True)
     assert run("verify").output.endswith("verified\n")
+
+
+def test_facts_are_added_corrected_ended_and_forgotten(run) -> None:  # type: ignore[no-untyped-def]
+    added = json.loads(run("facts", "add", "Lives in Berne", "--user", "ana", "--metadata", '{"topic": "home"}', "--json").output)
+    assert (added["verb"], added["known"]) == ("add_fact", False)
+    seen = run("facts", "correct", added["fact_id"], "Lives in Bern", "--preview")
+    assert (seen.exit_code, seen.output.startswith("about: ")) == (0, True)
+    corrected = json.loads(run("facts", "correct", added["fact_id"], "Lives in Bern", "--reason", "Misspelt", "--json").output)
+    listed = json.loads(run("facts", "list", "--user", "ana", "--json").output)
+    assert [(fact["content"], fact["cause"]) for fact in listed] == [("Lives in Bern", None), ("Lives in Berne", "corrected")]
+    assert "from person, local" in run("facts", "show", corrected["fact_id"]).output
+    assert run("facts", "expire", corrected["fact_id"], "--at", "2999").exit_code == 0
+    assert "expires 2999-01-01" in run("facts", "list", "--user", "ana").output
+    assert run("facts", "expire", corrected["fact_id"], "--never").exit_code == 0
+    assert run("facts", "retire", corrected["fact_id"]).exit_code == 0
+    assert run("facts", "restore", corrected["fact_id"]).output.startswith("Brought a fact back into force")
+    assert run("facts", "forget", corrected["fact_id"], "--reason", "asked", "--yes").exit_code == 0
+    assert run("facts", "list", "--user", "ana").output == "no facts\n"
+    assert run("verify").exit_code == 0
+
+
+def test_a_fact_that_cannot_be_changed_so_ends_with_1_and_says_what_to_do(run) -> None:  # type: ignore[no-untyped-def]
+    added = json.loads(run("facts", "add", "Lives in Bern", "--json").output)["fact_id"]
+    past = run("facts", "expire", added, "--at", "2001")
+    assert (past.exit_code, "[mem][E609]" in past.output, "→ Give a time to come" in past.output) == (1, True, True)
+    assert run("facts", "retire", "nobody").exit_code == 1
+    refused = run("facts", "correct", added, "", "--preview", "--json")
+    assert (refused.exit_code, json.loads(refused.output)["possible"]) == (1, False)
+    assert run("facts", "add", "x", "--metadata", "{").exit_code == 1
+    assert run("facts", "expire", added).exit_code == 2
+    assert run("facts", "forget", added, "--reason", "asked").exit_code == 1

@@ -72,7 +72,8 @@ READING = {
     "review.proposal",
     *(f"sessions.{verb}" for verb in ("list", "list_sessions", "get", "get_session_history", "export_session")),
     "sessions.preview_retention",
-    *(f"facts.{verb}" for verb in ("list", "get", "lineage", "relations", "counts", "users", "proposals", "preview_forget")),
+    *(f"facts.{verb}" for verb in ("list", "get", "lineage", "relations", "counts", "users", "proposals", "preview")),
+    "facts.preview_forget",
     *(f"people.{verb}" for verb in ("list", "get", "report", "export", "preview_erase")),
     *(f"reports.{verb}" for verb in ("source", "category", "run", "person")),
 }

@@ -179,6 +179,8 @@ class Action:
     """Change by one person (or run) in one go; `events` in order, undone as one.
 
     `says` is its verb and `changes` its effects in words, many events as one line: in the lists of the audit.
+    What corrects, adds or ends facts names them, the new one first; known: what was to be added was known already, and has one
+    origin more; proposals: of the questions that it put to a person.
     """
 
     action_id: str
@@ -192,6 +194,13 @@ class Action:
     events: tuple[AuditEvent, ...] = ()
     changes: tuple[Change, ...] = ()
     says: str = ""
+    fact_ids: tuple[str, ...] = ()
+    known: bool = False
+    proposals: tuple[int, ...] = ()
+
+    @property
+    def fact_id(self) -> str | None:
+        return self.fact_ids[0] if self.fact_ids else None
 
 
 @dataclass(frozen=True)

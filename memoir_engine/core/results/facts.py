@@ -303,3 +303,35 @@ class ForgetPreview:
     again: tuple[FactView, ...] = ()
     stays: dict[str, int] = field(default_factory=dict)
     elsewhere: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class FactPreview:
+    """What follows from putting facts right by hand, before it is done. Computed by the code that does it; changes nothing.
+
+    problem, remedy: what the verb would refuse, and what to do about it; None and "" if it is possible.
+    facts: those it is about, as they stand; content: the words of the new one, of a correction or an addition.
+    merged: facts that were put together into these, or that these were put together into. relations, proposals: about them.
+    gives_way: facts that gave way to them. runs: questions and answers that used them, the latest first; conversations: where
+    they were said. known: the fact that says already what is to be added; close: those that a person will be asked about.
+    erases: of `forget`, what would be erased.
+    """
+
+    verb: str
+    problem: str | None = None
+    remedy: str = ""
+    facts: tuple[FactView, ...] = ()
+    content: str | None = None
+    merged: tuple[FactView, ...] = ()
+    gives_way: tuple[FactView, ...] = ()
+    proposals: tuple[FactProposal, ...] = ()
+    relations: tuple[FactRelation, ...] = ()
+    runs: tuple[str, ...] = ()
+    conversations: tuple[str, ...] = ()
+    known: FactView | None = None
+    close: tuple[FactView, ...] = ()
+    erases: ForgetPreview | None = None
+
+    @property
+    def possible(self) -> bool:
+        return self.problem is None

@@ -103,6 +103,7 @@ class ReviewStep:
     step_id: made once by the reviewer (26 characters, as a run's id); the same id again is done once. It is the action's id.
     category_id: where to file it, with refile. seen: the state it was shown in; a decided item is overruled only from the state
     seen. Without `seen`, reviewers may overwrite only their own verdict.
+    content: of a fact or a proposal, the right words of the fact that stays in force, set right in the same action.
     """
 
     step_id: str
@@ -111,6 +112,7 @@ class ReviewStep:
     category_id: int | None = None
     reason: str | None = None
     seen: ReviewState | None = None
+    content: str | None = None
 
 
 @dataclass(frozen=True)

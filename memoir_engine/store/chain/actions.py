@@ -82,6 +82,7 @@ class OpenAction:
         self._hash: str = head.hash
         self._at = max(clock.now().astimezone(UTC), moment_of(head.at) + _MICROSECOND)
         self._rows: list[dict[str, Any]] = []
+        self._reason: str | None = None
         self.id = action_id or new_id(self._at)
         self._row: dict[str, Any] = {"id": self.id, "verb": verb, "actor": check_field(actor, "actor"), "at": stamp(self._at)}
 
@@ -99,7 +100,8 @@ class OpenAction:
 
         Where nothing is said there is no payload: most turns of a conversation have no reason, and it would weigh as much as one.
         """
-        body = {"reason": None if reason is None else check_text(reason, "reason"), **more}
+        self._reason = None if reason is None else check_text(reason, "reason")
+        body = {"reason": self._reason, **more}
         paper = put_payloads(self._tx, [body])[0] if more or reason is not None else NOTHING_SAID
         self._row |= {"run_id": run_id, "undoes": undoes, "payload": paper}
         self._row = seal(tables.action, [self._row])[0]
@@ -114,6 +116,17 @@ class OpenAction:
         row = {"seq": seq, "at": at, "action_id": self.id, "kind": kind, "body": canonical(body), "payload": payload}
         self._rows.append(row)
         return seq
+
+    def written(self) -> Action:
+        """Return the sealed action as `get` reads it; for those whose events carry no payloads."""
+        events = tuple(
+            AuditEvent(row["seq"], moment_of(row["at"]), self.id, row["kind"], parse(row["body"]), None, row["hash"])
+            for row in self._rows
+        )
+        row = self._row
+        return Action(
+            self.id, row["verb"], row["actor"], moment_of(row["at"]), self._reason, row["run_id"], row["undoes"], None, events
+        )
 
     def seal(self) -> AuditHead:
         """Hash the events in order, write them, move the head."""

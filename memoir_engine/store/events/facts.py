@@ -110,6 +110,9 @@ def _tuples(row: list[Any]) -> tuple[Any, ...]:
     return tuple(tuple(value) if isinstance(value, list) else value for value in row)
 
 
+MOVES = {"corrected": "fact.corrected", "retired": "fact.retired"}  # kinds of events that outdate a fact, by its cause
+
+
 def _undo_move(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Give the fact the status it had before; take it back where it had none."""
     tx, number, was = undo.tx, event.body["fact"], event.body.get("was", 0)
@@ -130,11 +133,14 @@ def _undo_move(undo: UndoContext, event: AuditEvent) -> Inverse:
         if before is None:
             rows.set_state(tx, action, "fact.withdrawn", number, None)
             return
-        kind = "fact.restored" if before.status == "active" else "fact.outdated"
+        kind = "fact.restored" if before.status == "active" else MOVES.get(before.cause or "", "fact.outdated")
+        kind = "fact.expires" if event.kind == "fact.expires" else kind
         kind = "fact.returned" if event.kind == "fact.withdrawn" else kind
         rows.set_state(tx, action, kind, number, before, again=_first_seq(tx, was))
 
-    return step(f"fact {number} {'is taken back' if before is None else f'is {before.status} again'}", move_back)
+    says = "is taken back" if before is None else f"is {before.status} again"
+    says = "expires as it did before" if event.kind == "fact.expires" else says
+    return step(f"fact {number} {says}", move_back)
 
 
 def _undo_proposal(undo: UndoContext, event: AuditEvent) -> Inverse:
@@ -317,6 +323,21 @@ KINDS = family(
         digests=(_fact_problems, _origin_problems),
     ),
     _status("fact.outdated", "fact was status again?", "fact {fact} is outdated", "{count} facts are outdated", apply=move_fact),
+    _status(
+        "fact.corrected",
+        "fact was status again?",
+        "fact {fact} is set right, and was never so",
+        "{count} facts are set right",
+        apply=move_fact,
+    ),
+    _status("fact.retired", "fact was status again?", "fact {fact} has ended", "{count} facts have ended", apply=move_fact),
+    _status(
+        "fact.expires",
+        "fact was status again?",
+        "it is set when fact {fact} expires",
+        "{count} facts get another expiry",
+        apply=move_fact,
+    ),
     _status("fact.restored", "fact was status again?", "fact {fact} holds again", "{count} facts hold again", apply=move_fact),
     _status("fact.withdrawn", "fact was status", "fact {fact} is taken back", "{count} facts are taken back", apply=move_fact),
     _status("fact.returned", "fact was status again", "fact {fact} stands again", "{count} facts stand again", apply=move_fact),

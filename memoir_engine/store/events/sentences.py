@@ -51,6 +51,10 @@ VERBS: dict[str, str] = {
     "confirm_fact": "Approved a fact",
     "withdraw_fact": "Rejected a fact",
     "skip_fact": "Skipped a fact",
+    "correct_fact": "Set a fact right",
+    "add_fact": "Added a fact",
+    "retire_fact": "Ended a fact",
+    "expire_fact": "Set when a fact expires",
 }
 
 

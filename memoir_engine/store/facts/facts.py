@@ -10,17 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import groupby
-from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import BindParameter, ColumnElement, Integer, Select, bindparam, case, func, literal_column, not_, or_, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Integer,
+    Select,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    not_,
+    or_,
+    select,
+)
 
 from memoir_engine.core.errors import FactNotFound
 from memoir_engine.core.results.facts import (
     FactCause,
     FactLineage,
-    FactOrigin,
     FactProposal,
     FactRelation,
     FactStatus,
@@ -29,13 +39,11 @@ from memoir_engine.core.results.facts import (
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import moment_of, parse, read_payloads
-from memoir_engine.store.chain.tombstones import NO_SALT
-from memoir_engine.store.conversations.messages import as_message, id_key
+from memoir_engine.store.conversations.messages import id_key
 from memoir_engine.store.db.database import now
 from memoir_engine.store.db.statements import FAR, Listed, Prepared, Tx, portions
-from memoir_engine.store.facts.rows import ACTIVE, NEVER_TRUE, OUTDATED, PERSON, REMEMBERED, KnownFact
-from memoir_engine.store.search.conversation_passages import record
-from memoir_engine.store.sources import sources
+from memoir_engine.store.facts import rows as rows_of_facts
+from memoir_engine.store.facts.rows import ACTIVE, NEVER_TRUE, OUTDATED, REMEMBERED, KnownFact
 from memoir_engine.store.tables.columns import UTCDateTime
 
 AsOf = int | datetime | None  # now, a seq, or a time
@@ -47,7 +55,7 @@ _MINE = _F.owner == bindparam("owner")
 
 def in_force(at: datetime | BindParameter[datetime], columns: Any = _S) -> ColumnElement[bool]:
     """Return the condition for states that are active at that time: what has expired by then is not."""
-    return (columns.status == ACTIVE) & (columns.expires_at.is_(None) | (columns.expires_at > at))
+    return and_(columns.status == ACTIVE, or_(columns.expires_at.is_(None), columns.expires_at > at))
 
 
 _ACTIVE = Listed(
@@ -107,27 +115,24 @@ def latest(tx: Tx, owner: str, most: int) -> list[KnownFact]:
     ]
 
 
+_STATEMENTS = Prepared(select(_F.id, _F.content, _F.subject).where(_MINE, _F.id > bindparam("since"), REMEMBERED).order_by(_F.id))
+
+
+def statements_since(tx: Tx, owner: str, since: int) -> list[tuple[int, str, str]]:
+    """Return number, content and subject of the owner's facts after that number, whatever their state."""
+    return [tuple(row) for row in _STATEMENTS.rows(tx, {"owner": owner, "since": since})]
+
+
 _E, _O, _M = tables.audit_event.c, tables.fact_origin.c, tables.message.c
 _EVENTS = Listed(lambda among: select(_E.seq, _E.at, _E.action_id).where(among(_E.seq)))
 _BESIDE = Listed(
     lambda among: select(_F.id, _F.uid, REMEMBERED.label("remembered"), _F.valid_from, _F.from_precision).where(among(_F.id))
-)
-_TEXTS = Listed(
-    lambda among: select(tables.message).where(_M.session_number == bindparam("number"), among(_M.n), _M.salt != NO_SALT)
 )
 _BEFORE = Listed(
     lambda among: (
         select(_S.fact_id, _S.superseded_by)
         .where(among(_S.superseded_by), _S.from_seq <= bindparam("since"), _S.to_seq > bindparam("until"))
         .order_by(_S.fact_id)
-    )
-)
-_ORIGINS = Listed(
-    lambda among: (
-        select(tables.fact_origin, tables.cut.c.cut_id)
-        .outerjoin(tables.cut, tables.cut.c.id == _O.cut)
-        .where(among(_O.fact_id), _O.from_seq <= bindparam("since"), _O.to_seq > bindparam("until"))
-        .order_by(_O.fact_id, _O.n)
     )
 )
 
@@ -158,7 +163,7 @@ class _Standing(NamedTuple):
 
 def _standing(row: Any, event_by_seq: Mapping[int, tuple[datetime, str]], at: datetime) -> _Standing:
     if row.status == ACTIVE and row.expires_at is not None and row.expires_at <= at:
-        return _Standing(OUTDATED, "expired", row.expires_at, row.expires_at)
+        return _Standing("outdated", "expired", row.expires_at, row.expires_at)
     moved_at = None if row.since == row.recorded_seq else event_by_seq[row.since][0]
     return _Standing(row.status, row.cause, row.ended_at, moved_at)
 
@@ -175,7 +180,7 @@ def views(tx: Tx, rows: Sequence[Any], read: Reading) -> tuple[FactView, ...]:
     others += [number for olds in superseded.values() for number in olds]
     neighbours = {row.id: row for row in _BESIDE.rows(tx, others)}
     reasons = read_payloads(tx, (row.payload for row in rows))
-    origins = _origins(tx, numbers, view)
+    origins = rows_of_facts.origin_views(tx, numbers, view)
     uids = {number: row.uid for number, row in neighbours.items() if row.remembered}  # forgotten facts are not linked
     stands = [_standing(row, event_by_seq, read.at) for row in rows]
     return tuple(
@@ -222,54 +227,6 @@ def _until(row: Any, ended_at: datetime | None, successor: Any | None) -> dict[s
 def events(tx: Tx, seqs: Iterable[int]) -> dict[int, tuple[datetime, str]]:
     """Return the time and action of each event."""
     return {row.seq: (moment_of(row.at), row.action_id) for row in _EVENTS.rows(tx, seqs)}
-
-
-def _origins(tx: Tx, numbers: Sequence[int], view: dict[str, int]) -> dict[int, list[FactOrigin]]:
-    """Return the origins of facts. A quote is shown only while the text of its message is the one it was taken from."""
-    rows = _ORIGINS.rows(tx, numbers, **view)
-    places = sorted({(row.session_number, row.message) for row in rows if row.session_number is not None})
-    texts: dict[tuple[int, int], tuple[str, str]] = {}
-    for session, group in groupby(places, key=itemgetter(0)):
-        for row in _TEXTS.rows(tx, [n for _, n in group], number=session):
-            texts[session, row.n] = (as_message(record(row, "")).text, row.digest)
-    quotes = _source_quotes(tx, [row for row in rows if row.source_id is not None])
-    origins: dict[int, list[FactOrigin]] = {}
-    for row in rows:
-        text, digest = texts.get((row.session_number, row.message), (None, None))
-        is_stated, is_intact = row.role == PERSON and row.session_number is None, digest == row.said
-        quote = text[row.start : row.end] if text is not None and is_intact and row.start is not None else None
-        if row.source_id is not None:
-            quote = quotes.get((row.fact_id, row.n))
-            is_intact = quote is not None
-        origin = FactOrigin(
-            conversation_id=row.conversation,
-            message=row.message,
-            message_id=row.message_id,
-            role=row.role,
-            speaker=row.speaker,
-            at=row.said_at,
-            start=row.start,
-            end=row.end,
-            quote=quote,
-            supported=is_stated or row.start is not None,
-            removed=not (is_stated or is_intact),
-            digest=row.said,
-            cut_id=row.cut_id,
-            kind="source" if row.source_id is not None else PERSON if is_stated else "message",
-            source_id=row.source_id,
-        )
-        origins.setdefault(row.fact_id, []).append(origin)
-    return origins
-
-
-def _source_quotes(tx: Tx, origins: Sequence[Any]) -> dict[tuple[int, int], str]:
-    """Return the words of origins in sources, by (fact, n); a source whose text is gone has none."""
-    by_source = sorted(origins, key=attrgetter("source_id"))
-    quotes: dict[tuple[int, int], str] = {}
-    for source_id, group in groupby(by_source, key=attrgetter("source_id")):
-        text = sources.text_left(tx, source_id)
-        quotes |= {(row.fact_id, row.n): text[row.start or 0 : row.end or 0] for row in group} if text else {}
-    return quotes
 
 
 ANY_OWNER: None = None
@@ -343,6 +300,11 @@ def number_of(tx: Tx, owner_filter: OwnerFilter, uid: str) -> int:
     if number is None:
         raise FactNotFound(fact_id=uid)
     return int(number)
+
+
+def uid_of(tx: Tx, number: int) -> str:
+    """Return the id that callers see, of a fact that is there."""
+    return str(tx.execute(select(_F.uid).where(_F.id == number)).scalar_one())
 
 
 def lineage(tx: Tx, owner_filter: OwnerFilter, uid: str, as_of: AsOf = None) -> FactLineage:

@@ -1,4 +1,4 @@
-"""Forget a fact: preview it, then do it in one action, finally.
+"""Forget facts: preview it, then do it in one action, finally.
 
 Invariant: once per action id. The fact's words, and those of the messages that say it, leave messages, payloads and vectors in
 the transaction that records it, together with its parts, its repetitions and the fuller facts merged from it; other parts of
@@ -30,7 +30,7 @@ from memoir_engine.store.conversations import retention
 from memoir_engine.store.conversations.messages import as_message
 from memoir_engine.store.db import database, ids
 from memoir_engine.store.db.statements import FAR, Tx, portions
-from memoir_engine.store.facts import facts, rows, vectors
+from memoir_engine.store.facts import by_hand, facts, rows, vectors
 from memoir_engine.store.facts.facts import OwnerFilter
 from memoir_engine.store.facts.reviews import APPROVED
 from memoir_engine.store.facts.rows import REMEMBERED, FactState
@@ -80,19 +80,23 @@ class ForgetPlan(NamedTuple):
     quoting: tuple[str, ...]
 
 
-def family(tx: Tx, number: int) -> FactFamily:
-    """Trace the fact through merges: a merged fact is newer than its parts, a repetition yields to an older one."""
+def family(tx: Tx, numbers: Collection[int]) -> FactFamily:
+    """Trace facts through merges: a merged fact is newer than its parts, a repetition yields to an older one.
+
+    What one of them was set right from says the same, and goes with it.
+    """
     c = tables.fact_status.c
     merged = select(c.fact_id, c.superseded_by, c.to_seq).where(c.cause == "merged")
+    wrong = select(c.fact_id).where(c.cause == "corrected", c.to_seq == FAR)
     same: set[int] = set()
     fuller: set[int] = set()
-    new = {number}
+    new = set(numbers)
     while new:
         same |= new
         rows = [row for end in (c.fact_id, c.superseded_by) for row in tx.execute(merged.where(end.in_(new)))]
         parts = {row.fact_id for row in rows if row.superseded_by in new and (_is_fuller(row) or row.to_seq == FAR)}
         twins = {row.superseded_by for row in rows if row.fact_id in new and not _is_fuller(row) and row.to_seq == FAR}
-        new = (parts | twins) - same
+        new = (parts | twins | set(tx.execute(wrong.where(c.superseded_by.in_(new))).scalars())) - same
     new = same
     while new:
         rows = list(tx.execute(merged.where(c.fact_id.in_(new))))
@@ -110,9 +114,9 @@ def _left_parts(tx: Tx, members: FactFamily) -> list[int]:
     return [number for number in tx.execute(query).scalars() if number not in members.same | members.fuller]
 
 
-def _trace_fact(tx: Tx, number: int, plan: ForgetPlan | None = None) -> FactTrace:
-    """Find what holds the fact's words. plan: an earlier search, so that only runs since then are searched."""
-    members = family(tx, number)
+def _trace_facts(tx: Tx, numbers: Collection[int], plan: ForgetPlan | None = None) -> FactTrace:
+    """Find what holds the words of facts. plan: an earlier search, so that only runs since then are searched."""
+    members = family(tx, numbers)
     rows = tx.execute(select(tables.fact).where(tables.fact.c.id.in_(members.all)).order_by(tables.fact.c.id)).all()
     spans, quotes = _spans(tx, members.same)
     words = tuple(dict.fromkeys(text for text in (*(row.content for row in rows), *quotes) if text.strip()))
@@ -121,23 +125,23 @@ def _trace_fact(tx: Tx, number: int, plan: ForgetPlan | None = None) -> FactTrac
     own_words = frozenset().union(*(attributes.words(text) for text in words))
     strings = (text for paper in read_payloads(tx, papers).values() for text in paper.values() if isinstance(text, str))
     texts = tuple(dict.fromkeys(text for text in strings if attributes.words(text) & own_words))
-    searched = (*words, *texts)
+    searched, users = (*words, *texts), {row.user_id for row in rows}
     if plan is None or not plan.words.issuperset(searched):
-        quoting = set(_quoting(tx, rows[0].user_id, searched))
+        quoting = set(_quoting(tx, users, searched))
     else:
-        quoting = {*_present(tx, plan.quoting), *_quoting(tx, rows[0].user_id, searched, plan.seq)}
+        quoting = {*_present(tx, plan.quoting), *_quoting(tx, users, searched, plan.seq)}
     return FactTrace(members, words, spans, papers, texts, tuple(sorted(quoting - set(papers))))
 
 
-def _remaining_words(tx: Tx, owner: str, trace: FactTrace) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
+def _remaining_words(tx: Tx, owners: Sequence[str], trace: FactTrace) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
     """Count where else the words remain, by place; and name the first such messages as (session, number)."""
     m, s, f = tables.message.c, tables.session.c, tables.fact.c
     forms = _json_forms(trace.words)
     query = select(s.number, s.session_id, m.n, m.content).join(tables.session, s.number == m.session_number)
-    stream = tx.execute(query.where(s.owner == owner).order_by(s.number, m.n).execution_options(yield_per=500))
+    stream = tx.execute(query.where(s.owner.in_(owners)).order_by(s.number, m.n).execution_options(yield_per=500))
     others = (row for row in stream if (row.number, row.n) not in trace.spans)
     messages = [(row.session_id, row.n) for row in others if any(form in row.content for form in forms)]
-    learned = tx.execute(select(f.id, f.content).where(f.owner == owner, REMEMBERED).execution_options(yield_per=500))
+    learned = tx.execute(select(f.id, f.content).where(f.owner.in_(owners), REMEMBERED).execution_options(yield_per=500))
     facts = sum(row.id not in trace.family.all and any(form in row.content for form in trace.words) for row in learned)
     counts = {"message": len(messages), "fact": facts}
     return {place: count for place, count in counts.items() if count}, tuple(messages[:MOST_SHOWN])
@@ -201,10 +205,10 @@ def _present(tx: Tx, digests: Iterable[str]) -> Iterable[str]:
         yield from tx.execute(select(c.digest).where(c.digest.in_(some))).scalars()
 
 
-def _quoting(tx: Tx, user_id: str | None, words: Sequence[str], since: int | None = None) -> tuple[str, ...]:
-    """Return payloads of the user's calls that contain the words; with `since`, of runs not ended at that seq."""
+def _quoting(tx: Tx, users: Collection[str | None], words: Sequence[str], since: int | None = None) -> tuple[str, ...]:
+    """Return payloads of the users' calls that contain the words; with `since`, of runs not ended at that seq."""
     p, call, run = tables.payload.c, tables.model_call.c, tables.run.c
-    mine = run.user_id == user_id if user_id is not None else run.user_id.is_(None)
+    mine = or_(run.user_id.in_(sorted(user for user in users if user is not None)), run.user_id.is_(None) & (None in users))
     query = select(p.digest, p.body).join(tables.model_call, call.payload == p.digest)
     query = query.join(tables.run, run.id == call.run_id).where(mine)
     if since is not None:
@@ -214,10 +218,11 @@ def _quoting(tx: Tx, user_id: str | None, words: Sequence[str], since: int | Non
     return tuple({row.digest for row in stream if any(form in row.body for form in forms)})
 
 
-def preview(tx: Tx, owner_filter: OwnerFilter, uid: str) -> ForgetPreview:
+def preview(tx: Tx, owner_filter: OwnerFilter, uids: Sequence[str]) -> ForgetPreview:
     """Return what forgetting would remove. Raises FactNotFound."""
-    number, owner = _number_and_owner(tx, owner_filter, uid)
-    trace = _trace_fact(tx, number)
+    asked = dict(_number_and_owner(tx, owner_filter, uid) for uid in uids)
+    number = next(iter(asked))
+    trace = _trace_facts(tx, list(asked))
     numbers = trace.family.all
     c = tables.embedding.c
     vectors = tx.execute(select(func.count()).where(c.kind == "fact", c.item_id.in_(numbers))).scalar_one()
@@ -228,7 +233,7 @@ def preview(tx: Tx, owner_filter: OwnerFilter, uid: str) -> ForgetPreview:
         "embedding": vectors,
     }
     restored = facts.by_number(tx, owner_filter, _left_parts(tx, trace.family))
-    stays, elsewhere = _remaining_words(tx, owner, trace)
+    stays, elsewhere = _remaining_words(tx, sorted(set(asked.values())), trace)
     return ForgetPreview(
         fact=_last_view(tx, owner_filter, number),
         places={place: count for place, count in places.items() if count},
@@ -239,31 +244,39 @@ def preview(tx: Tx, owner_filter: OwnerFilter, uid: str) -> ForgetPreview:
     )
 
 
-def plan_forget(tx: Tx, owner_filter: OwnerFilter, uid: str) -> ForgetPlan:
+def plan_forget(tx: Tx, owner_filter: OwnerFilter, uids: Sequence[str]) -> ForgetPlan:
     """Search all payloads before anything is locked. Raises FactNotFound."""
     seq = actions.seq(tx)
-    trace = _trace_fact(tx, _number_and_owner(tx, owner_filter, uid)[0])
+    trace = _trace_facts(tx, [_number_and_owner(tx, owner_filter, uid)[0] for uid in uids])
     return ForgetPlan(seq, frozenset((*trace.words, *trace.texts)), trace.quoting)
 
 
 def forget(
-    tx: Tx, owner_filter: OwnerFilter, uid: str, *, plan: ForgetPlan, actor: str, reason: str | None, clock: Clock, action_id: str
+    tx: Tx,
+    owner_filter: OwnerFilter,
+    uids: Sequence[str],
+    *,
+    plan: ForgetPlan,
+    actor: str,
+    reason: str | None,
+    clock: Clock,
+    action_id: str,
 ) -> Action:
-    """Forget the fact. Raises FactNotFound, also for one already forgotten."""
+    """Forget the facts, all or none. Raises FactNotFound, also for one already forgotten."""
     ids.reserve(tx, "erasure", 1)
     ids.hold(tx, "fact")
     if actions.exists(tx, action_id):
-        return actions.get(tx, action_id)
-    number, _ = _number_and_owner(tx, owner_filter, uid)
-    trace = _trace_fact(tx, number, plan)
+        return by_hand.action_about(tx, action_id)
+    numbers = [_number_and_owner(tx, owner_filter, uid)[0] for uid in uids]
+    trace = _trace_facts(tx, numbers, plan)
     restored = _left_parts(tx, trace.family)
     action = OpenAction(tx, verb=FORGETS, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     _clear_words(tx, trace)
     messages = [f"{session}/{n}" for session, n in trace.spans]
-    _end_fact(tx, action, number, {"payload": trace.papers}, {"message": messages, "payload": trace.quoting})
-    for other in trace.family.all:
-        if other != number:
+    _end_fact(tx, action, numbers[0], {"payload": trace.papers}, {"message": messages, "payload": trace.quoting})
+    for other in dict.fromkeys((*numbers, *trace.family.all)):
+        if other != numbers[0]:
             _end_fact(tx, action, other, {}, {})
     for part in restored:
         rows.set_state(tx, action, "fact.restored", part, FactState())
@@ -272,7 +285,7 @@ def forget(
     vectors.drop(tx, trace.family.all)
     retention.drop_passages(tx, sorted({session for session, _ in trace.spans}))
     database.note_compaction(tx)
-    return actions.get(tx, action.id)
+    return by_hand.action_about(tx, action.id)
 
 
 def _number_and_owner(tx: Tx, owner_filter: OwnerFilter, uid: str) -> tuple[int, str]:

@@ -10,10 +10,9 @@ Source: DESIGN §6; TIMEM "Supports Reversion".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 from uuid import uuid4
 
 from sqlalchemy import select
@@ -37,31 +36,14 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse, read_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, Tx, portions
-from memoir_engine.store.facts import facts, rows
+from memoir_engine.store.facts import by_hand, facts, rows
+from memoir_engine.store.facts.by_hand import Author, Correction, acting
 from memoir_engine.store.facts.facts import OwnerFilter
 from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, FactState, PlannedFact, ProposalState
 
 REVIEWED = "fact.reviewed"  # event of a verdict that changes no row
 APPROVED = "approved"
 REJECTED = "rejected"
-
-
-class Author(TypedDict):
-    """Who decides, why and when; `action_id` is given by the caller, so that it happens once."""
-
-    actor: str
-    reason: str | None
-    clock: Clock
-    action_id: str
-
-
-@contextmanager
-def _acting(tx: Tx, verb: str, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Iterator[OpenAction]:
-    """Open an action and seal it at the end of the block."""
-    action = OpenAction(tx, verb=verb, actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=reason)
-    yield action
-    action.seal()
 
 
 class LastVerdict(NamedTuple):
@@ -146,20 +128,24 @@ VERBS: dict[tuple[str, Verdict], tuple[str, ...]] = {  # of the action that carr
     ("proposal", "approve"): ("approve_fact",),
     ("proposal", "reject"): ("reject_fact",),
     ("proposal", "skip"): ("skip_fact",),
-    ("fact", "approve"): ("confirm_fact",),
-    ("fact", "reject"): ("withdraw_fact", "restore_fact"),
+    ("fact", "approve"): ("confirm_fact", "correct_fact"),
+    ("fact", "reject"): ("withdraw_fact", "restore_fact", "correct_fact"),
     ("fact", "skip"): ("skip_fact",),
 }
 
 
 @dataclass(frozen=True)
 class FactDecision:
-    """A reviewer's decision. `seen`: the state they saw; anything decided since then wins."""
+    """A reviewer's decision. `seen`: the state they saw; anything decided since then wins.
+
+    content: the right words of the fact that the decision keeps in force: it is set right in the same action.
+    """
 
     key: FactKey
     verdict: Verdict
     reason: str | None = None
     seen: ReviewState | None = None
+    content: str | None = None
 
 
 def review_items(tx: Tx, owner_filter: OwnerFilter, kind: FactReviewKind | None = None) -> list[HeldFact]:
@@ -224,16 +210,19 @@ def perform(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor:
     number, verdict = decision.key.number, decision.verdict
     author: Author = {"actor": actor, "reason": decision.reason, "clock": clock, "action_id": action_id}
     if decision.key.thing == "proposal" and verdict != "skip":
-        return (approve if verdict == "approve" else reject)(tx, owner_filter, number, **author)
+        return (approve if verdict == "approve" else reject)(tx, owner_filter, number, content=decision.content, **author)
+    if decision.content is not None:
+        correction = Correction({"content": decision.content})
+        return by_hand.correct(tx, owner_filter, facts.uid_of(tx, number), correction=correction, **author)
     if verdict == "reject" and item.kind == "supersession":
-        with _acting(tx, "restore_fact", **author) as action:
+        with acting(tx, "restore_fact", **author) as action:
             rows.set_state(tx, action, "fact.restored", number, FactState())
     elif verdict == "reject":
-        with _acting(tx, "withdraw_fact", **author) as action:
+        with acting(tx, "withdraw_fact", **author) as action:
             paper = rows.put_words(tx, reason=decision.reason) if decision.reason else None
             rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, "person", None, None, paper))
     else:
-        with _acting(tx, "confirm_fact" if verdict == "approve" else "skip_fact", **author) as action:
+        with acting(tx, "confirm_fact" if verdict == "approve" else "skip_fact", **author) as action:
             was = _last_verdicts(tx).get(decision.key)
             about: dict[str, Any] = {decision.key.thing: number}
             action.add(REVIEWED, **about, since=decision.key.since, verdict=SAID[verdict], was=was.state if was else None)
@@ -254,6 +243,8 @@ def check(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: s
     decided = item.state in ("approved", "rejected")
     if item.key != decision.key or (decided and decision.seen != item.state and item.reviewer != actor):
         raise ReviewOvertaken(key=str(decision.key), by=item.reviewer or "the model", what=item.state)
+    if decision.content is not None and item.key.thing == "fact":
+        return item  # it is set right, whatever was decided before
     if SAID[decision.verdict] == item.state or (item.key.thing == "proposal" and decided):
         raise NothingChanges(problem=f"it is {item.state} already")
     if decision.verdict == "reject" and item.state == "rejected":
@@ -333,14 +324,17 @@ def restore(tx: Tx, owner_filter: OwnerFilter, uid: str, **author: Unpack[Author
         raise FactNotFound(fact_id=uid)
     if facts.active_facts(tx, {number}):
         raise FactNotOutdated(fact_id=uid)
-    with _acting(tx, "restore_fact", **author) as action:
+    with acting(tx, "restore_fact", **author) as action:
         rows.set_state(tx, action, "fact.restored", number, FactState())
     return actions.get(tx, action.id)
 
 
-def approve(tx: Tx, owner_filter: OwnerFilter, number: int, **author: Unpack[Author]) -> Action:
-    """Carry out a proposal. Raises ProposalNotFound, also if one of its facts is no longer active."""
-    first = ids.reserve(tx, "fact", 1)
+def approve(tx: Tx, owner_filter: OwnerFilter, number: int, *, content: str | None = None, **author: Unpack[Author]) -> Action:
+    """Carry out a proposal. Raises ProposalNotFound, also if one of its facts is no longer active.
+
+    content: the right words of the fact that stays in force; of a merge, those of the fuller one.
+    """
+    first = ids.reserve(tx, "fact", 2)
     if actions.exists(tx, author["action_id"]):
         return actions.get(tx, author["action_id"])
     row = _open_proposal(tx, owner_filter, number)
@@ -348,22 +342,37 @@ def approve(tx: Tx, owner_filter: OwnerFilter, number: int, **author: Unpack[Aut
     involved = {proposal.new_id, *proposal.old_ids}
     if facts.active_facts(tx, involved) != involved:
         raise ProposalNotFound(proposal_id=number)
-    with _acting(tx, "approve_fact", **author) as action:
+    with acting(tx, "approve_fact", **author) as action:
+        if content is not None and not _makes_fuller(tx, proposal):
+            kept = proposal.old_ids[0] if proposal.cause == "duplicate" else proposal.new_id
+            _set_right(tx, action, kept, content, first + 1, author)
+            row = _open_proposal(tx, owner_filter, number)
+            proposal = ProposalState.of(row)
         rows.set_proposal(tx, action, "fact.settled", number, row.owner, replace(proposal, outcome=APPROVED), row.run_id)
-        _carry_out(tx, action, row, proposal, first)
-    return actions.get(tx, action.id)
+        _carry_out(tx, action, row, proposal, first, content)
+    return by_hand.action_about(tx, action)
 
 
-def reject(tx: Tx, owner_filter: OwnerFilter, number: int, **author: Unpack[Author]) -> Action:
-    """Settle the proposal and keep all facts. Raises ProposalNotFound."""
-    ids.hold(tx, "fact")
+def _set_right(tx: Tx, action: OpenAction, number: int, content: str, free: int, author: Author) -> None:
+    """Set the words of a fact right within an action. free: the number of the corrected one."""
+    row, correction = by_hand.standing_rows(tx, facts.ANY_OWNER, [facts.uid_of(tx, number)])[0], Correction({"content": content})
+    by_hand.check_correction(row, correction)
+    by_hand.set_right(tx, action, row, correction, free, actor=author["actor"], reason=author["reason"])
+
+
+def reject(tx: Tx, owner_filter: OwnerFilter, number: int, *, content: str | None = None, **author: Unpack[Author]) -> Action:
+    """Settle the proposal and keep all facts. content: the right words of the newer one. Raises ProposalNotFound."""
+    first = ids.reserve(tx, "fact", 1)
     if actions.exists(tx, author["action_id"]):
         return actions.get(tx, author["action_id"])
     row = _open_proposal(tx, owner_filter, number)
-    proposal = replace(ProposalState.of(row), outcome=REJECTED)
-    with _acting(tx, "reject_fact", **author) as action:
+    with acting(tx, "reject_fact", **author) as action:
+        if content is not None:
+            _set_right(tx, action, row.new_id, content, first, author)
+            row = _open_proposal(tx, owner_filter, number)
+        proposal = replace(ProposalState.of(row), outcome=REJECTED)
         rows.set_proposal(tx, action, "fact.settled", number, row.owner, proposal, row.run_id)
-    return actions.get(tx, action.id)
+    return by_hand.action_about(tx, action)
 
 
 def check_owner(tx: Tx, owner_filter: OwnerFilter, action_id: str) -> None:
@@ -397,8 +406,14 @@ def _open_proposal(tx: Tx, owner_filter: OwnerFilter, number: int) -> Any:
     return row
 
 
-def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, free: int) -> None:
-    """Apply an approved proposal. free: a number for a merged, corrected or kept fact."""
+def _makes_fuller(tx: Tx, proposal: ProposalState) -> bool:
+    """Return True if its approval puts its facts together into one of other words."""
+    merged = read_payloads(tx, [proposal.paper]).get(proposal.paper, {}).get("merged")
+    return proposal.cause == "merged" or (proposal.cause == "corrected" and bool(merged))
+
+
+def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, free: int, content: str | None) -> None:
+    """Apply an approved proposal. free: a number for a merged, corrected or kept fact. content: words that a person gave it."""
     reasons = read_payloads(tx, [proposal.paper]).get(proposal.paper, {})
     reason = rows.put_words(tx, reason=reasons.get("reason"))
     involved = (proposal.new_id, *proposal.old_ids)
@@ -409,8 +424,8 @@ def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, fr
         older = proposal.old_ids[0]
         rows.see(tx, action, older, rows.origins_of(tx, proposal.new_id))
         rows.set_state(tx, action, "fact.outdated", proposal.new_id, FactState(OUTDATED, "merged", older, None, reason))
-    elif proposal.cause == "merged" or (proposal.cause == "corrected" and reasons.get("merged")):
-        fuller = _fuller(tx, [by_number[number] for number in involved], reasons["merged"], free)
+    elif _makes_fuller(tx, proposal):
+        fuller = _fuller(tx, [by_number[number] for number in involved], content or reasons["merged"], free)
         rows.record(tx, action, row.owner, new.user_id, [fuller], row.run_id)
         for number in involved:
             cause = "merged" if number == proposal.new_id else proposal.cause

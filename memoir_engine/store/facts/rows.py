@@ -12,17 +12,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter, itemgetter
 from typing import Any
 
-from sqlalchemy import func, insert, or_, select, update
+from sqlalchemy import BigInteger, bindparam, func, insert, or_, select, update
 
 from memoir_engine.core.ports import Vectors
 from memoir_engine.core.results.conversations import Cut
+from memoir_engine.core.results.facts import FactOrigin
 from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, parse, put_payloads, roll_up, seal, stamp
 from memoir_engine.store.chain.tombstones import NO_SALT
-from memoir_engine.store.db.statements import FAR, Prepared, Tx
+from memoir_engine.store.conversations.messages import as_message
+from memoir_engine.store.db.statements import FAR, Listed, Prepared, Tx
+from memoir_engine.store.search.conversation_passages import record as message_of
+from memoir_engine.store.sources import sources
 from memoir_engine.text.messages import Message
 
 PERSON = "person"  # role and kind of an origin
@@ -184,6 +190,17 @@ NEVER_TRUE = ("merged", "corrected")  # causes of facts that no moment answers: 
 
 _ADD_FACTS, _ADD_ORIGINS = Prepared(insert(tables.fact)), Prepared(insert(tables.fact_origin))
 _ADD_STATES, _ADD_CUTS = Prepared(insert(tables.fact_status)), Prepared(insert(tables.cut))
+_ADD_PROPOSALS = Prepared(insert(tables.fact_proposal))
+_S, _P, _O, _NUMBER = tables.fact_status.c, tables.fact_proposal.c, tables.fact_origin.c, bindparam("number", type_=BigInteger)
+_OPEN_STATE = Prepared(select(tables.fact_status).where(_S.fact_id == _NUMBER, _S.to_seq == FAR))
+_END_STATE = Prepared(
+    update(tables.fact_status).where(_S.fact_id == _NUMBER, _S.to_seq == FAR).values(to_seq=bindparam("seq")), []
+)
+_OPEN_PROPOSAL = Prepared(select(tables.fact_proposal).where(_P.id == _NUMBER, _P.to_seq == FAR))
+_END_PROPOSAL = Prepared(
+    update(tables.fact_proposal).where(_P.id == _NUMBER, _P.to_seq == FAR).values(to_seq=bindparam("seq")), []
+)
+_OPEN_ORIGINS = Prepared(select(tables.fact_origin).where(_O.fact_id == _NUMBER, _O.to_seq == FAR).order_by(_O.n))
 
 
 @dataclass(frozen=True)
@@ -264,15 +281,14 @@ def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: S
 
 def set_state(tx: Tx, action: OpenAction, kind: str, number: int, state: FactState | None, *, again: int | None = None) -> None:
     """Set a fact's state; None withdraws it. again: the seq since which it was in this same state before."""
-    c = tables.fact_status.c
-    row = tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
+    row = _OPEN_STATE.first(tx, {"number": number})
     more: dict[str, Any] = {} if again is None else {"again": again}
     seq = action.add(kind, fact=number, was=row.from_seq if row else 0, status=None if state is None else state.body(), **more)
     if row is not None:
-        tx.execute(update(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR).values(to_seq=seq))
+        _END_STATE.run(tx, {"number": number, "seq": seq})
     if state is not None:
         owner = row.owner if row else tx.execute(select(tables.fact.c.owner).where(tables.fact.c.id == number)).scalar_one()
-        tx.execute(insert(tables.fact_status), [state.row(number, owner, seq)])
+        _ADD_STATES.run(tx, state.row(number, owner, seq))
 
 
 def see(tx: Tx, action: OpenAction, number: int, origins: Sequence[NewOrigin]) -> None:
@@ -285,8 +301,7 @@ def see(tx: Tx, action: OpenAction, number: int, origins: Sequence[NewOrigin]) -
 
 def origins_of(tx: Tx, number: int) -> list[NewOrigin]:
     """Return the open origins of a fact, in order."""
-    o = tables.fact_origin.c
-    rows = tx.execute(select(tables.fact_origin).where(o.fact_id == number, o.to_seq == FAR).order_by(o.n)).all()
+    rows = _OPEN_ORIGINS.rows(tx, {"number": number})
     return [NewOrigin(**{name: getattr(row, name) for name in NewOrigin.__dataclass_fields__}) for row in rows]
 
 
@@ -325,16 +340,15 @@ def set_proposal(
     again: int | None = None,
 ) -> None:
     """Set a proposal's state; None withdraws it. again: the seq since which it was in this same state before."""
-    c = tables.fact_proposal.c
-    row = tx.execute(select(tables.fact_proposal).where(c.id == number, c.to_seq == FAR)).one_or_none()
+    row = _OPEN_PROPOSAL.first(tx, {"number": number})
     more = {"run": run_id} if again is None else {"run": run_id, "again": again}
     seq = action.add(kind, proposal=number, was=row.from_seq if row else 0, row=proposal.body() if proposal else None, **more)
     if row is not None:
-        tx.execute(update(tables.fact_proposal).where(c.id == number, c.to_seq == FAR).values(to_seq=seq))
+        _END_PROPOSAL.run(tx, {"number": number, "seq": seq})
     if proposal is not None:
         new = {"cause": proposal.cause, "doubt": proposal.doubt, "new_id": proposal.new_id, "payload": proposal.paper}
         new |= {"old_ids": canonical(list(proposal.old_ids)), "outcome": proposal.outcome, "run_id": run_id}
-        tx.execute(insert(tables.fact_proposal), [{"id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, **new}])
+        _ADD_PROPOSALS.run(tx, {"id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, **new})
 
 
 def record_cuts(tx: Tx, action: OpenAction, rows: Sequence[dict[str, Any]]) -> None:
@@ -355,3 +369,66 @@ def set_remembered(tx: Tx, action: OpenAction, numbers: Sequence[int], *, is_rem
 def _origin_rows(action: OpenAction, number: int, first: int, origins: Sequence[NewOrigin]) -> list[dict[str, Any]]:
     covered = {"fact_id": number, "from_seq": action.next_seq, "to_seq": FAR}
     return seal(tables.fact_origin, [{**covered, "n": n, **vars(origin)} for n, origin in enumerate(origins, first)])
+
+
+_TEXTS = Listed(
+    lambda among: select(tables.message).where(
+        tables.message.c.session_number == bindparam("number"), among(tables.message.c.n), tables.message.c.salt != NO_SALT
+    )
+)
+_ORIGINS = Listed(
+    lambda among: (
+        select(tables.fact_origin, tables.cut.c.cut_id)
+        .outerjoin(tables.cut, tables.cut.c.id == _O.cut)
+        .where(among(_O.fact_id), _O.from_seq <= bindparam("since"), _O.to_seq > bindparam("until"))
+        .order_by(_O.fact_id, _O.n)
+    )
+)
+
+
+def origin_views(tx: Tx, numbers: Sequence[int], view: dict[str, int]) -> dict[int, list[FactOrigin]]:
+    """Return the origins of facts. A quote is shown only while the text of its message is the one it was taken from."""
+    rows = _ORIGINS.rows(tx, numbers, **view)
+    places = sorted({(row.session_number, row.message) for row in rows if row.session_number is not None})
+    texts: dict[tuple[int, int], tuple[str, str]] = {}
+    for session, group in groupby(places, key=itemgetter(0)):
+        for row in _TEXTS.rows(tx, [n for _, n in group], number=session):
+            texts[session, row.n] = (as_message(message_of(row, "")).text, row.digest)
+    quotes = _source_quotes(tx, [row for row in rows if row.source_id is not None])
+    origins: dict[int, list[FactOrigin]] = {}
+    for row in rows:
+        text, digest = texts.get((row.session_number, row.message), (None, None))
+        is_stated, is_intact = row.role == PERSON and row.session_number is None, digest == row.said
+        quote = text[row.start : row.end] if text is not None and is_intact and row.start is not None else None
+        if row.source_id is not None:
+            quote = quotes.get((row.fact_id, row.n))
+            is_intact = quote is not None
+        origin = FactOrigin(
+            conversation_id=row.conversation,
+            message=row.message,
+            message_id=row.message_id,
+            role=row.role,
+            speaker=row.speaker,
+            at=row.said_at,
+            start=row.start,
+            end=row.end,
+            quote=quote,
+            supported=is_stated or row.start is not None,
+            removed=not (is_stated or is_intact),
+            digest=row.said,
+            cut_id=row.cut_id,
+            kind="source" if row.source_id is not None else "person" if is_stated else "message",
+            source_id=row.source_id,
+        )
+        origins.setdefault(row.fact_id, []).append(origin)
+    return origins
+
+
+def _source_quotes(tx: Tx, origins: Sequence[Any]) -> dict[tuple[int, int], str]:
+    """Return the words of origins in sources, by (fact, n); a source whose text is gone has none."""
+    by_source = sorted(origins, key=attrgetter("source_id"))
+    quotes: dict[tuple[int, int], str] = {}
+    for source_id, group in groupby(by_source, key=attrgetter("source_id")):
+        text = sources.text_left(tx, source_id)
+        quotes |= {(row.fact_id, row.n): text[row.start or 0 : row.end or 0] for row in group} if text else {}
+    return quotes

@@ -1,0 +1,220 @@
+"""`memoir facts`: list and show facts, and put them right by hand.
+
+Invariant: prints what the library returns and decides nothing; --preview changes nothing.
+Source: API "Commands", "What comes next".
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from memoir_engine.api.cli_frame import AsJson, DataDir, errors_shown, opened, plain, print_json
+from memoir_engine.api.sync import Memory
+from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core.results import Action, FactPreview, FactView
+
+app = typer.Typer(no_args_is_help=True, help="List, correct, add, end and forget facts.")
+
+FactIds = Annotated[list[str], typer.Argument(help="Ids of facts, as `memoir facts list` shows them.")]
+User = Annotated[str | None, typer.Option("--user", help="Whose facts; nobody's by default.")]
+Reason = Annotated[str | None, typer.Option("--reason", help="Why; kept with the action.")]
+Preview = Annotated[bool, typer.Option("--preview", help="Say what would follow, and change nothing.")]
+Kind = Annotated[str | None, typer.Option("--type", help="personal, preference, activity, plan, health, professional, …")]
+Subject = Annotated[str | None, typer.Option("--subject", help="Whom or what it is about.")]
+Since = Annotated[str | None, typer.Option("--from", help="Since when it holds: 2026, 2026-03, 2026-03-07.")]
+Until = Annotated[str | None, typer.Option("--to", help="Until when it holds.")]
+
+
+@app.command("list")
+def list_facts(
+    user: User = None,
+    status: Annotated[str | None, typer.Option(help="active or outdated.")] = None,
+    as_of: Annotated[str | None, typer.Option(help="An event's number, or a time with its zone.")] = None,
+    valid_at: Annotated[str | None, typer.Option(help="Only what was true then.")] = None,
+    limit: int = 100,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """List facts, the last learned first."""
+    moment: Any = int(as_of) if as_of is not None and as_of.isdecimal() and len(as_of) < 19 else as_of
+    with opened(data_dir) as memory:
+        facts = memory.facts.list(user, status, moment, valid_at, limit)  # type: ignore[arg-type]  # checked there
+    if as_json:
+        print_json(facts)
+        return
+    for fact in facts:
+        typer.echo(_line(fact))
+    if not facts:
+        typer.echo("no facts")
+
+
+@app.command()
+def show(fact_id: str, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+    """Show a fact, where it is from, and how it changed."""
+    with opened(data_dir) as memory:
+        fact, lineage = memory.facts.get(fact_id), memory.facts.lineage(fact_id)
+    if as_json:
+        print_json({"fact": fact, "lineage": lineage})
+        return
+    typer.echo(_line(fact))
+    for origin in fact.origins:
+        who = f"{origin.kind}, {origin.speaker or origin.role}"
+        typer.echo(f"  from {who}, {_day(origin.at)}{f': “{origin.quote}”' if origin.quote else ''}")
+    for other in lineage.facts:
+        if other.id != fact.id:
+            typer.echo(f"  beside {_line(other)}")
+
+
+@app.command()
+def correct(
+    fact_id: str,
+    content: Annotated[str | None, typer.Argument(help="The right words; kept if left out.")] = None,
+    reason: Reason = None,
+    kind: Kind = None,
+    subject: Subject = None,
+    valid_from: Since = None,
+    valid_to: Until = None,
+    preview: Preview = False,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Set a fact right: the old one was never true."""
+    changed = {"type": kind, "subject": subject, "valid_from": valid_from, "valid_to": valid_to}
+    _do("correct", (fact_id, content), {**changed, "reason": reason}, preview, as_json, data_dir)
+
+
+@app.command()
+def add(
+    content: str,
+    user: User = None,
+    reason: Reason = None,
+    kind: Kind = None,
+    subject: Subject = None,
+    valid_from: Since = None,
+    valid_to: Until = None,
+    expires: Annotated[str | None, typer.Option("--expires", help="When it is outdated by itself.")] = None,
+    agent: Annotated[str | None, typer.Option("--agent", help="The agent it is from.")] = None,
+    metadata: Annotated[str | None, typer.Option("--metadata", help="A JSON object kept with it.")] = None,
+    preview: Preview = False,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """State a fact. What speaks of the same thing is put to a person."""
+    with errors_shown():
+        kept = None if metadata is None else _object(metadata)
+    more = {"type": kind, "subject": subject, "valid_from": valid_from, "valid_to": valid_to, "expires_at": expires}
+    _do("add", (content, user), {**more, "agent_id": agent, "metadata": kept, "reason": reason}, preview, as_json, data_dir)
+
+
+@app.command()
+def retire(
+    fact_ids: FactIds,
+    reason: Reason = None,
+    ended: Annotated[str | None, typer.Option("--ended", help="Since when it is so no longer; now by default.")] = None,
+    preview: Preview = False,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """End facts: they were true, and are so no longer."""
+    _do("retire", (fact_ids,), {"ended_at": ended, "reason": reason}, preview, as_json, data_dir)
+
+
+@app.command()
+def expire(
+    fact_ids: FactIds,
+    at: Annotated[str | None, typer.Option("--at", help="When they are outdated by themselves.")] = None,
+    never: Annotated[bool, typer.Option("--never", help="Take their expiry back.")] = False,
+    reason: Reason = None,
+    preview: Preview = False,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Set when facts expire, or take that back."""
+    if (at is None) != never:
+        raise typer.BadParameter("give either --at or --never")
+    _do("expire", (fact_ids, at), {"reason": reason}, preview, as_json, data_dir)
+
+
+@app.command()
+def forget(
+    fact_ids: FactIds,
+    reason: Annotated[str, typer.Option("--reason", help="Why; kept for good.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    preview: Preview = False,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Erase facts for good, with the words they were drawn from. There is no undo."""
+    if not preview and not yes:
+        with opened(data_dir) as memory:
+            _print_preview(memory.facts.preview("forget", fact_ids))
+        typer.confirm("Erase this for good?", abort=True)
+    _do("forget", (fact_ids,), {"reason": reason}, preview, as_json, data_dir)
+
+
+@app.command()
+def restore(fact_id: str, reason: Reason = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+    """Make an outdated fact active again."""
+    with opened(data_dir) as memory:
+        _print_action(memory, memory.facts.restore(fact_id, reason), as_json)
+
+
+def _do(verb: str, arguments: tuple[Any, ...], named: dict[str, Any], preview: bool, as_json: bool, data_dir: Any) -> None:
+    """Carry out a verb of `memory.facts`, or preview it; a preview of what would be refused ends with 1."""
+    given = {name: value for name, value in named.items() if value is not None}
+    with opened(data_dir) as memory:
+        if not preview:
+            _print_action(memory, getattr(memory.facts, verb)(*arguments, **given), as_json)
+            return
+        seen = memory.facts.preview(verb, *arguments, **given)
+    print_json({**plain(seen), "possible": seen.possible}) if as_json else _print_preview(seen)
+    if not seen.possible:
+        raise typer.Exit(1)
+
+
+def _print_action(memory: Memory, action: Action, as_json: bool) -> None:
+    if as_json:
+        print_json({**plain(action), "fact_id": action.fact_id})
+        return
+    done = "known already, with one origin more" if action.known else memory.audit.words(action.verb)
+    typer.echo(f"{done}: {', '.join(action.fact_ids) or 'done'} (action {action.action_id})")
+    if action.proposals:
+        typer.echo(f"{len(action.proposals)} to decide: {', '.join(map(str, action.proposals))}")
+
+
+def _print_preview(seen: FactPreview) -> None:
+    if seen.problem is not None:
+        typer.echo(f"{seen.problem}\n→ {seen.remedy}", err=True)
+        return
+    parts = {"about": seen.facts, "merged with": seen.merged, "gave way to it": seen.gives_way, "close": seen.close}
+    known = () if seen.known is None else (seen.known,)
+    for what, facts in {**parts, "known already": known}.items():
+        for fact in facts:
+            typer.echo(f"{what}: {_line(fact)}")
+    counts = {"open proposals": seen.proposals, "relations": seen.relations, "runs that used it": seen.runs}
+    for what, found in {**counts, "conversations": seen.conversations}.items():
+        typer.echo(f"{what}: {len(found)}") if found else None
+    for place, count in (seen.erases.places if seen.erases else {}).items():
+        typer.echo(f"erased of {place}: {count}")
+
+
+def _line(fact: FactView) -> str:
+    state = fact.status if fact.cause is None else f"{fact.status}, {fact.cause}"
+    expires = f", expires {_day(fact.expires_at)}" if fact.expires_at and fact.cause != "expired" else ""
+    return f"{fact.id}  {fact.content}  ({fact.type}, {state}{expires})"
+
+
+def _day(at: Any) -> str:
+    return "–" if at is None else f"{at:%Y-%m-%d}"
+
+
+def _object(text: str) -> Any:
+    """Raises InvalidSetting for what is no JSON."""
+    try:
+        return json.loads(text)
+    except ValueError as wrong:
+        advice = 'Give an object, e.g. \'{"topic": "billing"}\'.'
+        raise InvalidSetting(name="metadata", value=text, problem=f"not valid JSON ({wrong})", advice=advice) from None

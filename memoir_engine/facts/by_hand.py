@@ -1,0 +1,378 @@
+"""`memory.facts`, what changes facts by hand: correct, add, retire, expire and forget them, and preview what follows.
+
+Invariants: no model is asked and no server waited for; vectors follow behind. The role is checked here; somebody else's fact
+answers like a missing one. Arguments are checked before anything is read, and a preview is computed by the code of its verb.
+Source: API "What comes next"; TIMEM "Memory Storage", "Supports Reversion"; DESIGN §6 (who and whose).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import (
+    FactDatesInvalid,
+    FactNotFound,
+    FactsMoved,
+    InvalidSetting,
+    MemoirError,
+    QueryCancelled,
+)
+from memoir_engine.core.results import Action
+from memoir_engine.core.results.facts import FACT_TYPES, FactPreview
+from memoir_engine.core.run import Run
+from memoir_engine.facts.fact_words import FactWords
+from memoir_engine.facts.recall import one_of
+from memoir_engine.runtime import access
+from memoir_engine.runtime.access import needs_admin, needs_auditor
+from memoir_engine.runtime.engine import EMBED, View
+from memoir_engine.runtime.runner import Verb
+from memoir_engine.store.chain.canonical_json import canonical
+from memoir_engine.store.db.statements import Tx
+from memoir_engine.store.db.text_rules import owner_key
+from memoir_engine.store.facts import by_hand, consequences, facts
+from memoir_engine.store.facts import forget as facts_forget
+from memoir_engine.store.facts.by_hand import Addition, Correction
+from memoir_engine.store.facts.rows import PlannedFact
+from memoir_engine.text.partial_dates import DateRange, parse_date_range
+
+UID_CHARS = 36
+SUBJECT_CHARS = 200
+MOST_AT_ONCE = 1_000  # facts of one action
+MOST_NEAREST = 64  # facts by words; outdated ones are among them
+PLANS = 5  # others may write facts of the same user meanwhile
+SOMEBODY = "user"  # the subject of what is added for nobody by name
+DATE_ADVICE = "Give a date in ISO 8601 of any precision (2026, 2026-03, 2026-03-07), or a datetime with a time zone."
+Ids = str | Iterable[str]
+When = datetime | str
+
+
+class FactEdits(View):
+    """Correct, add, end and forget facts; each is one action of somebody, and all but forgetting can be undone."""
+
+    def preview(self, verb: str, *arguments: Any, **named: Any) -> FactPreview:
+        """Return what correct, add, retire, expire or forget would do with the same arguments, or why it would be refused."""
+        name = one_of("verb", verb, tuple(PREVIEWS))
+        if name is None:
+            raise InvalidSetting(
+                name="verb", value=verb, problem="there is no such verb", advice=f"One of: {', '.join(PREVIEWS)}."
+            )
+        named.pop("reason", None)
+        try:
+            return PREVIEWS[name](self, *arguments, **named)
+        except MemoirError as refused:
+            return FactPreview(name, refused.message, refused.remedy)
+
+    def correct(
+        self,
+        fact_id: str,
+        content: str | None = None,
+        reason: str | None = None,
+        *,
+        type: str | None = None,
+        subject: str | None = None,
+        entities: Iterable[str] | None = None,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+    ) -> Action:
+        """Set a fact right. The old one was never true; a new one, `action.fact_id`, takes its place.
+
+        What is not given is kept; an empty valid_from or valid_to takes the date away. Only what was not put together, set right
+        or rejected before can be corrected. Raises NotAllowed, FactNotFound, FactNotInForce, FactContentInvalid,
+        FactDatesInvalid, NothingChanges, InvalidSetting.
+        """
+        needs_auditor(self._actor, "correct a fact")
+        uid, correction = fact_uid(fact_id), self._correction(content, type, subject, entities, valid_from, valid_to)
+        action = self._decide(partial(by_hand.correct, correction=correction), uid, reason, f"the correction of fact {uid}")
+        self._embed_behind(action)
+        return action
+
+    def add(
+        self,
+        content: str,
+        user_id: str | None = None,
+        *,
+        type: str | None = None,
+        subject: str | None = None,
+        entities: Iterable[str] = (),
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        expires_at: When | None = None,
+        agent_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        reason: str | None = None,
+    ) -> Action:
+        """State a fact about a user: `action.fact_id`. `action.known`: it was known already, and has one origin more.
+
+        What speaks of the same thing is put to a person (`action.proposals`), and nothing is outdated. subject: the user by
+        default. Raises NotAllowed, FactsNotYours, FactContentInvalid, FactDatesInvalid, InvalidSetting.
+        """
+        needs_auditor(self._actor, "add a fact")
+        addition = self._addition(content, user_id, type, subject, entities, valid_from, valid_to, expires_at, agent_id, metadata)
+        why, signature = validation.reason(reason), self._engine.signature(self._actor)
+        for _ in range(PLANS):
+            alike = self._read(lambda tx: by_hand.likeness(tx, addition, self._nearest(tx, addition)))
+            added = partial(by_hand.add, addition=addition, alike=alike, reason=why, **signature)
+            action = self._engine.db.write(added, operation="a fact")
+            if action is not None:
+                self._embed_behind(action)
+                return action
+        raise FactsMoved(times=PLANS)
+
+    def retire(self, fact_ids: Ids, reason: str | None = None, ended_at: When | None = None) -> Action:
+        """End facts: they were true, and are so no longer. ended_at: since when; now by default.
+
+        One or many, as one action. Raises NotAllowed, FactNotFound, FactNotInForce, FactDatesInvalid, InvalidSetting.
+        """
+        needs_auditor(self._actor, "end a fact")
+        uids, ended = fact_uids(fact_ids), self._ended(ended_at)
+        return self._decide(partial(by_hand.retire, ended_at=ended), uids, reason, "the end of facts")
+
+    def expire(self, fact_ids: Ids, at: When | None, reason: str | None = None) -> Action:
+        """Set when facts expire: from then on they are outdated without anybody's doing. None takes an expiry back.
+
+        One or many, as one action. Raises NotAllowed, FactNotFound, FactNotInForce, FactDatesInvalid, NothingChanges,
+        InvalidSetting.
+        """
+        needs_auditor(self._actor, "let a fact expire")
+        uids, when = fact_uids(fact_ids), self._expiry("at", at)
+        return self._decide(partial(by_hand.expire, at=when), uids, reason, "the expiry of facts")
+
+    def forget(self, fact_ids: Ids, reason: str) -> Action:
+        """Erase facts for good: their words, those in messages that state them, their vectors, every prompt and reply with them.
+
+        The parts of a fact, what it was set right from, and the merged facts made of it are erased with it; other parts of those
+        become active again. One or many, as one action without an undo. A tombstone keeps that there was a fact, who had it
+        forgotten, when and why. Raises NotAllowed, FactNotFound.
+        """
+        needs_admin(self._actor, "forget a fact")
+        whose, uids, why = access.any_of(self._actor), fact_uids(fact_ids), validation.text("reason", reason)
+        planned = self._read(lambda tx: facts_forget.plan_forget(tx, whose, uids))
+        action = self._decide(partial(facts_forget.forget, plan=planned), uids, why, "the forgetting of facts")
+        self._engine.nearness.kept.forget()
+        self._engine.db.compact()
+        return action
+
+    def _decide(self, work: Callable[..., Action], subject: object, reason: str | None, operation: str) -> Action:
+        """Perform an action on facts or a proposal."""
+        whose, why, signature = access.any_of(self._actor), validation.reason(reason), self._engine.signature(self._actor)
+        return self._engine.db.write(lambda tx: work(tx, whose, subject, reason=why, **signature), operation=operation)
+
+    def _nearest(self, tx: Tx, addition: Addition) -> list[int]:
+        """Return the user's facts that share the rarest words with what is added."""
+        fact, owner = addition.fact, owner_key(addition.user)
+        return self._engine.cache_of(FactWords).nearest(tx, owner, fact.content, fact.subject, MOST_NEAREST)
+
+    def _embed_behind(self, action: Action) -> None:
+        """Have the vector of a new fact made in the background; without a server the next comparison makes it at once."""
+        engine, uid = self._engine, action.fact_id
+        if engine.embedder.lexical or uid is None:
+            return
+        owner = owner_key(self._read(lambda tx: facts.get(tx, facts.ANY_OWNER, uid)).user_id)
+
+        async def catch_up(run: Run) -> int:
+            return (await engine.nearness.of(owner, run))[1]
+
+        async def perform() -> None:
+            with suppress(MemoirError):  # it is closed, or the server is away: who compares facts next makes what is missing
+                verb = Verb[Any](EMBED, {"embedder": engine.embedder.id}, None, catch_up, QueryCancelled, lambda _: {})
+                await engine.runner.perform(verb, self._actor)
+
+        engine.loop.submit(perform(), verb=EMBED)
+
+    # --- previews -----------------------------------------------------------------------------------------------------
+
+    def _preview_correct(
+        self,
+        fact_id: str,
+        content: str | None = None,
+        *,
+        type: str | None = None,
+        subject: str | None = None,
+        entities: Iterable[str] | None = None,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+    ) -> FactPreview:
+        uid, correction = fact_uid(fact_id), self._correction(content, type, subject, entities, valid_from, valid_to)
+
+        def check(_: Tx, found: Sequence[Any]) -> None:
+            by_hand.check_correction(found[0], correction)
+
+        return self._consequences("correct", [uid], check, correction.columns.get("content"))
+
+    def _preview_retire(self, fact_ids: Ids, ended_at: When | None = None) -> FactPreview:
+        ended = self._ended(ended_at)
+        return self._consequences("retire", fact_uids(fact_ids), lambda tx, found: by_hand.check_retired(tx, found, ended))
+
+    def _preview_expire(self, fact_ids: Ids, at: When | None) -> FactPreview:
+        when = self._expiry("at", at)
+        return self._consequences("expire", fact_uids(fact_ids), lambda _, found: by_hand.check_expiry(found, when))
+
+    def _preview_add(self, content: str, user_id: str | None = None, **more: Any) -> FactPreview:
+        usual: dict[str, Any] = dict.fromkeys(("type", "subject", "valid_from", "valid_to", "expires_at", "agent_id", "metadata"))
+        unknown = sorted(more.keys() - usual.keys() - {"entities"})
+        if unknown:
+            advice = f"add() takes: {', '.join((*usual, 'entities'))}."
+            raise InvalidSetting(name=unknown[0], value=more[unknown[0]], problem="there is no such argument", advice=advice)
+        addition = self._addition(content, user_id, **{**usual, "entities": (), **more})
+        return self._read(lambda tx: consequences.of_addition(tx, addition, self._nearest(tx, addition)))
+
+    def _preview_forget(self, fact_ids: Ids) -> FactPreview:
+        uids, whose = fact_uids(fact_ids), access.any_of(self._actor)
+        return self._read(lambda tx: consequences.of_erasure(tx, whose, uids))
+
+    def _consequences(
+        self, verb: str, uids: Sequence[str], check: Callable[[Tx, Sequence[Any]], None], content: str | None = None
+    ) -> FactPreview:
+        whose = access.any_of(self._actor)
+        return self._read(lambda tx: consequences.of_change(tx, whose, verb, uids, check, content))
+
+    # --- arguments ----------------------------------------------------------------------------------------------------
+
+    def _correction(
+        self,
+        content: str | None,
+        kind: str | None,
+        subject: str | None,
+        entities: Iterable[str] | None,
+        valid_from: When | None,
+        valid_to: When | None,
+    ) -> Correction:
+        columns: dict[str, Any] = {}
+        columns |= {} if content is None else {"content": validation.fact_content(content)}
+        columns |= {} if kind is None else {"type": one_of("type", kind, FACT_TYPES)}
+        columns |= {} if subject is None else {"subject": _subject(subject)}
+        columns |= {} if entities is None else {"entities": validation.texts("entities", entities)}
+        columns |= {} if valid_from is None else self._begin(valid_from)
+        return Correction(columns | ({} if valid_to is None else self._end(valid_to)))
+
+    def _addition(
+        self,
+        content: str,
+        user_id: str | None,
+        type: str | None,
+        subject: str | None,
+        entities: Iterable[str],
+        valid_from: When | None,
+        valid_to: When | None,
+        expires_at: When | None,
+        agent_id: str | None,
+        metadata: dict[str, Any] | None,
+    ) -> Addition:
+        user = access.writes_for(self._actor, user_id)
+        dates = self._begin(valid_from or "") | self._end(valid_to or "")
+        fact = PlannedFact(
+            key=0,
+            uid=str(uuid4()),
+            type=one_of("type", type, FACT_TYPES) or "miscellaneous",
+            content=validation.fact_content(content),
+            subject=_subject(subject) if subject is not None else user or SOMEBODY,
+            entities=validation.texts("entities", entities),
+            confidence=None,
+            said_at=None,
+            agent_id=None if agent_id is None else validation.person("agent_id", agent_id),
+            meta=canonical(validation.metadata(metadata)) if metadata else None,
+            **dates,
+        )
+        expires = self._expiry("expires_at", expires_at)
+        by_hand.check_dates(fact.valid_from, fact.valid_to)
+        by_hand.check_dates(fact.valid_from, expires, "it would expire")
+        return Addition(user, fact, expires)
+
+    def _begin(self, value: When) -> dict[str, Any]:
+        dated = self._dated("valid_from", value)
+        return {"valid_from": dated and dated.first, "from_precision": dated and dated.precision}
+
+    def _end(self, value: When) -> dict[str, Any]:
+        """Return the first moment at which it holds no more: "until 2015" holds until 2016 begins."""
+        dated = self._dated("valid_to", value)
+        exact = dated is not None and isinstance(value, datetime)
+        ends = dated and (dated.first if exact else dated.after)
+        return {"valid_to": ends, "to_precision": dated and dated.precision}
+
+    def _ended(self, ended_at: When | None) -> datetime | None:
+        """Return since when it has ended. Raises FactDatesInvalid for a time to come: that is an expiry."""
+        dated = None if ended_at is None else self._required("ended_at", ended_at)
+        if dated is not None and dated.first > self._engine.clock.now():
+            problem = f"ended_at is to come ({dated.first:%Y-%m-%d %H:%M} UTC)"
+            raise FactDatesInvalid(problem=problem, advice="Use facts.expire() for an end that is to come.")
+        return dated and dated.first
+
+    def _expiry(self, name: str, value: When | None) -> datetime | None:
+        dated = None if value is None else self._required(name, value)
+        if dated is not None and dated.first <= self._engine.clock.now():
+            problem = f"the expiry is past ({dated.first:%Y-%m-%d %H:%M} UTC)"
+            raise FactDatesInvalid(problem=problem, advice="Give a time to come, or use facts.retire() for what has ended.")
+        return dated and dated.first
+
+    def _required(self, name: str, value: When) -> DateRange:
+        dated = self._dated(name, value)
+        return dated if dated is not None else validation.refuse(name, value, "not a valid date: expected one", DATE_ADVICE)
+
+    def _dated(self, name: str, value: When) -> DateRange | None:
+        """Read a date in the zone of the memory; "" is none. Raises InvalidSetting."""
+        if isinstance(value, str):
+            return _date_of(name, value, self._engine.resolved.config.zone)
+        moment = validation.moment(name, value) if isinstance(value, datetime) else None
+        if not isinstance(moment, datetime):
+            validation.refuse(name, value, "not a valid date: expected a text or a datetime", DATE_ADVICE)
+        return DateRange(moment, moment, "instant")
+
+
+def _date_of(name: str, value: str, zone: Any) -> DateRange | None:
+    """Read a partial date, or a time with its zone."""
+    written = validation.text(name, value).strip()
+    dated = parse_date_range(written, zone) if written else None
+    if dated is not None or not written:
+        return dated
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
+        validation.refuse(name, value, "not a valid date: expected one in ISO 8601", DATE_ADVICE)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=zone)
+    return DateRange(moment.astimezone(UTC), moment.astimezone(UTC), "instant")
+
+
+def _subject(subject: object) -> str:
+    words = " ".join(validation.text("subject", subject).split())
+    if not 1 <= len(words) <= SUBJECT_CHARS:
+        advice = "Name whom or what it is about, or leave it out."
+        validation.refuse("subject", subject, f"not a valid subject: expected 1 to {SUBJECT_CHARS} characters", advice)
+    return words
+
+
+def fact_uid(fact_id: object) -> str:
+    """Check a fact id. Raises FactNotFound for an id that no fact can have, as for one that no fact has."""
+    uid = validation.text("fact_id", fact_id)
+    if len(uid) > UID_CHARS or not uid.isascii():
+        raise FactNotFound(fact_id=uid[:UID_CHARS])
+    return uid
+
+
+def fact_uids(fact_ids: object) -> tuple[str, ...]:
+    """Check one fact id or several; each counts once. Raises FactNotFound, InvalidSetting."""
+    if isinstance(fact_ids, str):
+        return (fact_uid(fact_ids),)
+    listed = validation.items(
+        "fact_ids", fact_ids, "it must be an id or a list of ids", "facts.list() shows facts with their ids."
+    )
+    uids = tuple(dict.fromkeys(map(fact_uid, listed)))
+    if not 1 <= len(uids) <= MOST_AT_ONCE:
+        problem = f"not a valid list of facts: expected 1 to {MOST_AT_ONCE}, and it has {len(uids)}"
+        validation.refuse("fact_ids", "…" if uids else uids, problem, "Give at least one id, and many in several actions.")
+    return uids
+
+
+PREVIEWS: Mapping[str, Callable[..., FactPreview]] = {
+    "correct": FactEdits._preview_correct,
+    "add": FactEdits._preview_add,
+    "retire": FactEdits._preview_retire,
+    "expire": FactEdits._preview_expire,
+    "forget": FactEdits._preview_forget,
+}
