@@ -8,18 +8,22 @@ from functools import partial
 
 import streamlit as st
 
-from memoir_engine import FactView, Memory
+from memoir_engine import FactProposal, FactView, Memory
 from ui import (
+    fact_context,
     fact_decision,
+    fact_edit,
     fact_export,
     fact_filters,
     fact_panel,
+    fact_selection,
     fact_view,
     figures,
     frame,
     problems,
     remember_form,
     state,
+    undo_banner,
     viewer,
 )
 from ui import wording_facts as texts
@@ -57,11 +61,35 @@ def asked_for(memory: Memory) -> tuple[fact_filters.FactFilters, tuple[FactView,
     with fields.cell(column_span=2):
         when, held = fact_filters.moment(known)
     counted: Counter[str] = Counter(fact.type for fact in known)
-    with fields.cell(column_span=3):
+    agents = fact_filters.agents(known)
+    with fields.cell(column_span=1 if agents else 2):
         typed = fact_filters.words()
     with fields.cell():
         chosen = fact_filters.kind(counted)
-    return fact_filters.FactFilters(user, statuses, chosen, typed, when, held), known
+    with fields.cell():
+        cause = fact_filters.cause(known)
+    agent = None
+    if agents:
+        with fields.cell():
+            agent = fact_filters.agent(agents)
+    return fact_filters.FactFilters(user, statuses, chosen, typed, when, held, cause, agent), known
+
+
+def facts_of(memory: Memory, filters: fact_filters.FactFilters, proposals: tuple[FactProposal, ...]) -> None:
+    """Draw the facts that the filters let through, the edits of several, and the chosen one beside them."""
+    facts, past = fact_filters.matching(memory, filters), filters.moment is not None
+    several = () if past else fact_selection.selected(facts)
+    fact_selection.bar(memory, several)
+    chosen = state.param("fact")
+    if chosen is None:
+        shown = fact_view.show(memory, facts, filters, proposals)
+        st.caption(texts.CHOOSE_ROWS if shown == texts.VIEWS[1] else texts.CHOOSE)
+        return
+    left, right = frame.sides(2, 1, least=270)
+    with left:
+        fact_view.show(memory, facts, filters, proposals)
+    with right:
+        fact_panel.show(memory, chosen, past=past, keys=not several)
 
 
 memory = fact_filters.seen_by(viewer.memory())
@@ -69,11 +97,14 @@ with problems.shown():
     with frame.head("facts", texts.TITLE):
         st.space("stretch")
         remember_form.button(memory)
+        fact_edit.add_button(memory)
         beside = st.container(width="content")
+    undo_banner.show(memory, about=fact_edit.outcome(memory))
     remember_form.progress(memory)
     if not any(number for _, number in memory.facts.users()):
         nameless = memory.actor.name == viewer.ALONE and "admin" not in memory.actor.roles
         title, text = (texts.WHOSE, texts.WHOSE_TEXT) if nameless else (texts.EMPTY, texts.EMPTY_TEXT)
+        fact_edit.addition(memory, state.param("user"))
         frame.empty(title, text, ":material/timeline:")
         with st.container(horizontal=True, horizontal_alignment="center"):
             if "admin" in memory.actor.roles:
@@ -82,7 +113,7 @@ with problems.shown():
                 viewer.may(memory, key="facts", role="admin")
         st.stop()
     filters, known = asked_for(memory)
-    facts = fact_filters.matching(memory, filters)
+    fact_edit.addition(memory, filters.user)
     proposals = memory.facts.proposals(filters.user) if filters.user is not None else ()
     with beside:
         take_along(memory, filters)
@@ -93,13 +124,6 @@ with problems.shown():
         fact_decision.show(memory, proposals)
     else:
         st.caption(f":material/history: {md_escape(texts.THEN.format(when=figures.stamp(filters.moment)))}")
-    chosen = state.param("fact")
-    if chosen is None:
-        fact_view.show(memory, facts, filters, proposals)
-        st.caption(texts.CHOOSE)
-    else:
-        left, right = frame.sides(2, 1, least=270)
-        with left:
-            fact_view.show(memory, facts, filters, proposals)
-        with right:
-            fact_panel.show(memory, chosen, past=filters.moment is not None)
+    facts_of(memory, filters, proposals)
+    if filters.moment is None:
+        fact_context.show(memory, filters.user)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Action, Change, Memory, UndoPreview
-from ui import activity_filters, figures, frame, problems, state, viewer
+from ui import activity_filters, figures, frame, problems, state, viewer, wording_events
 from ui import wording_activity as texts
 from ui.escape import md_escape
 
@@ -60,7 +60,7 @@ def _row(action: Action) -> None:
 
 
 def _line(change: Change) -> str:
-    return f":small[{md_escape(figures.one_line(change.says, 200))}{_before_after(change)}]"
+    return f":small[{md_escape(figures.one_line(wording_events.says(change), 200))}{_before_after(change)}]"
 
 
 def _before_after(change: Change) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import FactProposal, FactView, Memory
-from ui import fact_labels, figures, problems, viewer
+from ui import fact_labels, figures, problems, state, viewer
 from ui import wording_facts as texts
 from ui.escape import md_escape
 
@@ -26,6 +26,9 @@ def show(memory: Memory, proposals: tuple[FactProposal, ...]) -> None:
             _one(memory, one, may=may)
         if not may:
             viewer.may(memory, key="facts-decide")
+        if len(proposals) > SHOWN:
+            more = texts.MORE_TO_DECIDE.format(count=figures.count(len(proposals) - SHOWN))
+            st.page_link("../pages/review.py", label=more, icon=":material/fact_check:", query_params={"of": "facts"})
 
 
 def _one(memory: Memory, proposal: FactProposal, *, may: bool) -> None:
@@ -55,7 +58,5 @@ def _side(label: str, fact: FactView) -> None:
 
 def _decided(memory: Memory, proposal_id: int, yes: bool) -> None:
     with problems.noted():
-        if yes:
-            memory.facts.approve(proposal_id)
-        else:
-            memory.facts.reject(proposal_id)
+        done = memory.facts.approve(proposal_id) if yes else memory.facts.reject(proposal_id)
+        state.update(done=done.action_id, undo=None, edit=None)

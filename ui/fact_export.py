@@ -48,9 +48,15 @@ def _record(fact: FactView) -> dict[str, Any]:
         "superseded_by": fact.superseded_by,
         "cause": fact.cause,
         "reason": fact.reason,
+        "expires_at": when(fact.expires_at),
+        "agent_id": fact.agent_id,
+        "metadata": dict(fact.metadata),
         "origins": [
             {
+                "kind": origin.kind,
+                "speaker": origin.speaker,
                 "conversation": origin.conversation_id,
+                "source": origin.source_id,
                 "message": origin.message,
                 "start": origin.start,
                 "end": origin.end,
@@ -65,5 +71,12 @@ def _record(fact: FactView) -> dict[str, Any]:
 def _flat(record: dict[str, Any]) -> dict[str, Any]:
     attributes = record.pop("memory_attributes")
     record |= {"type": attributes["type"], "status": attributes["status"], "entities": "; ".join(record["entities"])}
-    record["origins"] = "; ".join(dict.fromkeys(f"{one['conversation']} #{one['message']}" for one in record["origins"]))
+    record["metadata"] = json.dumps(record["metadata"], ensure_ascii=False) if record["metadata"] else None
+    record["origins"] = "; ".join(dict.fromkeys(map(_place, record["origins"])))
     return {name: safe_cell(value) if isinstance(value, str) else value for name, value in record.items()}
+
+
+def _place(origin: dict[str, Any]) -> str:
+    if origin["kind"] == "person":
+        return f"said by {origin['speaker']}"
+    return f"source {origin['source']}" if origin["kind"] == "source" else f"{origin['conversation']} #{origin['message']}"

@@ -23,7 +23,10 @@ MOMENTS = 200
 
 @dataclass(frozen=True)
 class FactFilters:
-    """Filters in force. user: None is the workspace. moment: as of when it was known; held: when it was true; None is now."""
+    """Filters in force. user: None is the workspace. moment: as of when it was known; held: when it was true; None is now.
+
+    cause: of outdated facts. agent: who noted them.
+    """
 
     user: str | None
     statuses: tuple[str, ...]
@@ -31,6 +34,8 @@ class FactFilters:
     words: str
     moment: datetime | None
     held: datetime | None
+    cause: str | None = None
+    agent: str | None = None
 
 
 def seen_by(memory: Memory) -> Memory:
@@ -79,6 +84,33 @@ def kind(counts: dict[str, int]) -> str | None:
     index = options.index(wanted) if wanted in options else 0
     chosen = st.selectbox(texts.TYPE, options, index=index, format_func=shown, key="facts-type")
     state.update(type=chosen)
+    return chosen
+
+
+def cause(known: Sequence[FactView]) -> str | None:
+    """Return the chosen reason among those for which facts are outdated."""
+    present = {fact.cause for fact in known}
+    shown = {name: words for name, words in texts.BY_CAUSE.items() if name in present}
+    return _one_of("cause", texts.WHY_OUTDATED, texts.ANY_CAUSE, shown)
+
+
+def agents(known: Sequence[FactView]) -> list[str]:
+    return sorted({fact.agent_id for fact in known if fact.agent_id})
+
+
+def agent(names: Sequence[str]) -> str | None:
+    return _one_of("agent", texts.AGENT, texts.ANY_AGENT, {name: name for name in names})
+
+
+def _one_of(name: str, label: str, nothing: str, shown: dict[str, str]) -> str | None:
+    """Draw a choice of one or none, which the address keeps."""
+    options = [None, *shown]
+    wanted = state.param(name)
+    index = options.index(wanted) if wanted in options else 0
+    chosen = st.selectbox(
+        label, options, index=index, format_func=lambda one: nothing if one is None else shown[one], key=f"facts-{name}"
+    )
+    state.update(**{name: chosen})
     return chosen
 
 
@@ -166,4 +198,11 @@ def all_matching(memory: Memory, filters: FactFilters) -> tuple[FactView, ...]:
 
 
 def _passing(facts: Sequence[FactView], filters: FactFilters) -> tuple[FactView, ...]:
-    return tuple(fact for fact in facts if fact.status in filters.statuses and filters.type in (None, fact.type))
+    return tuple(
+        fact
+        for fact in facts
+        if fact.status in filters.statuses
+        and filters.type in (None, fact.type)
+        and filters.cause in (None, fact.cause)
+        and filters.agent in (None, fact.agent_id)
+    )

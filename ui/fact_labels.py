@@ -5,20 +5,43 @@ Invariant: a stated date is shown as stated, in the memory's time zone; a record
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 
-from memoir_engine import FactOrigin, FactView
+from memoir_engine import FactOrigin, FactView, MemoirError
 from ui import engine, figures
 from ui import wording_facts as texts
 
 FORMS = {"year": "%Y", "month": "%B %Y", "day": "%Y-%m-%d", "instant": "%Y-%m-%d"}
-
+ISO = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}
 PEOPLE = ("user", "human")
 JUST_BEFORE = timedelta(microseconds=1)
 
 
 def day(when: datetime) -> str:
     return when.astimezone(figures.zone()).strftime("%Y-%m-%d")
+
+
+def minute(when: datetime) -> str:
+    """Format a moment in the viewer's time zone; midnight as its day."""
+    local = when.astimezone(figures.zone())
+    return local.strftime("%Y-%m-%d" if local.hour == local.minute == 0 else "%Y-%m-%d %H:%M")
+
+
+def as_stated(when: datetime | None, precision: str | None) -> str:
+    """Write a date as it may be typed, to its stated precision."""
+    if when is None:
+        return ""
+    local = when.astimezone(engine.memory().config.zone)
+    return local.strftime(ISO[precision]) if precision in ISO else local.isoformat(timespec="minutes")
+
+
+def stated_end(fact: FactView) -> str:
+    """Write the end that was stated as it may be typed: the last day, month or year that it includes."""
+    if fact.valid_to is None or not fact.end_said:
+        return ""
+    is_whole = fact.valid_to_precision in ISO
+    return as_stated(fact.valid_to - JUST_BEFORE if is_whole else fact.valid_to, fact.valid_to_precision)
 
 
 def dated(when: datetime | None, precision: str | None) -> str:
@@ -52,15 +75,40 @@ def period(fact: FactView) -> str:
     return texts.FROM_TO.format(since=begin, until=end) if end else texts.SINCE.format(since=begin)
 
 
+def status(fact: FactView) -> str:
+    """Return its state in a word: how it ended where a person or the clock ended it."""
+    return texts.ENDED_AS.get(fact.cause or "", texts.STATUSES[fact.status])
+
+
 def describe(fact: FactView) -> str:
-    return texts.BELIEVED.format(state=texts.STATUSES[fact.status], period=period(fact))
+    believed = texts.BELIEVED.format(state=status(fact), period=texts.NEVER if fact.cause == "corrected" else period(fact))
+    if fact.status == "active" and fact.expires_at is not None:
+        return texts.EXPIRING.format(believed=believed, when=minute(fact.expires_at))
+    return believed
 
 
 def origins(fact: FactView) -> tuple[FactOrigin, ...]:
     """Return the places where the fact was said, each once: two overlapping cuts may both contain it."""
-    return tuple({(one.conversation_id, one.message, one.start, one.end): one for one in reversed(fact.origins)}.values())[::-1]
+    seen = {
+        (one.kind, one.conversation_id, one.source_id, one.message, one.start, one.end, one.kind == "person" and one.at): one
+        for one in reversed(fact.origins)
+    }
+    return tuple(seen.values())[::-1]
 
 
 def place(origin: FactOrigin, whose: str | None) -> str:
+    """Tell where a fact is from: who stated it by hand and when, the document, or the message and its speaker."""
+    if origin.kind == "person":
+        who = origin.speaker or origin.role
+        return texts.STATED_BY.format(who=who, when=day(origin.at)) if origin.at else texts.STATED_BY_HAND.format(who=who)
+    if origin.kind == "source":
+        return texts.FROM_SOURCE.format(source=_source_name(origin))
     who = origin.speaker or (whose if origin.role in PEOPLE else None) or origin.role
     return texts.SAID_BY.format(who=who, message=origin.message, conversation=origin.conversation_id)
+
+
+def _source_name(origin: FactOrigin) -> str:
+    with suppress(MemoirError):
+        if origin.source_id is not None and not origin.removed:
+            return engine.memory().sources.get(origin.source_id).name
+    return texts.SOME_SOURCE

@@ -14,11 +14,12 @@ from memoir_engine import FactView
 
 TYPES = ("personal", "professional", "health", "preference", "activity", "plan", "miscellaneous")
 LEAST = 0.012  # of the whole width: what a bar takes at least
+AHEAD, AHEAD_S = 0.5, 60 * 86_400  # how far the picture reaches into the time to come: of what has passed, and at least
 
 
 @dataclass(frozen=True)
 class Bar:
-    """begin, end: seconds since 1970. row: within its lane. after: ids of the facts it superseded."""
+    """begin, end: seconds since 1970. row: within its lane. after: ids of the facts it superseded. expires: it ends by itself."""
 
     id: str
     text: str
@@ -28,6 +29,7 @@ class Bar:
     state: str
     told: str
     after: tuple[str, ...]
+    expires: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,11 @@ def begins(fact: FactView) -> datetime:
 
 
 def span(facts: Sequence[FactView], now: datetime) -> tuple[float, float]:
-    """Return the range of the timeline in seconds since 1970: all starts, with some room before the first."""
-    first = min((begins(fact) for fact in facts), default=now).timestamp()
-    last = max(now.timestamp(), *(begins(fact).timestamp() for fact in facts), first + 86_400)
+    """Return the range of the timeline in seconds since 1970: all starts with some room before the first, and what expires."""
+    first, present = min((begins(fact) for fact in facts), default=now).timestamp(), now.timestamp()
+    last = max(present, *(begins(fact).timestamp() for fact in facts), first + 86_400)
+    ahead = max((fact.expires_at.timestamp() for fact in facts if _expires(fact) and fact.expires_at), default=present)
+    last = max(last, min(ahead + (ahead - first) * 0.02, present + max((last - first) * AHEAD, AHEAD_S)))
     return first - (last - first) * 0.02, last
 
 
@@ -56,7 +60,7 @@ def lanes(facts: Sequence[FactView], now: datetime, *, doubted: Collection[str],
     begin, end = span(facts, now)
     room = (end - begin) * LEAST
     by_id = {fact.id: fact for fact in facts}
-    made = [_lane(chain, by_id, end, room, doubted, told) for chain in _chains(facts, by_id)]
+    made = [_lane(chain, by_id, (now.timestamp(), end), room, doubted, told) for chain in _chains(facts, by_id)]
     sizes: dict[str, int] = defaultdict(int)
     for lane in made:
         sizes[lane.subject] += len(lane.bars)
@@ -94,7 +98,7 @@ def _chains(facts: Sequence[FactView], by_id: dict[str, FactView]) -> list[list[
 def _lane(
     chain: list[FactView],
     by_id: dict[str, FactView],
-    end: float,
+    ends_at: tuple[float, float],
     room: float,
     doubted: Collection[str],
     told: Callable[[FactView], str],
@@ -104,14 +108,14 @@ def _lane(
     bars = []
     for fact in ordered:
         start = begins(fact).timestamp()
-        stop = max(_end(fact, by_id, end), start + room)
+        stop = max(_end(fact, by_id, *ends_at), start + room)
         if fact.valid_from is None and fact.valid_to == begins(fact):  # it was over when it was said, begun who knows when
             start, stop = start - room, start
         row = next((at for at, last in enumerate(ends) if last <= start + room / 2), len(ends))
         ends[row : row + 1] = [stop]
-        state = "doubted" if fact.id in doubted else fact.status
+        state = "doubted" if fact.id in doubted else "outdated corrected" if fact.cause == "corrected" else fact.status
         after = tuple(one.id for one in ordered if one.superseded_by == fact.id)
-        bars.append(Bar(fact.id, fact.content, start, stop, row, state, told(fact), after))
+        bars.append(Bar(fact.id, fact.content, start, stop, row, state, told(fact), after, _expires(fact)))
     newest = ordered[-1]
     return Lane(newest.subject, newest.type, tuple(bars), len(ends))
 
@@ -125,11 +129,21 @@ def _successors(fact: FactView, by_id: dict[str, FactView]) -> int:
     return len(seen) - 1
 
 
-def _end(fact: FactView, by_id: dict[str, FactView], end: float) -> float:
-    """Return the stated end, else the start of its successor, else when it was retired, else now."""
-    stops = [end]
+def _expires(fact: FactView) -> bool:
+    return fact.status == "active" and fact.expires_at is not None
+
+
+def _end(fact: FactView, by_id: dict[str, FactView], now: float, last: float) -> float:
+    """Return the stated end, else the start of its successor, else when it was retired or expires, else now.
+
+    now, last: what is active ends now, or at the end of the picture if it begins later.
+    """
+    is_ahead = _expires(fact) or begins(fact).timestamp() >= now
+    stops = [max(last, fact.expires_at.timestamp() if fact.expires_at else last) if is_ahead else now]
     if fact.valid_to is not None:
         stops.append(fact.valid_to.timestamp())
+    if fact.expires_at is not None:
+        stops.append(fact.expires_at.timestamp())
     successor = by_id.get(fact.superseded_by or "")
     if successor is not None:
         stops.append(begins(successor).timestamp())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import FactLineage, FactOrigin, FactView, Memory
-from ui import fact_forget_panel, fact_labels, figures, problems, viewer
+from ui import fact_edit, fact_labels, figures, problems, state, viewer
 from ui import wording_facts as texts
 from ui.components import reader
 from ui.escape import md_escape
@@ -18,7 +18,12 @@ AROUND = 400  # characters of a message before and after the words
 CHAIN = 12  # facts of a chain that are shown, the last ones
 
 
-def show(memory: Memory, fact_id: str, *, past: bool) -> None:
+SAID = 3  # origins that are told without opening the evidence
+NOTES = 6  # of the metadata
+
+
+def show(memory: Memory, fact_id: str, *, past: bool, keys: bool = True) -> None:
+    """keys: whether single keys open its edits; they do not while several facts are selected."""
     with problems.shown():
         lineage = memory.facts.lineage(fact_id)
         fact = next(one for one in lineage.facts if one.id == fact_id)
@@ -28,20 +33,23 @@ def show(memory: Memory, fact_id: str, *, past: bool) -> None:
         for at, one in enumerate(lineage.facts[-CHAIN:], start=max(0, len(lineage.facts) - CHAIN) + 1):
             _link(one, at, chosen=one.id == fact_id)
         _about(fact)
+        _said(fact)
+        may = not past and keys and viewer.may(memory, key="fact-edit")
+        if may:
+            fact_edit.row(memory, (fact,))
         if st.button(texts.EVIDENCE, icon=":material/format_quote:", key="fact-evidence", width="stretch"):
             _evidence(memory, lineage, fact)
-        if not past and fact.status == "outdated":
+        if may and fact.status == "outdated":
             _restore(memory, fact)
         _ways(fact)
-        if not past:
-            fact_forget_panel.button(memory, fact)
 
 
 def _link(fact: FactView, at: int, *, chosen: bool) -> None:
     text = md_escape(figures.one_line(fact.content, 240))
     words = f"~~{text}~~" if fact.status == "outdated" else f"**{text}**"
     color = "violet" if chosen else "green" if fact.status == "active" else "gray"
-    st.markdown(f":{color}-badge[{at}] {words}  \n:small[:gray[{md_escape(fact_labels.period(fact))}]]")
+    told = fact_labels.describe(fact) if fact.cause in texts.ENDED_AS or fact.expires_at else fact_labels.period(fact)
+    st.markdown(f":{color}-badge[{at}] {words}  \n:small[:gray[{md_escape(told)}]]")
 
 
 def _about(fact: FactView) -> None:
@@ -52,12 +60,26 @@ def _about(fact: FactView) -> None:
     lines.append(texts.LEARNED.format(when=figures.stamp(fact.recorded_at)))
     if fact.confidence is not None:
         lines.append(texts.STATED.format(share=f"{fact.confidence:.2f}"))
+    if fact.agent_id is not None:
+        lines.append(texts.NOTED_BY.format(agent=fact.agent_id))
+    lines += [f"{name}: {figures.one_line(str(value), 120)}" for name, value in list(fact.metadata.items())[:NOTES]]
     st.caption("  \n".join(md_escape(line) for line in lines))
+
+
+def _said(fact: FactView) -> None:
+    """Tell who said so: people by hand beside the quoted words."""
+    for origin in fact_labels.origins(fact)[:SAID]:
+        where = md_escape(fact_labels.place(origin, fact.user_id))
+        if origin.kind == "person":
+            st.markdown(f":small[:material/person: {where}]")
+        elif origin.quote:
+            quote = md_escape(f"“{figures.one_line(origin.quote, 160)}”")
+            st.markdown(f":small[:material/format_quote: {quote} :gray[{where}]]")
 
 
 def _ways(fact: FactView) -> None:
     with st.container(horizontal=True, gap="small"):
-        origin = next((one for one in fact.origins if not one.removed), None)
+        origin = next((one for one in fact.origins if not one.removed and one.kind == "message"), None)
         if origin is not None:
             asked = {"session": origin.conversation_id, **viewer.user_named(fact.user_id)}
             st.page_link("../pages/conversations.py", label=texts.IN_CONVERSATION, icon=":material/forum:", query_params=asked)
@@ -66,13 +88,12 @@ def _ways(fact: FactView) -> None:
 
 
 def _restore(memory: Memory, fact: FactView) -> None:
-    if not viewer.may(memory, key="fact-restore"):
-        return
     with st.popover(texts.RESTORE, icon=":material/undo:", key="fact-restore", width="stretch", help=texts.RESTORE_HELP):
         reason = st.text_input(texts.RESTORE_REASON, key=f"fact-restore-why-{fact.id}", max_chars=300)
         if st.button(texts.RESTORE, type="primary", key="fact-restore-go"):
             with problems.noted():
-                memory.facts.restore(fact.id, reason=reason.strip() or None)
+                done = memory.facts.restore(fact.id, reason=reason.strip() or None)
+                state.update(done=done.action_id, edit=None)
                 st.rerun()
 
 
@@ -107,10 +128,17 @@ def _side(memory: Memory, fact: FactView, label: str) -> None:
 
 def _origin(memory: Memory, fact: FactView, origin: FactOrigin, at: int) -> None:
     when = f" · {figures.stamp(origin.at)}" if origin.at else ""
+    if origin.kind == "person":
+        st.markdown(f":material/person: {md_escape(fact_labels.place(origin, fact.user_id))}")
+        st.caption(texts.NO_QUOTE)
+        return
     st.caption(f"{md_escape(fact_labels.place(origin, fact.user_id))}{when}")
     text = _message(memory, fact, origin)
     if text is None:
         st.markdown(f":orange[:material/visibility_off: {texts.GONE}]  \n:small[:gray[sha256 {origin.digest[:16]}…]]")
+        return
+    if origin.kind == "source":
+        reader.show((reader.Block(text),), key=f"fact-said-{fact.id}-{at}")
         return
     if origin.start is None or origin.end is None:
         st.markdown(f":orange[:material/warning: {texts.UNSUPPORTED}]")
@@ -123,8 +151,8 @@ def _origin(memory: Memory, fact: FactView, origin: FactOrigin, at: int) -> None
 
 def _message(memory: Memory, fact: FactView, origin: FactOrigin) -> str | None:
     """Return the whole message if it is still readable, else the quoted words alone."""
-    if origin.removed:
-        return None
+    if origin.removed or origin.kind == "source":
+        return None if origin.removed else origin.quote
     theirs = memory.acting_as(memory.actor.name, user=fact.user_id, roles=memory.actor.roles)
     held = theirs.sessions.get_session_history(origin.conversation_id, after=origin.message - 1, limit=1)
     return held[0].text if held else origin.quote

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 import streamlit as st
 
 from memoir_engine import FactProposal, FactView, Memory
-from ui import fact_filters, fact_graph, fact_labels, fact_lanes, figures, frame, state
+from ui import fact_filters, fact_graph, fact_labels, fact_lanes, fact_selection, figures, frame, state
 from ui import wording_facts as texts
 from ui.components import timeline
 
@@ -29,7 +30,8 @@ def metrics(memory: Memory, known: Sequence[FactView], filters: fact_filters.Fac
     )
 
 
-def show(memory: Memory, facts: Sequence[FactView], filters: fact_filters.FactFilters, proposals: Sequence[FactProposal]) -> None:
+def show(memory: Memory, facts: Sequence[FactView], filters: fact_filters.FactFilters, proposals: Sequence[FactProposal]) -> str:
+    """Draw the chosen view of the facts; return its name."""
     wanted = state.param("view")
     view = st.segmented_control(
         "view",
@@ -48,17 +50,23 @@ def show(memory: Memory, facts: Sequence[FactView], filters: fact_filters.FactFi
     elif view == texts.VIEWS[1]:
         _table(facts)
     else:
-        _timeline(facts, filters, proposals)
+        _timeline(facts, filters, proposals, selects=filters.moment is None and "auditor" in memory.actor.roles)
+    return str(view)
 
 
-def _timeline(facts: Sequence[FactView], filters: fact_filters.FactFilters, proposals: Sequence[FactProposal]) -> None:
+def _timeline(
+    facts: Sequence[FactView], filters: fact_filters.FactFilters, proposals: Sequence[FactProposal], *, selects: bool
+) -> None:
     now = filters.moment or filters.held or datetime.now(UTC)
     doubted = {proposal.new.id for proposal in proposals}
     lanes = fact_lanes.lanes(facts, now, doubted=doubted, told=fact_labels.describe)
     begin, end = fact_lanes.span(facts, now)
-    picked = timeline.show(lanes, begin=begin, end=end, now=now.timestamp(), chosen=state.param("fact"), key="facts-timeline")
+    picked = timeline.show(
+        lanes, begin=begin, end=end, now=now.timestamp(), chosen=state.param("fact"), key="facts-timeline",
+        selected=[fact.id for fact in fact_selection.selected(facts)], on_select=fact_selection.toggle if selects else None,
+    )  # fmt: skip
     if picked is not None and picked != state.param("fact"):
-        state.update(fact=picked)
+        state.update(fact=picked, edit=None)
         st.rerun()
 
 
@@ -68,11 +76,11 @@ def _table(facts: Sequence[FactView]) -> None:
     rows = [
         {
             "content": fact.content,
-            "state": texts.STATUSES[fact.status],
+            "state": fact_labels.status(fact),
             "type": texts.TYPES[fact.type],
             "subject": fact.subject,
             "since": fact_labels.since(fact),
-            "until": fact_labels.until(fact),
+            "until": _until(fact),
             "said": fact_labels.day(fact.said_at) if fact.said_at else "",
             "confidence": fact.confidence,
         }
@@ -83,15 +91,28 @@ def _table(facts: Sequence[FactView]) -> None:
         for name, label in texts.COLUMNS.items()
     }
     config["confidence"] = st.column_config.NumberColumn(texts.COLUMNS["confidence"], format="%.2f")
-    chosen = st.dataframe(
+    key, ids = fact_selection.table_key(), [fact.id for fact in facts]
+    st.dataframe(
         pd.DataFrame(rows, columns=list(texts.COLUMNS)),
         hide_index=True,
         column_config=config,
-        on_select="rerun",
-        selection_mode=frame.A_ROW,
-        key="facts-table",
+        on_select=partial(_picked, key, ids),
+        selection_mode=frame.ROWS_AND_A_CELL,
+        key=key,
     )
-    at = state.row(chosen)
-    if at is not None and at < len(facts) and facts[at].id != state.param("fact"):
-        state.update(fact=facts[at].id)
-        st.rerun()
+
+
+def _picked(key: str, ids: Sequence[str]) -> None:
+    """Select the facts whose boxes are ticked; open the fact of a cell that was clicked just now."""
+    picked = st.session_state[key]["selection"]
+    fact_selection.keep(ids[int(row)] for row in picked["rows"] if int(row) < len(ids))
+    cell = str(picked["cells"][0]) if picked.get("cells") else ""
+    if cell and cell != st.session_state.get("facts-cell") and int(picked["cells"][0][0]) < len(ids):
+        state.update(fact=ids[int(picked["cells"][0][0])], edit=None)
+    st.session_state["facts-cell"] = cell
+
+
+def _until(fact: FactView) -> str:
+    if fact.status == "active" and fact.expires_at is not None:
+        return texts.EXPIRES.format(when=fact_labels.minute(fact.expires_at))
+    return fact_labels.until(fact)

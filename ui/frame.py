@@ -28,6 +28,7 @@ ICONS = {
     "settings": ":material/settings:",
 }
 
+ROWS_AND_A_CELL: list[Literal["multi-row", "single-cell"]] = ["multi-row", "single-cell"]  # boxes select, any word opens
 A_ROW: list[Literal["single-row", "single-cell"]] = ["single-row", "single-cell"]  # a click on any word of it chooses a row
 
 

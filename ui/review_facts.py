@@ -50,6 +50,7 @@ def evidence(memory: Memory, found: FactReviewItem) -> dict[str, Any]:
         "chain": _chain(memory, found.fact),
         "link": "facts?" + urlencode(asked),
         "labels": texts.FACT_LABELS[found.kind],
+        "right": _right(found),
         "places": [],
     }
 
@@ -60,6 +61,20 @@ def _does(found: FactReviewItem) -> list[str]:
         return list(texts.FACT_DOES[found.kind])
     together = texts.TOGETHER.format(content=found.proposal.merged) if found.proposal.merged else ""
     return [texts.YES_DOES[found.proposal.cause].format(together=together), texts.NO_DOES]
+
+
+def _right(found: FactReviewItem) -> dict[str, Any] | None:
+    """Return the words that can be set right while deciding, and the decisions that keep them; None if there are none."""
+    if found.kind == "supersession":
+        return None
+    proposal = found.proposal
+    if proposal is None:
+        return {"content": found.fact.content, "with": ["approve"]}
+    if proposal.cause in ("update", "conflict", "corrected"):
+        return {"content": proposal.new.content, "with": ["approve", "reject"]}
+    if proposal.cause in ("merged", "duplicate") and proposal.old:
+        return {"content": proposal.merged or proposal.old[0].content, "with": ["approve"]}
+    return None
 
 
 def _side(memory: Memory, fact: FactView, label: str) -> dict[str, Any]:
@@ -75,9 +90,13 @@ def _said(memory: Memory, fact: FactView, origin: FactOrigin) -> dict[str, Any]:
     """Return the quotation within its message; without the message if it no longer exists or never did."""
     when = f" · {figures.stamp(origin.at)[:16]}" if origin.at else ""
     told = {"where": fact_labels.place(origin, fact.user_id) + when, "before": "", "quote": "", "behind": "", "missing": ""}
+    if origin.kind == "person":
+        return told | {"where": fact_labels.place(origin, fact.user_id)}
     text = message(memory, fact, origin)
     if text is None:
         return told | {"missing": wording_facts.GONE}
+    if origin.kind == "source":
+        return told | {"quote": figures.one_line(text, 2 * AROUND)}
     if origin.start is None or origin.end is None:
         return told | {"before": figures.one_line(text, 2 * AROUND), "missing": wording_facts.UNSUPPORTED}
     first, last = max(0, origin.start - AROUND), origin.end + AROUND
@@ -91,8 +110,8 @@ def _said(memory: Memory, fact: FactView, origin: FactOrigin) -> dict[str, Any]:
 
 def message(memory: Memory, fact: FactView, origin: FactOrigin) -> str | None:
     """Return the whole message if still readable, else the quotation alone, or None."""
-    if origin.removed:
-        return None
+    if origin.removed or origin.kind == "source":
+        return None if origin.removed else origin.quote
     theirs = memory.acting_as(memory.actor.name, user=fact.user_id, roles=memory.actor.roles)
     try:
         held = theirs.sessions.get_session_history(origin.conversation_id, after=origin.message - 1, limit=1)

@@ -17,7 +17,7 @@ from ui import viewer
 from ui import wording_review as texts
 
 MOST = 200  # steps of one message; a browser that was cut off for long sends the rest behind them
-KEY_CHARS, REASON_CHARS = 64, 500
+KEY_CHARS, REASON_CHARS, CONTENT_CHARS = 64, 500, 1000
 _ID = re.compile(r"[0-9a-f]{26}")
 UNDO = "undo"
 State = Literal["unreviewed", "approved", "refiled", "rejected", "skipped"]
@@ -26,7 +26,7 @@ Verdict = Literal["approve", "reject", "skip", "refile"]
 
 @dataclass(frozen=True)
 class Sent:
-    """Step of a reviewer: a verdict on an item, or `undo` of the step `of`."""
+    """Step of a reviewer: a verdict on an item, or `undo` of the step `of`. content: the right words of a fact."""
 
     id: str
     key: str
@@ -35,10 +35,11 @@ class Sent:
     reason: str | None = None
     of: str | None = None
     seen: str | None = None
+    content: str | None = None
 
     def step(self) -> ReviewStep:
         verdict, seen = cast(Verdict, self.verdict), cast(State | None, self.seen)
-        return ReviewStep(self.id, self.key, verdict, self.category, self.reason, seen)
+        return ReviewStep(self.id, self.key, verdict, self.category, self.reason, seen, content=self.content)
 
 
 def read(sent: object) -> tuple[Sent, ...]:
@@ -102,7 +103,8 @@ def _read(one: object) -> Sent | None:
     if verdict not in texts.VERDICTS:
         return None
     seen = one.get("seen") if one.get("seen") in texts.STATES else None
-    return Sent(str(step_id), key, str(verdict), _number(one.get("category")), _reason(one.get("reason")), seen=seen)
+    reason, content = _text(one.get("reason"), REASON_CHARS), _text(one.get("content"), CONTENT_CHARS)
+    return Sent(str(step_id), key, str(verdict), _number(one.get("category")), reason, seen=seen, content=content)
 
 
 def _is_id(value: object) -> bool:
@@ -113,8 +115,8 @@ def _number(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _reason(value: object) -> str | None:
-    flat = value.replace("\0", "").strip()[:REASON_CHARS] if isinstance(value, str) else ""
+def _text(value: object, most: int) -> str | None:
+    flat = value.replace("\0", "").strip()[:most] if isinstance(value, str) else ""
     return flat or None
 
 

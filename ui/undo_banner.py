@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Action, Change, MemoirError, Memory
-from ui import edit_effect, problems, state
+from ui import edit_effect, problems, state, wording_events
 from ui import wording_edit as texts
 from ui.escape import md_escape
 
@@ -16,8 +16,8 @@ ICON = ":material/undo:"
 SHOWN = 2  # of what an action did, in the banner
 
 
-def show(memory: Memory) -> None:
-    """Draw the banner; nothing if the address names no existing action."""
+def show(memory: Memory, *, about: str | None = None) -> None:
+    """Draw the banner; nothing if the address names no existing action. about: what it was done to, in words."""
     action_id = state.param("done")
     if action_id is None:
         return
@@ -27,7 +27,7 @@ def show(memory: Memory) -> None:
         return
     with st.container(border=True, key="undo-banner", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f":green[:material/check_circle:] {texts.DONE.format(what=md_escape(_what(action)))}", width="content")
+            st.markdown(f":green[:material/check_circle:] {md_escape(_told(action, about))}", width="content")
             st.space("stretch")
             asked = state.param("undo") == "1"
             if action.undone_by is None and not asked and "auditor" in memory.actor.roles:
@@ -57,7 +57,7 @@ def _decide(memory: Memory, action: Action) -> None:
         with problems.noted():
             undone = memory.review.undo(action.action_id, reason=reason.strip() or None)
             st.session_state.pop("undo-reason", None)
-            state.update(done=undone.action_id, undo=None, cat=_still(memory))
+            state.update(done=undone.action_id, undo=None, cat=_still(memory), fact=_fact(memory))
             st.rerun()
 
 
@@ -70,6 +70,22 @@ def _still(memory: Memory) -> int | None:
         return None
 
 
+def _fact(memory: Memory) -> str | None:
+    """Return the fact in the address, if it is still there: one that was added or corrected goes with its undo."""
+    fact_id = state.param("fact")
+    try:
+        return None if fact_id is None else memory.facts.get(fact_id).id
+    except MemoirError:
+        return None
+
+
+def _told(action: Action, about: str | None) -> str:
+    done = wording_events.done(action)
+    if done is None:
+        return texts.DONE.format(what=_what(action))
+    return texts.DONE_TO.format(what=done, about=about) if about else f"{done}."
+
+
 def _what(action: Action) -> str:
     """Summarise the action: its kind and the first things it did."""
     did = "; ".join(_did(one) for one in action.changes[:SHOWN])
@@ -79,4 +95,5 @@ def _what(action: Action) -> str:
 
 def _did(change: Change) -> str:
     names = [name for name in (change.before, change.after) if name]
-    return f"{change.says}: {' → '.join(names)}" if names else change.says
+    says = wording_events.says(change)
+    return f"{says}: {' → '.join(names)}" if names else says

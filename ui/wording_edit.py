@@ -83,6 +83,7 @@ SOMETHING_LEFT = "What of it is not in this category any more cannot be split of
 STOPPED = "The proposal was not made."
 
 DONE = "Done: {what}."
+DONE_TO = "{what}: {about}"
 UNDO = "Undo"
 UNDO_IT = "Undo it"
 CLOSE = "Close"

@@ -35,13 +35,31 @@ TYPES = {
 ACTIVE, OUTDATED, LAST, TO_DECIDE = "Active facts", "Outdated", "Last change", "To decide"
 VIEWS = ("Timeline", "Table", "Relations")
 TIMELINE_WORDS = {
-    "label": "Facts over time; arrow keys walk from one to the next, Enter opens it",
+    "label": "Facts over time; arrow keys walk from one to the next, Enter opens it, Space selects it",
+    "now": "now",
+    "selected": "selected",
     "more": "Show {count} more",
 }
 SINCE = "since {since}"
 UNTIL = "until {until}"
 FROM_TO = "{since} to {until}"
 BELIEVED = "{state}, {period}"
+EXPIRING = "{believed}, expires {when}"
+ENDED_AS = {"corrected": "corrected", "retired": "ended", "expired": "expired"}  # causes that say more than "outdated"
+NEVER = "never so"
+WHY_OUTDATED = "Why outdated"
+ANY_CAUSE = "Any reason"
+BY_CAUSE = {
+    "update": "It changed",
+    "conflict": "Contradicted",
+    "merged": "Part of a fuller one",
+    "person": "Rejected",
+    "corrected": "Corrected",
+    "retired": "Ended by hand",
+    "expired": "Expired",
+}
+AGENT = "Agent"
+ANY_AGENT = "Any agent"
 DOUBTED = "waits for a decision"
 
 NOT_YOURS = "Facts belong to people"
@@ -54,7 +72,11 @@ SAMPLES = "Remember the sample conversations"
 NONE_FOUND = "No fact fits"
 NONE_FOUND_TEXT = "Try another state, another type, or a later moment."
 
-CHOOSE = "Choose a fact to see where it comes from and what it took the place of."
+CHOOSE = (
+    "Click a fact to see where it comes from and to put it right; Space or Ctrl+click selects several. "
+    "By keyboard: Tab to the timeline, arrow keys from fact to fact, Enter opens."
+)
+CHOOSE_ROWS = "Click a fact to open it; tick the boxes to change several at once."
 CHAIN = "How it changed"
 ALONE = "Where it comes from"
 LEARNED = "learned {when}"
@@ -74,6 +96,14 @@ BECAUSE = "{cause}: “{reason}”"
 EVIDENCE = "Show the evidence"
 EVIDENCE_TITLE = "The sentences behind it"
 SAID_BY = "{who}, message {message} of {conversation}"
+STATED_BY = "said so by {who} on {when}"
+STATED_BY_HAND = "said so by {who}"
+FROM_SOURCE = "from {source}"
+SOME_SOURCE = "a document that is no longer there"
+NO_QUOTE = "It was stated by hand, so there is no message to show."
+NOTED_BY = "noted by the agent {agent}"
+EXPIRES = "expires {when}"
+METADATA = "Metadata"
 EARLIER, LATER = "Earlier", "Now"
 ONLY = "Said here"
 RESTORE = "Bring it back"
@@ -101,6 +131,7 @@ IN_RUN = "Open the run"
 IN_ACTIVITY = "What was done"
 
 DECIDE_TITLE = "To decide"
+MORE_TO_DECIDE = "{count} more in the review"
 DECIDE_ABOUT = "The model was not sure, or the engine's own comparison doubts it. Nothing has been changed."
 WOULD = {
     "update": "Would make the older one outdated: it changed",
@@ -168,3 +199,92 @@ COLUMNS = {
     "said": "Said",
     "confidence": "Stated confidence",
 }
+
+# --- facts put right by hand -----------------------------------------------------------------------------------------
+
+EDIT = "Put it right"
+VERBS = {"correct": "Correct", "retire": "End", "expire": "Expiry", "forget": "Forget"}
+VERBS_HELP = {
+    "correct": "It was never so: say what is. The wrong one stays on record as corrected.",
+    "retire": "It was so, and is no longer. It stays on record with the day it ended.",
+    "expire": "It stops counting by itself at a time that you set.",
+    "forget": "Its words are erased for good, wherever they were drawn from. That cannot be undone.",
+}
+ADD = "Add a fact"
+ADD_HELP = "State a fact directly. No model is asked."
+ADD_ABOUT = "Say it in one short sentence. It is compared with what is known: the same said again is recognised."
+CANCEL = "Cancel"
+OWNER_PLACEHOLDER = "A name or an e-mail address; empty for the workspace"
+WORDS = "What is so"
+WORDS_PLACEHOLDER = "Is allergic to nuts"
+SUBJECT = "About whom or what"
+NAMES = "Names in it"
+NAMES_HELP = "People, places and things that it speaks of. Type one and press Enter."
+FROM, TO = "From", "Until"
+DATE_HINT = "2026, 2026-03 or 2026-03-07"
+DATE_HELP = "As exactly as it is known: a year, a month or a day. Empty if nobody said."
+ENDED_ON = "Since when is it no longer so?"
+ENDED_HINT = "Now; or 2026, 2026-03, 2026-03-07"
+EXPIRES_AT = "When does it expire?"
+EXPIRES_HELP = "In your time zone. From then on it is outdated, and you see it in the timeline before it happens."
+EXPIRES_IN = {"week": "In a week", "month": "In a month", "year": "In a year", "day": "At a time", "never": "Never"}
+WHY = "Reason"
+WHY_HINT = "Kept with the change, for whoever asks later"
+DO = {
+    "correct": "Correct it",
+    "add": "Add it",
+    "retire": ("End it", "End {count} facts"),
+    "expire": ("Set the expiry", "Set the expiry of {count} facts"),
+    "forget": ("Forget for good", "Forget {count} facts for good"),
+}
+KEEP_FOR_EVER = "Take the expiry back"
+FOLLOWS = "What follows"
+NOTHING_YET = "Change something, and you see here what follows."
+EMPTY_YET = "Say what is so, and you see here what follows."
+REFUSED = "This cannot be done"
+LOOK_AGAIN = "What follows has changed since you looked. Here it is as it stands now; press again to do it."
+NEVER_SO = "was never so: it becomes outdated, as corrected."
+TAKES_PLACE = "takes its place, said by {who}, beside the words it was drawn from."
+DETAILS_CHANGE = "takes its place with {details}, said by {who}."
+DETAILS = {
+    "type": "another type",
+    "subject": "another subject",
+    "entities": "other names",
+    "valid_from": "another beginning",
+    "valid_to": "another end",
+}
+ENDS_NOW = ("It ends now and stays on record.", "{count} facts end now and stay on record.")
+ENDS_THEN = ("It ended {when} and stays on record.", "{count} facts ended {when} and stay on record.")
+WILL_EXPIRE = (
+    "It is active until {when}, and outdated from then on by itself.",
+    "{count} facts are active until {when}, and outdated from then on by themselves.",
+)
+WONT_EXPIRE = ("It does not expire any more.", "{count} facts do not expire any more.")
+MERGED_WITH = "Put together with others in"
+GIVES_WAY = "Took the place of"
+WAITING = ("{count} question about it waits for a decision", "{count} questions about it wait for a decision")
+RELATED = ("{count} relation to another fact", "{count} relations to other facts")
+USED = ("{count} answer used it; it stays as it was given", "{count} answers used it; they stay as they were given")
+SAID_IN = (
+    "It was said in {count} conversation, which keeps its words",
+    "It was said in {count} conversations, which keep their words",
+)
+OPEN_ANSWER = "Open the answer"
+KNOWN = "This is known already; it gets one origin more, you:"
+CLOSE_TO = "It speaks of the same thing as these. Both stay, and a person is asked whether it takes their place:"
+IS_NEW = "Nothing that is known says the same or speaks of the same thing."
+ADDED_KNOWN = "It was known already. You stand beside its other origins now."
+ADDED_ASKS = "Added. {count} to decide: it speaks of the same thing as what is known."
+SELECTED = ("1 fact selected", "{count} facts selected")
+CLEAR = "Clear"
+NOT_ACTIVE = "Only active facts can be ended or expire. {count} of these are outdated: leave them out."
+
+# --- what a prompt would get -----------------------------------------------------------------------------------------
+
+CONTEXT = "What a prompt would get"
+CONTEXT_ABOUT = "The block that memory.context() gives a model for a question: each line with its fact id and dates."
+CONTEXT_QUESTION = "Question"
+CONTEXT_HINT = "Where does she live?"
+CONTEXT_BUDGET = "Tokens at most"
+CONTEXT_TOKENS = "{facts} in {tokens}"
+CONTEXT_NOTHING = "No fact answers this."

@@ -124,12 +124,14 @@ DESK: dict[str, Any] = {
         "skip": "Skipped",
         "refile": "Re-filed to",
         "undo": "Being taken back",
+        "correct": "Corrected",
     },
     "keysOn": "Single keys work on this page",
     "keys": [
         ["A", "Approve: it is in the right place"],
         ["R", "Re-file: search for the right place, Enter files it there"],
         ["1 2 3 4 5", "Re-file to one of the likeliest places at once"],
+        ["E", "Of a fact: set its words right, then decide; Enter keeps them, Esc leaves them"],
         ["X", "Reject: wrong here, the right place is not known"],
         ["S", "Skip: decide later"],
         ["J →", "Next item, without deciding"],
@@ -218,6 +220,11 @@ NOTHING_FACTS = {
     "skipped": ("Nothing skipped", "What reviewers skipped waits here."),
 }
 DESK |= {
+    "correct": "Correct its words",
+    "rightWords": "The right words",
+    "rightHint": "Enter keeps them for your decision, Esc leaves them as they were.",
+    "approveRight": "Yes, with these words",
+    "rightOnly": "These words go with a yes. Press Esc in their field to decide without them.",
     "factEvidence": "What was said",
     "factWhy": "What is asked",
     "openFact": "Open the fact on the Facts page, in another tab",

@@ -111,12 +111,11 @@ def test_an_outdated_fact_is_brought_back_with_a_reason(remembered: Memory):
 def test_a_fact_is_forgotten_only_with_a_reason(remembered: Memory):
     gone = fact(remembered, "Moved last weekend")
     page = opened("facts", user="leonie", fact=gone.id)
-    page.session_state[f"fact-forget-{gone.id}"] = True
-    page.run()
+    page.button(key="fact-forget").click().run()
     assert "Cleared of these words: 1 fact, 1 message" in words(page)
-    assert page.button(key="fact-forget-go").disabled
-    page.text_input(key=f"fact-forget-why-{gone.id}").set_value("She asked for it").run()
-    page.button(key="fact-forget-go").click().run()
+    assert page.button(key="fact-edit-do").disabled
+    page.text_input(key="fact-edit-why-1").set_value("She asked for it").run()
+    page.button(key="fact-edit-do").click().run()
     assert "Moved last weekend" not in [one.content for one in remembered.facts.list("leonie")]
 
 

@@ -57,3 +57,15 @@ def test_the_address_opens_a_fact_and_what_is_decided_is_listed_by_its_state(rem
 def test_without_facts_nobody_is_asked_what_to_review(memory: Memory):
     app = opened("review")
     assert [one.key for one in app.get("button_group") if one.key == "rv-of"] == []
+
+
+def test_a_proposal_is_decided_with_the_words_set_right(remembered: Memory):
+    (waiting,) = remembered.facts.proposals()
+    data = desk(of="facts")
+    first = data["page"]["items"][0]["key"]
+    assert data["evidence"][first]["right"] == {"content": waiting.new.content, "with": ["approve", "reject"]}
+    sent = {"id": "0" * 26, "key": first, "verdict": "approve", "seen": "unreviewed", "content": "Works from the dam office"}
+    [outcome] = review_steps.perform(remembered, review_steps.read([sent]))
+    assert outcome["outcome"] == "done"
+    right = next(one for one in remembered.facts.list("leonie") if one.content == "Works from the dam office")
+    assert (right.status, right.supersedes) == ("active", (waiting.old[0].id, waiting.new.id))

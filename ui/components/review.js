@@ -45,9 +45,10 @@ const drawDecide = (desk, data, item, evidence, ready, doing) => {
   if (!data.may) nodes.push(make("p", "why-not", data.whyNot));
   nodes.push(
     ...[
-      act("approve", labels.approve, "A", ready, () => doing.verdict("approve")),
+      act("approve", rightWords(desk, evidence) ? words.approveRight : labels.approve, "A", ready, () => doing.verdict("approve")),
       item.kind ? null : act("refile", words.refile, "R", ready, doing.open),
       act("reject", labels.reject, "X", ready, () => doing.verdict("reject")),
+      evidence && evidence.right && data.may ? act("correct", words.correct, "E", ready, doing.correct) : null,
       act("skip", words.skip, "S", ready, () => doing.verdict("skip")),
     ].filter(Boolean),
   );
@@ -58,6 +59,7 @@ const drawDecide = (desk, data, item, evidence, ready, doing) => {
   nodes.push(walk, last);
   const quick = data.may && evidence ? quickPlaces(evidence, item, ready, doing.refile, words) : null;
   if (quick) nodes.push(quick);
+  if (data.may && ready && desk.right !== null && evidence && evidence.right) nodes.push(rightField(desk, evidence, words, doing.redraw));
   if (data.may) nodes.push(doing.reason);
   return nodes;
 };
@@ -81,7 +83,7 @@ export default function (component) {
   learn(desk, data);
   desk.setTrigger = setTriggerValue;
   desk.data = data;
-  if (desk.note === undefined) desk.note = "";
+  if (desk.note === undefined) Object.assign(desk, { note: "", right: null });
 
   const say = (text, rest = "") => {
     one(".live").textContent = rest ? `${text} ${rest}` : text;
@@ -97,15 +99,17 @@ export default function (component) {
     if (desk.n > desk.answered) desk.again = setTimeout(() => { drawTop(desk, desk.data, one); pump(); }, PATIENCE_MS / 2 + 50);
   };
   const ready = () => data.may && !!current(desk) && !!desk.evidence[current(desk)] && !markOf(desk, current(desk));
-  const moved = () => { desk.searching = false; desk.note = ""; draw(); pump(); };
+  const moved = () => { Object.assign(desk, { searching: false, note: "", right: null }); draw(); pump(); };
   const verdict = (kind, more) => {
     if (!ready()) {
       const mark = markOf(desk, current(desk));
       if (data.may && current(desk)) say(!mark ? words.loading : mark.kind === "back" ? words.verdicts.undo : words.decidedAlready);
       return;
     }
-    const said = words.verdicts[kind], reason = desk.note.trim();
-    decide(desk, kind, { ...more, ...(reason ? { reason } : {}) });
+    const evidence = desk.evidence[current(desk)], content = kind === "skip" ? "" : rightWords(desk, evidence);
+    if (content && !evidence.right.with.includes(kind)) { say(words.rightOnly); return; }
+    const said = words.verdicts[content ? "correct" : kind], reason = desk.note.trim();
+    decide(desk, kind, { ...more, ...(reason ? { reason } : {}), ...(content ? { content } : {}) });
     moved();
     say(`${said}${more && more.path ? ` ${more.path.join(" › ")}` : ""}.`, current(desk) ? desk.items[current(desk)].name : "");
   };
@@ -113,8 +117,7 @@ export default function (component) {
     const to = desk.at + by;
     if (to < 0 || to >= desk.order.length) return;
     desk.at = to;
-    desk.searching = false;
-    desk.note = "";
+    Object.assign(desk, { searching: false, note: "", right: null });
     draw();
     one(".live").textContent = desk.items[current(desk)].name;
     clearTimeout(desk.telling);
@@ -132,6 +135,14 @@ export default function (component) {
     draw();
     const field = one(".search input");
     if (field) field.focus();
+  };
+  const correct = () => {
+    const evidence = desk.evidence[current(desk)];
+    if (!ready() || !evidence.right) return;
+    desk.right ??= evidence.right.content;
+    draw();
+    const field = one(".right textarea");
+    if (field) { field.focus(); field.setSelectionRange(field.value.length, field.value.length); }
   };
   const shut = () => { desk.searching = false; draw(); };
   const refile = (place) => {
@@ -250,7 +261,7 @@ export default function (component) {
     const back = desk.focus ? body.querySelector(`.act.${desk.focus}`) : null; // a button that waits for its item gets the focus again
     if (back && !back.disabled) back.focus({ preventScroll: true });
   };
-  const doing = { verdict, walk, undo, open, refile, again, help: () => showHelp(true) };
+  const doing = { verdict, walk, undo, open, correct, refile, again, help: () => showHelp(true), redraw: () => draw() };
 
   const chosen = (at) => {
     const item = desk.items[current(desk)], evidence = desk.evidence[current(desk)];
@@ -258,7 +269,7 @@ export default function (component) {
     if (place) refile(place);
   };
   const KEYS = {
-    a: () => verdict("approve"), x: () => verdict("reject"), s: () => verdict("skip"), r: open, u: undo, j: () => walk(1), k: () => walk(-1),
+    a: () => verdict("approve"), x: () => verdict("reject"), s: () => verdict("skip"), r: open, e: correct, u: undo, j: () => walk(1), k: () => walk(-1),
     arrowright: () => walk(1), arrowleft: () => walk(-1), n: () => one(".reason input") && one(".reason input").focus(), l: () => one(".act.again") && again(),
     "?": () => showHelp(true), 1: () => chosen(0), 2: () => chosen(1), 3: () => chosen(2), 4: () => chosen(3), 5: () => chosen(4),
   };

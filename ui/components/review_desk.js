@@ -116,7 +116,7 @@ const decide = (desk, verdict, more) => {
   const key = current(desk), { name, state: seen } = desk.items[key], step = { id: newId(), key, verdict, name, seen, ...more };
   desk.outbox.push(step);
   desk.stack.push({ id: step.id, key });
-  desk.marks[key] = { id: step.id, kind: "sending", verdict, category: step.category, path: step.path };
+  desk.marks[key] = { id: step.id, kind: "sending", verdict, category: step.category, path: step.path, right: !!step.content };
   keep(desk);
   const next = nextOpen(desk, desk.at);
   if (next >= 0) desk.at = next;
@@ -161,6 +161,6 @@ const message = (desk, now) => {
   if (!desk.outbox.length && wish.length <= 2 && !wish.includes(at) && !more && find === null && at === desk.told) return null;
   if (desk.n > desk.answered && now - desk.sentAt < PATIENCE_MS) return null;
   Object.assign(desk, { n: desk.n + 1, sentAt: now, asked: desk.find, told: at });
-  const steps = desk.outbox.map(({ id, key, verdict, category, reason, of, seen }) => ({ id, key, verdict, category, reason, of, seen }));
+  const steps = desk.outbox.map(({ id, key, verdict, category, reason, of, seen, content }) => ({ id, key, verdict, category, reason, of, seen, content }));
   return { client: desk.client, n: desk.n, steps, wish, at, more: more ? (desk.restart ? "" : desk.cursor) : null, find: find === null ? desk.asked : find };
 };

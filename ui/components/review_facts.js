@@ -39,3 +39,27 @@ const factWhy = (item, evidence, words) => {
     ...(evidence.chain.length ? [heading(words.chain), chain] : []),
   ];
 };
+
+// The words as the reviewer set them right, where they differ from those that are asked about; "" where they do not.
+const rightWords = (desk, evidence) => {
+  const words = (desk.right ?? "").trim();
+  return evidence && evidence.right && words !== evidence.right.content ? words : "";
+};
+
+// The field of the right words: Enter keeps them for the decision, Escape leaves them as they were.
+const rightField = (desk, evidence, words, redraw) => {
+  const label = make("label", "reason right"), field = make("textarea");
+  field.rows = 3;
+  field.maxLength = 1000;
+  field.value = desk.right;
+  field.oninput = () => { desk.right = field.value; };
+  field.onkeydown = (event) => {
+    event.stopPropagation();
+    if (event.key === "Escape") desk.right = null;
+    else if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    field.blur();
+    redraw();
+  };
+  return join(label, join(make("span", "", words.rightWords), make("kbd", "", "E")), field, make("span", "hint", words.rightHint));
+};

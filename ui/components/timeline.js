@@ -26,19 +26,29 @@ const ticks = (begin, end) => {
 
 const place = (data, when) => ((when - data.begin) / (data.end - data.begin)) * 100;
 
-const barOf = (bar, data, choose) => {
+// What is to come of a bar that expires: from now to its end, in hatching.
+const futureOf = (bar, data) => {
+  const node = make("i", "future"), end = Math.min(bar.end, data.end);
+  node.style.left = `${Math.max(0, Math.min(1, (data.now - bar.begin) / (end - bar.begin))) * 100}%`;
+  return node;
+};
+
+const barOf = (bar, data, doing) => {
   const left = place(data, bar.begin), width = Math.max(place(data, Math.min(bar.end, data.end)) - left, 0.8);
-  const node = make("button", `bar ${bar.state}${bar.id === data.chosen ? " chosen" : ""}`);
+  const selected = data.selected.includes(bar.id);
+  const node = make("button", `bar ${bar.state}${bar.id === data.chosen ? " chosen" : ""}${selected ? " selected" : ""}`);
   node.style.left = left + "%";
   node.style.width = `calc(${width}% - 2px)`;
   node.style.top = bar.row * ROW + "px";
   node.title = `${bar.text}\n${bar.told}`;
-  node.setAttribute("aria-label", `${bar.text}. ${bar.told}`);
+  node.setAttribute("aria-label", `${bar.text}. ${bar.told}${selected ? `, ${data.words.selected}` : ""}`);
   node.setAttribute("aria-pressed", String(bar.id === data.chosen));
   node.dataset.id = bar.id;
   node.append(make("span", "text", bar.text));
+  if (bar.expires) node.prepend(futureOf(bar, data));
   if (bar.after.length) node.prepend(make("i", "arrow"));
-  node.onclick = () => choose(bar.id);
+  if (selected) node.append(make("i", "tick-mark", "✓"));
+  node.onclick = (event) => (data.selects && (event.ctrlKey || event.metaKey || event.shiftKey) ? doing.turn(bar.id) : doing.choose(bar.id));
   return node;
 };
 
@@ -75,11 +85,11 @@ const settle = (box) => {
   for (const track of box.querySelectorAll(".track")) { fit(track); thin(track); }
 };
 
-const laneOf = (lane, data, choose) => {
+const laneOf = (lane, data, doing) => {
   const node = make("div", "lane"), label = make("div", "label"), track = make("div", "track");
   label.append(make("i", "dot " + lane.kind), make("span", "", lane.type));
   track.style.height = lane.rows * ROW + "px";
-  for (const bar of lane.bars) track.append(barOf(bar, data, choose));
+  for (const bar of lane.bars) track.append(barOf(bar, data, doing));
   node.append(label, track);
   return node;
 };
@@ -104,13 +114,17 @@ const lines = (data) => {
     node.append(line);
   }
   const now = make("i", "now");
-  now.style.left = Math.min(100, place(data, data.now)) + "%";
+  const at = Math.min(100, place(data, data.now));
+  now.style.left = at + "%";
+  now.dataset.label = data.words.now;
+  now.classList.toggle("last", at > 96);
   node.append(now);
   return node;
 };
 
-const walk = (event, box) => {
+const walk = (event, box, data, doing) => {
   const bars = [...box.querySelectorAll(".bar")], at = bars.indexOf(event.target);
+  if (at >= 0 && event.key === " " && data.selects) { event.preventDefault(); if (!event.repeat) doing.turn(event.target.dataset.id); return; }
   if (at < 0 || !["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", "Home", "End"].includes(event.key)) return;
   event.preventDefault();
   const tracks = [...box.querySelectorAll(".lane:not(.axis) .track")], lane = tracks.indexOf(event.target.parentElement);
@@ -123,20 +137,20 @@ const walk = (event, box) => {
   if (to) { event.target.tabIndex = -1; to.tabIndex = 0; to.focus(); }
 };
 
-const draw = (box, data, mine, choose) => {
+const draw = (box, data, mine, doing) => {
   const held = box.getRootNode().activeElement?.dataset?.id;
   const body = make("div", "body"), shown = mine.all ? data.lanes : data.lanes.slice(0, FIRST);
   let subject = null;
   for (const lane of shown) {
     if (lane.subject !== subject) body.append(make("div", "subject", lane.subject));
     subject = lane.subject;
-    body.append(laneOf(lane, data, choose));
+    body.append(laneOf(lane, data, doing));
   }
   body.append(axis(data), lines(data));
   box.replaceChildren(body);
   if (shown.length < data.lanes.length) {
     const more = make("button", "more", data.words.more.replace("{count}", data.lanes.length - shown.length));
-    more.onclick = () => { mine.all = true; draw(box, data, mine, choose); };
+    more.onclick = () => { mine.all = true; draw(box, data, mine, doing); };
     box.append(more);
   }
   const bars = [...box.querySelectorAll(".bar")];
@@ -144,7 +158,8 @@ const draw = (box, data, mine, choose) => {
   const first = bars.find((bar) => bar.dataset.id === (held || data.chosen)) || bars[0];
   if (first) first.tabIndex = 0;
   if (held && first && first.dataset.id === held) first.focus({ preventScroll: true });
-  body.onkeydown = (event) => walk(event, box);
+  body.onkeydown = (event) => walk(event, box, data, doing);
+  body.onkeyup = (event) => { if (event.key === " " && data.selects) event.preventDefault(); }; // else it would click, too
   settle(box);
 };
 
@@ -156,7 +171,8 @@ export default function (component) {
   const mine = { stamp, all: known ? known.all : false, count: known ? known.count : 0 };
   memory.set(root, mine);
   box.setAttribute("aria-label", data.words.label);
-  draw(box, data, mine, (id) => setTriggerValue("chosen", { id, n: ++mine.count }));
+  const send = (name) => (id) => setTriggerValue(name, { id, n: ++mine.count });
+  draw(box, data, mine, { choose: send("chosen"), turn: send("turned") });
   if (known?.watch) known.watch.disconnect();
   mine.watch = new ResizeObserver(() => settle(box));
   mine.watch.observe(box);

@@ -6,7 +6,7 @@ can do everything the pointer can.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import streamlit as st
@@ -23,19 +23,41 @@ _component = st.components.v2.component(
 )
 
 
-def show(lanes: Sequence[Lane], *, begin: float, end: float, now: float, chosen: str | None, key: str) -> str | None:
-    """Return the id of the fact just clicked, or None. begin, end, now: seconds since 1970."""
+def show(
+    lanes: Sequence[Lane],
+    *,
+    begin: float,
+    end: float,
+    now: float,
+    chosen: str | None,
+    selected: Collection[str],
+    on_select: Callable[[str], None] | None,
+    key: str,
+) -> str | None:
+    """Return the id of the fact just clicked, or None.
+
+    begin, end, now: seconds since 1970. on_select: called with the fact whose selection was turned; None if none can be selected.
+    """
+    known = {bar.id for lane in lanes for bar in lane.bars}
+
+    def turned() -> None:
+        sent = st.session_state[key].get("turned")
+        if on_select is not None and isinstance(sent, dict) and sent.get("id") in known:
+            on_select(str(sent["id"]))
+
     data: dict[str, Any] = {
         "lanes": [_lane(lane) for lane in lanes],
         "begin": begin,
         "end": end,
         "now": now,
         "chosen": chosen,
+        "selected": sorted(known & set(selected)),
+        "selects": on_select is not None,
         "words": texts.TIMELINE_WORDS,
     }
-    result = _component(key=key, data=data, on_chosen_change=lambda: None)
+    result = _component(key=key, data=data, on_chosen_change=lambda: None, on_turned_change=turned)
     asked = result.chosen.get("id") if isinstance(result.chosen, dict) else None
-    return asked if asked in {bar.id for lane in lanes for bar in lane.bars} else None
+    return asked if asked in known else None
 
 
 def _lane(lane: Lane) -> dict[str, Any]:
@@ -53,6 +75,7 @@ def _lane(lane: Lane) -> dict[str, Any]:
                 "state": bar.state,
                 "told": bar.told,
                 "after": list(bar.after),
+                "expires": bar.expires,
             }
             for bar in lane.bars
         ],

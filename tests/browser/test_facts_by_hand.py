@@ -1,0 +1,127 @@
+"""Facts put right in a real browser, by keys alone: one corrected, several ended, one corrected in a review."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_browser import Served, Visit
+from app_review import Desk
+from memoir_engine import FactView, Memory, sample_conversations
+
+TALK = [
+    {"role": "user", "content": "I live in Lyon with my sister Ada."},
+    {"role": "user", "content": "I work as a cook at the harbour inn."},
+]
+LYON, COOK = "Lives in Lyon with their sister Ada", "Works as a cook at the harbour inn"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Folder of a closed memory with what Mia said."""
+    with Memory(data_dir=tmp_path / "memory", model="offline") as made:
+        made.remember(TALK, user_id="mia", session_id="harbour")
+    return tmp_path / "memory"
+
+
+def facts(folder: Path, user: str) -> dict[str, FactView]:
+    with Memory(data_dir=folder, model="offline") as memory:
+        return {one.content: one for one in memory.facts.list(user, limit=1_000)}
+
+
+def pressed(page: Page, key: str, name: str) -> None:
+    """Press a single key once the button that it stands for is there."""
+    expect(page.locator(f".st-key-{name} button").first).to_be_enabled()
+    page.keyboard.press(key)
+
+
+def undone(page: Page) -> None:
+    """Undo what was just done, from its banner."""
+    page.locator(".st-key-undo-ask button").first.press("Enter")
+    page.locator(".st-key-undo-do button").first.press("Enter")
+    expect(page.locator(".st-key-undo-banner")).to_contain_text("active again")
+
+
+@pytest.mark.req("TIMEM storage")
+def test_a_fact_is_corrected_by_keys_and_the_correction_undone(folder: Path, served: Served, visit: Visit):
+    page = visit(f"{served()}/facts?user=mia")
+    page.get_by_role("button", name=re.compile(f"^{LYON}")).press("Enter")
+    expect(page.locator(".st-key-fact-panel")).to_contain_text("I live in Lyon with my sister Ada.")
+    pressed(page, "e", "fact-correct")
+    words = page.get_by_role("textbox", name="What is so")
+    expect(words).to_be_focused()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("Lives in Bern with their sister Ada")
+    page.keyboard.press("Tab")
+    expect(page.locator(".st-key-fact-effect")).to_contain_text("was never so")
+    assert facts(folder, "mia")[LYON].status == "active"
+    page.get_by_role("textbox", name="Reason").press_sequentially("misheard")
+    page.keyboard.press("ControlOrMeta+Enter")
+    expect(page.locator(".st-key-fact-panel")).to_contain_text("said so by Rita on")
+    right = facts(folder, "mia")
+    assert (right[LYON].cause, right[LYON].reason) == ("corrected", "misheard")
+    undone(page)
+    assert facts(folder, "mia")[LYON].status == "active"
+
+
+def test_several_facts_are_selected_and_ended_by_keys_with_one_undo(folder: Path, served: Served, visit: Visit):
+    page = visit(f"{served()}/facts?user=mia")
+    bars = page.locator("button.bar")
+    bars.first.focus()
+    page.keyboard.press("Space")
+    expect(page.locator(".st-key-facts-selection")).to_contain_text("1 fact selected")
+    expect(bars.first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    expect(page.locator(".st-key-facts-selection")).to_contain_text("2 facts selected")
+    pressed(page, "d", "fact-retire")
+    expect(page.get_by_role("textbox", name="Since when")).to_be_focused()
+    expect(page.locator(".st-key-fact-effect")).to_contain_text("2 facts end now")
+    page.keyboard.press("ControlOrMeta+Enter")
+    expect(page.locator("button.bar.outdated")).to_have_count(2)
+    assert {one.cause for one in facts(folder, "mia").values()} == {"retired"}
+    undone(page)
+    assert {one.status for one in facts(folder, "mia").values()} == {"active"}
+
+
+def test_a_fact_is_added_and_its_expiry_set_by_keys(folder: Path, served: Served, visit: Visit):
+    page = visit(f"{served()}/facts?user=mia")
+    expect(page.locator("button.bar").first).to_be_visible()
+    pressed(page, "n", "facts-add")
+    expect(page.get_by_role("textbox", name="What is so")).to_be_focused()
+    page.keyboard.type("Is allergic to nuts")
+    page.keyboard.press("Tab")
+    expect(page.locator(".st-key-fact-effect")).to_contain_text("Nothing that is known")
+    page.keyboard.press("ControlOrMeta+Enter")
+    expect(page.locator(".st-key-fact-panel")).to_contain_text("said so by Rita on")
+    pressed(page, "x", "fact-expire")
+    page.get_by_role("radio", name="In a month").or_(page.get_by_role("button", name="In a month")).first.press("Enter")
+    expect(page.locator(".st-key-fact-effect")).to_contain_text("It is active until")
+    page.keyboard.press("ControlOrMeta+Enter")
+    expect(page.locator(".bar .future")).to_have_count(1)
+    assert facts(folder, "mia")["Is allergic to nuts"].expires_at is not None
+
+
+def test_a_proposal_is_decided_with_the_right_words_by_keys(tmp_path: Path, served: Served, visit: Visit):
+    folder = tmp_path / "memory"
+    with Memory(data_dir=folder, model="offline") as made:
+        for talk in sample_conversations():
+            made.remember(talk.messages, user_id=talk.user, session_id=talk.session_id)
+        waiting = made.facts.proposals()[0]
+    desk = Desk(visit(f"{served()}/review?of=facts"))
+    desk.ready()
+    desk.press("e")
+    field = desk.page.locator(".right textarea")
+    expect(field).to_be_focused()
+    field.fill("Works from the dam office since May")
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.locator(".act.approve")).to_contain_text("Yes, with these words")
+    desk.press("a")
+    desk.saved()
+    known = facts(folder, str(waiting.user_id))
+    assert known["Works from the dam office since May"].status == "active"
+    assert known[waiting.new.content].cause == "corrected"
+    assert known[waiting.old[0].content].superseded_by == known["Works from the dam office since May"].id

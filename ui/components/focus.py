@@ -1,0 +1,17 @@
+"""Focus: a form that was opened by a key takes the next keys, in its first field.
+
+Invariant: it moves the focus once for each form, and never while somebody is writing elsewhere.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.components.scripts import read
+
+_component = st.components.v2.component("memoir_focus", html="<span></span>\n", js=read("focus.js"))
+
+
+def first(key: str, form: str) -> None:
+    """Focus the first field of the container with this key. form: names the form, so that each is focused once."""
+    _component(key="focus", data={"key": key, "form": form}, width="content", height="content")

@@ -1,0 +1,197 @@
+"""What follows from putting facts right, then the reason and the button that does it.
+
+Invariant: only what was shown is done: the preview is computed again when the button is pressed. Statements are untrusted text
+and never markup.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import Action, FactPreview, FactView, MemoirError, Memory
+from ui import fact_forget_panel, fact_labels, figures, problems, state
+from ui import wording_facts as texts
+from ui.escape import md_escape
+
+SHOWN = 4  # facts of a list
+ANSWERS = 3  # that are linked
+REASON_CHARS = 500
+FRESH = "facts-form"  # counts the forms that were done or left: the next one begins empty
+ICONS = {
+    "correct": ":material/edit:",
+    "add": ":material/add:",
+    "retire": ":material/event_available:",
+    "expire": ":material/hourglass_bottom:",
+    "forget": ":material/delete_forever:",
+}
+
+
+@dataclass(frozen=True)
+class FactEdit:
+    """A verb of `memory.facts` with its arguments. ids: the facts it is about. says: its outcome, in words."""
+
+    verb: str
+    arguments: tuple[Any, ...]
+    ids: tuple[str, ...] = ()
+    named: Mapping[str, Any] = field(default_factory=dict)
+    says: str = ""
+
+
+def key(name: str, *about: str) -> str:
+    """Return the key of a field of the form that is open."""
+    return "-".join(("fact-edit", name, *about, str(st.session_state.get(FRESH, 0))))
+
+
+def leave() -> None:
+    """Close the form; the next one begins empty."""
+    st.session_state[FRESH] = st.session_state.get(FRESH, 0) + 1
+    state.update(edit=None)
+
+
+def decide(memory: Memory, edit: FactEdit, *, then: Callable[[Action], None]) -> None:
+    """Show what follows, ask for the reason, and do it on confirmation. then: where to go with the action."""
+    preview = memory.facts.preview(edit.verb, *edit.arguments, **edit.named)
+    with st.container(border=True, key="fact-effect", gap="small"):
+        st.markdown(f"**{texts.FOLLOWS}**")
+        _effect(memory, edit, preview)
+    reason = st.text_input(texts.WHY, placeholder=texts.WHY_HINT, max_chars=REASON_CHARS, key=key("why")).strip()
+    digest = _digest(edit, preview)
+    with st.container(horizontal=True, gap="small"):
+        pressed = st.button(
+            _label(edit), type="primary", icon=ICONS[edit.verb], key="fact-edit-do", shortcut="Ctrl+Enter",
+            disabled=not preview.possible or (edit.verb == "forget" and not reason), on_click=_seen, args=(digest,),
+        )  # fmt: skip
+        cancel()
+    if pressed and st.session_state.pop("fact-edit-seen", None) != digest:
+        st.info(texts.LOOK_AGAIN, icon=":material/sync:")
+    elif pressed:
+        with problems.noted():
+            done = _done(memory, edit, reason or None)
+            leave()
+            then(done)
+            st.rerun()
+
+
+def cancel() -> None:
+    st.button(texts.CANCEL, key="fact-edit-leave", type="tertiary", shortcut="Esc", on_click=leave)
+
+
+def _seen(digest: str) -> None:
+    st.session_state["fact-edit-seen"] = digest
+
+
+def _done(memory: Memory, edit: FactEdit, reason: str | None) -> Action:
+    facts = memory.facts
+    verbs: dict[str, Callable[..., Action]] = {
+        "correct": facts.correct,
+        "add": facts.add,
+        "retire": facts.retire,
+        "expire": facts.expire,
+        "forget": facts.forget,
+    }
+    return verbs[edit.verb](*edit.arguments, **edit.named, reason=reason)
+
+
+def _digest(edit: FactEdit, preview: FactPreview) -> str:
+    """Return what was shown as a digest: an answer that came meanwhile changes nothing of it."""
+    shown = (preview.problem, preview.facts, preview.merged, preview.gives_way, preview.proposals, preview.known, preview.close)
+    return hashlib.sha256(repr((edit, shown, preview.erases)).encode()).hexdigest()
+
+
+def _label(edit: FactEdit) -> str:
+    label = texts.DO[edit.verb]
+    if isinstance(label, str):
+        return label
+    if edit.verb == "expire" and edit.arguments[1] is None:
+        return texts.KEEP_FOR_EVER
+    return counted(label, len(edit.ids))
+
+
+def counted(forms: tuple[str, str], number: int, **more: str) -> str:
+    """Return the form for one or for many, with its number."""
+    return forms[number != 1].format(count=figures.count(number), **more)
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------------
+
+
+def _effect(memory: Memory, edit: FactEdit, preview: FactPreview) -> None:
+    if preview.problem is not None:
+        said = preview.problem[:1].upper() + preview.problem[1:]
+        st.markdown(f":orange[:material/block: **{texts.REFUSED}**]  \n{md_escape(said)}.")
+        return
+    if preview.erases is not None:
+        fact_forget_panel.effect(preview.erases, preview.facts)
+    elif edit.verb == "add":
+        _addition(preview)
+    elif edit.verb == "correct":
+        _correction(memory, edit, preview)
+    else:
+        st.markdown(md_escape(edit.says))
+        if len(preview.facts) > 1:
+            _facts("", preview.facts)
+    if edit.verb != "add":
+        _beside(memory, preview)
+
+
+def _correction(memory: Memory, edit: FactEdit, preview: FactPreview) -> None:
+    old, who = preview.facts[0], memory.actor.name
+    content = preview.content if preview.content is not None else old.content
+    details = ", ".join(words for name, words in texts.DETAILS.items() if name in edit.named)
+    takes = texts.TAKES_PLACE if content != old.content else texts.DETAILS_CHANGE
+    st.markdown(
+        f"- ~~{_quoted(old.content)}~~ {texts.NEVER_SO}\n"
+        f"- **{_quoted(content)}** {md_escape(takes.format(who=who, details=details))}"
+    )
+
+
+def _addition(preview: FactPreview) -> None:
+    if preview.known is not None:
+        _facts(texts.KNOWN, (preview.known,))
+    elif preview.close:
+        _facts(texts.CLOSE_TO, preview.close)
+    else:
+        st.markdown(texts.IS_NEW)
+
+
+def _beside(memory: Memory, preview: FactPreview) -> None:
+    """Tell what else stands on these facts."""
+    _facts(texts.MERGED_WITH, preview.merged if preview.erases is None else ())
+    _facts(texts.GIVES_WAY, preview.gives_way)
+    counts = [(texts.WAITING, len(preview.proposals)), (texts.RELATED, len(preview.relations))]
+    counts += [(texts.USED, len(preview.runs))]
+    counts += [(texts.SAID_IN, len(preview.conversations))] if preview.erases is None else []
+    lines = [f"- {counted(forms, number)}" for forms, number in counts if number]
+    if lines:
+        st.markdown("\n".join(lines))
+    _answers(memory, preview.runs)
+
+
+def _answers(memory: Memory, runs: Sequence[str]) -> None:
+    for run_id in runs[:ANSWERS]:
+        try:
+            run = memory.runs.get(run_id).run
+        except MemoirError:  # somebody else's
+            continue
+        if run.verb == "query":
+            st.page_link(
+                "../pages/ask.py", label=texts.OPEN_ANSWER, icon=":material/manage_search:", query_params={"run": run_id}
+            )
+
+
+def _facts(title: str, facts: Sequence[FactView]) -> None:
+    if not facts:
+        return
+    lines = [f"- {_quoted(one.content)} :small[:gray[{md_escape(fact_labels.describe(one))}]]" for one in facts[:SHOWN]]
+    rest = len(facts) - SHOWN
+    lines += [f"- :gray[{texts.FORGET_MORE.format(count=figures.count(rest))}]"] if rest > 0 else []
+    st.markdown("\n".join(([f"{title}  ", ""] if title else []) + lines))
+
+
+def _quoted(content: str) -> str:
+    return md_escape(f"“{figures.one_line(content, 160)}”")
