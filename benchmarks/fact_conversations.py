@@ -6,6 +6,9 @@ A fact is drawn when a remembered one holds one word of each of its `keys`. One 
 and was drawn from where it was said is outdated at the end, proposed when it is put to a person. What was never true is put right
 when no active fact of its message says it. What is no fact (a wish, irony, somebody else's) is drawn when a fact of its message
 holds its keys.
+Each question is then asked of `recall`, and of `search` with `newest_first`. A hit answers it when it was drawn from where the
+answer was said, holds one of its keys, and all of them stand in it or in the messages it is from; of a passage it is enough that
+it covers such a message. What is outdated is known in the same way, and should stand below.
 """
 
 from __future__ import annotations
@@ -26,7 +29,12 @@ TITLE = "Long conversations without a model: what is drawn, what has ended, what
 FOLDER = ROOT / "benchmarks" / "conversations"
 SMALL = 1  # conversations
 APART = timedelta(hours=3)  # of two messages in different sittings
-AIMS = {"drawn": 0.85, "ended, recognised or proposed": 0.50, "no fact, but drawn": 0.15}
+HITS = 10
+AIMS = {
+    **{"drawn": 0.85, "ended, recognised or proposed": 0.50, "no fact, but drawn": 0.15},
+    **{"recall, answer first": 0.60, "recall, answer among three": 0.80, "recall, newer above older": 0.85},
+    "search newest first, newer above older": 0.80,
+}
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,7 @@ def judged(conversation: Conversation) -> list[Found]:
             remember(memory, conversation)
             known = memory.facts.list(conversation.user, limit=1_000)
             proposed = {fact.id for one in memory.facts.proposals(conversation.user) for fact in one.old}
+            asked = [*_recalled(memory, conversation), *_searched(memory, conversation)]
     found = [_drawn(row, known) for row in conversation.facts if not row.get("never_true")]
     for row in conversation.facts:
         if row.get("never_true"):
@@ -100,13 +109,60 @@ def judged(conversation: Conversation) -> list[Found]:
             outdated = tuple(fact.content for fact in _said(row, known) if fact.status == "outdated" and fact.cause != "merged")
             found.append(Found("still so", row, not outdated, outdated))
     wrong = [(row, _said(row, known)) for row in conversation.no_facts]
-    return found + [Found("no fact", row, bool(hits), tuple(fact.content for fact in hits)) for row, hits in wrong]
+    found += [Found("no fact", row, bool(hits), tuple(fact.content for fact in hits)) for row, hits in wrong]
+    return found + asked
 
 
 def remember(memory: Memory, conversation: Conversation) -> None:
     for sitting in conversation.sittings():
         told = [{"id": one["id"], "role": one["role"], "content": one["text"], "at": one["at"]} for one in sitting]
         memory.remember(told, user_id=conversation.user)
+
+
+def _recalled(memory: Memory, conversation: Conversation) -> Iterator[Found]:
+    texts = {message["id"]: message["text"] for message in conversation.messages}
+    rows = {row["id"]: row for row in conversation.facts}
+    for question in conversation.questions:
+        hits = memory.recall(question["question"], user_id=conversation.user, limit=HITS)
+        told = tuple(hit.content for hit in hits)
+
+        def place(named: Sequence[str], hits: Sequence[Any] = hits) -> int:
+            return next((at for at, hit in enumerate(hits) if any(_answers(hit.fact, rows[each], texts) for each in named)), HITS)
+
+        right, outdated = place(question["answer"]), place(question["outdated"])
+        row = {**question, "text": question["question"], "said_in": question["answer"]}
+        yield Found("recall, answer first", row, right == 0, told)
+        yield Found("recall, answer among three", row, right < 3, told)
+        if min(right, outdated) < HITS and question["outdated"]:
+            yield Found("recall, newer above older", row, right < outdated, told)
+
+
+def _answers(fact: Any, row: dict[str, Any], texts: dict[str, str]) -> bool:
+    places = [origin.message_id for origin in fact.origins if origin.message_id in row["said_in"]]
+    whole = " ".join([fact.content, *(texts[place] for place in places)])
+    return bool(places) and holds(whole, row["keys"]) and any(holds(fact.content, [words]) for words in row["keys"])
+
+
+def _searched(memory: Memory, conversation: Conversation) -> Iterator[Found]:
+    rows = {row["id"]: row for row in conversation.facts}
+    own = memory.acting_as("reader", user=conversation.user)
+    ids = {
+        (each.session_id, message.n): message.id
+        for each in own.sessions.list()
+        for message in own.sessions.get_session_history(each.session_id)
+    }
+    for question in (each for each in conversation.questions if each["outdated"]):
+        hits = own.search(question["question"], top_k=HITS, newest_first=True)
+        covered = [{ids[hit.session_id, n] for n in hit.message_ids} if hit.session_id else set() for hit in hits]
+
+        def place(named: Sequence[str], covered: Sequence[set[str | None]] = covered) -> int:
+            wanted = {place for each in named for place in rows[each]["said_in"]}
+            return next((at for at, places in enumerate(covered) if places & wanted), HITS)
+
+        right, outdated = place(question["answer"]), place(question["outdated"])
+        if min(right, outdated) < HITS:
+            row = {**question, "text": question["question"], "said_in": question["answer"]}
+            yield Found("search newest first, newer above older", row, right <= outdated, tuple(hit.text for hit in hits))
 
 
 def holds(text: str, keys: Sequence[Sequence[str]]) -> bool:

@@ -191,6 +191,7 @@ from memoir_engine.core.results.evidence import (
     UndoPreview as UndoPreview,
 )
 from memoir_engine.core.results.facts import (
+    ContextBlock as ContextBlock,
     CutFailure as CutFailure,
     ExtractedMemory as ExtractedMemory,
     ExtractionMetrics as ExtractionMetrics,
@@ -205,6 +206,8 @@ from memoir_engine.core.results.facts import (
     FactView as FactView,
     ForgetPreview as ForgetPreview,
     RecalledFact as RecalledFact,
+    RecalledFacts as RecalledFacts,
+    RecallMode as RecallMode,
     RememberResult as RememberResult,
 )
 from memoir_engine.core.results.outcomes import (

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from memoir_engine.api import cli_facts
+from memoir_engine.api import cli_facts, cli_recall
 from memoir_engine.api.cli_frame import AsJson, DataDir, errors_shown, opened, print_json, settings
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.events import Reindexing, Stamped
@@ -21,6 +21,8 @@ from memoir_engine.core.results import Category
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="See, question, correct and undo what an AI remembers.")
 
 app.add_typer(cli_facts.app, name="facts")
+for command in (cli_recall.remember, cli_recall.recall, cli_recall.context):
+    app.command()(command)
 
 SHOWN_CHARS = 160  # of a passage
 
@@ -59,11 +61,14 @@ def search(
     query: str,
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="How many passages.")] = 5,
     alpha: Annotated[float, typer.Option(help="Share of the vectors: 0 is words only, 1 vectors only.")] = 0.5,
+    newest_first: Annotated[
+        bool, typer.Option("--newest-first", help="Of what is about the same thing, the newest first.")
+    ] = False,
     data_dir: DataDir = None,
 ) -> None:
     """Find passages by words and by vectors, best first."""
     with opened(data_dir) as memory:
-        hits = memory.search(query, top_k=top_k, alpha=alpha)
+        hits = memory.search(query, top_k=top_k, alpha=alpha, newest_first=newest_first)
     for hit in hits:
         where = hit.source_name or hit.session_id or ""
         vectors = "–" if hit.score_dense is None else f"{hit.score_dense:.2f}"

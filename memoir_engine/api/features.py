@@ -13,6 +13,7 @@ VERBS = {  # those that `start` begins, and the modules that register them
     "load_samples": "memoir_engine.ingest.verb",
     "reindex": "memoir_engine.search.knowledge",
     "remember": "memoir_engine.facts.remember",
+    "remember_source": "memoir_engine.facts.remember",
     "confirm_helper": "memoir_engine.ingest.helper_view",
     "regenerate_helper": "memoir_engine.ingest.helper",
     "propose_split": "memoir_engine.review.split",

@@ -7,11 +7,14 @@ from memoir_engine.audit.people import PeopleView as PeopleView
 from memoir_engine.audit.reports import Reports as Reports
 from memoir_engine.audit.trail import AuditTrail as AuditTrail
 from memoir_engine.conversations.view import SessionsView as SessionsView
+from memoir_engine.facts.context import ContextOptions as ContextOptions, context as context
 from memoir_engine.facts.recall import RecallOptions as RecallOptions, recall as recall
 from memoir_engine.facts.remember import (
     ExtractOptions as ExtractOptions,
     RememberOptions as RememberOptions,
+    RememberSourceOptions as RememberSourceOptions,
     extract_verb as extract_verb,
+    remember_source_verb as remember_source_verb,
     remember_verb as remember_verb,
 )
 from memoir_engine.facts.view import FactsView as FactsView

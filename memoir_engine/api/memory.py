@@ -9,7 +9,7 @@ Source: API; MEMOIR 6; DESIGN §3, §6–7.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig, resolve
 from memoir_engine.core.errors import OptimizeNotImplemented
 from memoir_engine.core.results import (
+    ContextBlock,
     Estimate,
     Exported,
     IngestResult,
@@ -28,7 +29,7 @@ from memoir_engine.core.results import (
     ModelCheck,
     Overview,
     QueryResult,
-    RecalledFact,
+    RecalledFacts,
     Reindexed,
     RememberResult,
     Searchable,
@@ -134,8 +135,8 @@ class Face:
     def start(self, verb: str, **arguments: Any) -> str:
         """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.
 
-        ingest_text, ingest_file, query, what_if, remember, load_samples, reindex; confirm_helper and regenerate_helper of
-        `helpers`; propose_split of `review`.
+        ingest_text, ingest_file, query, what_if, remember, remember_source, load_samples, reindex; confirm_helper and
+        regenerate_helper of `helpers`; propose_split of `review`.
         """
         return features.start(self._engine, self._actor, verb, arguments)
 
@@ -335,16 +336,36 @@ class AsyncMemory(Face):
         user_id: str | None = None,
         session_id: str | None = None,
         *,
+        agent_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
         on_event: OnEvent | None = None,
     ) -> RememberResult:
         """Draw facts from a conversation, let them meet what is known of the user, and store what comes of it.
 
         messages: in any shape that sessions take; None reads the session. They are kept in the session, or in one of their own.
         A conversation that was remembered before changes nothing; that it came again is recorded.
+        agent_id, metadata: noted with each new fact; `recall` finds facts by them (`filters`).
         Raises NothingExtracted (every cut failed), FactsNotYours, MessageRefused, SessionNotFound, and what keeps the model away.
         """
-        options = features.RememberOptions(messages, user_id, session_id)
+        options = features.RememberOptions(messages, user_id, session_id, agent_id=agent_id, metadata=metadata)
         return await features.perform(self._engine, self._actor, features.remember_verb, options, on_event)
+
+    async def remember_source(
+        self,
+        source_id: int,
+        user_id: str | None = None,
+        *,
+        agent_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        on_event: OnEvent | None = None,
+    ) -> RememberResult:
+        """Draw facts about the user from a filed text, as from a conversation; each names the span of the text that says it.
+
+        The text may name the user, or be written by them. It is drawn from once, whole or not at all.
+        Raises NothingExtracted, FactsNotYours, SourceNotFound, SourceErased, InvalidSetting, and what keeps the model away.
+        """
+        options = features.RememberSourceOptions(source_id, user_id, agent_id=agent_id, metadata=metadata)
+        return await features.perform(self._engine, self._actor, features.remember_source_verb, options, on_event)
 
     async def recall(
         self,
@@ -357,14 +378,60 @@ class AsyncMemory(Face):
         *,
         status: str | None = None,
         type: str | None = None,
-    ) -> tuple[RecalledFact, ...]:
-        """The facts of the user that score highest for a text, each outdated one with what is in force in its stead; nearest
-        first, but of one subject the active ones before the outdated ones.
+        threshold: float | None = None,
+        filters: Mapping[str, Any] | None = None,
+    ) -> RecalledFacts:
+        """The facts of the user that answer a text best: the newer before the older, each outdated one with what is in force in
+        its stead, and of one subject the active ones before the outdated ones, unless the question asks for what was.
 
         as_of: what was believed then (a seq or an aware time). valid_at: only what was true then. status, type: only these.
+        threshold: no hits below this similarity (0 to 1). filters: values of `agent_id` or of fields of the metadata, one or a
+        list of them; a field that no fact has finds nothing, and `warnings` says so. The `mode` of a hit says whether meaning
+        was compared, or words alone because no embedder of meaning is at work.
         """
-        options = features.RecallOptions(text, user_id, limit, include_outdated, as_of, valid_at, status=status, type=type)
+        options = features.RecallOptions(
+            text,
+            user_id,
+            limit,
+            include_outdated,
+            as_of,
+            valid_at,
+            status=status,
+            type=type,
+            threshold=threshold,
+            filters=filters,
+        )
         return await features.recall(self._engine, self._actor, options)
+
+    async def context(
+        self,
+        text: str,
+        user_id: str | None = None,
+        max_tokens: int = 800,
+        *,
+        limit: int = 50,
+        include_outdated: bool = False,
+        as_of: int | datetime | None = None,
+        valid_at: datetime | str | None = None,
+        threshold: float | None = None,
+        filters: Mapping[str, Any] | None = None,
+    ) -> ContextBlock:
+        """What is known of the user that answers a text, as a block for a prompt: a line for each fact, with its id and dates.
+
+        max_tokens: of the block; what does not fit is left out whole. The other options are those of `recall`.
+        """
+        options = features.ContextOptions(
+            text,
+            user_id,
+            max_tokens,
+            limit=limit,
+            include_outdated=include_outdated,
+            as_of=as_of,
+            valid_at=valid_at,
+            threshold=threshold,
+            filters=filters,
+        )
+        return await self._engine.loop.bridge(features.context(self._engine, self._actor, options), verb="context")
 
     async def search(
         self,
@@ -378,18 +445,29 @@ class AsyncMemory(Face):
         since: Day | None = None,
         until: Day | None = None,
         candidates: bool = False,
+        newest_first: bool = False,
     ) -> list[SearchResult]:
         """Find passages of sources and of the actor's own conversations, best first, by words and by vectors (MEMOLLA F-03).
 
         alpha: the share of the vectors, 0 to 1. fanout: each side gives top_k · fanout candidates. sources, kinds: only of these;
         `conversation` is a kind. since, until: only what is dated between, both included, as ISO 8601 of a year, month or day.
         candidates: return all candidates, best first, not the first top_k alone; another alpha may order them differently.
+        newest_first: of what is returned, the newest of what speaks about the same thing comes first; the rest is by score.
         If the vectors are unavailable the words alone answer; `mode` and `reason` of each result say so.
         Passages that share no word with the query and are not near it are left out.
         Raises TopKInvalid (E004), QuestionEmpty (E301), SourceNotFound (E206), InvalidSetting.
         """
         options = features.SearchOptions(
-            query, top_k, alpha, fanout, sources=sources, kinds=kinds, since=since, until=until, candidates=candidates
+            query,
+            top_k,
+            alpha,
+            fanout,
+            sources=sources,
+            kinds=kinds,
+            since=since,
+            until=until,
+            candidates=candidates,
+            newest_first=newest_first,
         )
         return await features.search(self._engine, self._actor, options)
 

@@ -51,6 +51,7 @@ ADVICE = {  # what helps where a conversation is read; batch_size is of document
     ContextTooLong: "Lower max_tokens of the setting conversation, or use a model with a larger context.",
     ModelTimedOut: "Raise timeout_s, or lower max_tokens of the setting conversation.",
 }
+NAMELESS = "the user"
 _ROLES = {"human": "user", "ai": "assistant"}
 
 _log = logging.getLogger(__name__)
@@ -317,7 +318,7 @@ async def run_extraction(
     shown = utterances(messages)
     ask = Asking(engine, run, RememberingCancelled)
     behind = await last_cut(engine, before, extraction.conversation) if before else ()
-    source = ExtractionInput(shown, conversation.cuts, user or "the user", config.zone, utterances(behind), extraction.untimed)
+    source = ExtractionInput(shown, conversation.cuts, user or NAMELESS, config.zone, utterances(behind), extraction.untimed)
     cutting_warnings = len(extraction.warnings)
     try:
         await extract(source, extraction, ask, run, fail_fast=config.conversation.fail_fast)

@@ -1,22 +1,26 @@
-"""The verb recall: facts of one user that relate to a text, active ones before outdated ones of the same subject.
+"""The verb recall: what is known of one user, as the answer to a question: what is true now first, the newer before the older.
 
-Invariants: exact cosine over the user's own facts, then SQL by owner, as of now or of a moment. Facts rank by score whatever
-their status; an outdated one brings its active successor along, and of one subject active facts come before outdated ones.
+Invariants: exact cosine over the user's own facts, then SQL by owner, as of now or of a moment. Where the embedder knows words
+only, statements are weighed by what the question asks for (`text.questions`), and every hit says so by its `mode`. Of two facts
+that say about as much the newer one is worth more, and a wish less than what is. An outdated fact brings its active successor
+along, and of one subject active facts come before outdated ones, unless the question asks for what was.
 If the embedder asks no server, recall is not a run.
-Source: TIMEM "Memory Forgetting" (both are returned, marked; decay), "Data Isolation"; API "Facts".
+Source: TIMEM "Memory Forgetting" (both are returned, marked; decay), "Data Isolation"; spec README 24; API "Facts".
 """
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, MemoirError, QueryCancelled, QuestionEmpty
 from memoir_engine.core.ports import VectorIndex, Vectors
-from memoir_engine.core.results.facts import FACT_TYPES, FactView, RecalledFact
+from memoir_engine.core.results.facts import FACT_TYPES, FactView, RecalledFact, RecalledFacts, RecallMode
 from memoir_engine.core.run import Actor, Run
 from memoir_engine.runtime import access
 from memoir_engine.runtime.engine import Engine
@@ -25,13 +29,21 @@ from memoir_engine.runtime.verbs import run_verb
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import facts
 from memoir_engine.store.facts.rows import NEVER_TRUE
+from memoir_engine.store.facts.statements import noted_fields, statements
 from memoir_engine.text.attributes import subject_key
+from memoir_engine.text.questions import Question, expansion, is_hypothetical, read_question, read_statement, weigh
 
 Moment = int | datetime
 BROAD = 4
 FAR_ENOUGH = 1_000  # facts searched for one that weighs more than nearer ones that have decayed
+NEWEST: dict[RecallMode, float] = {"words": 1.0, "meaning": 0.1}  # how much more the newest candidate is worth than the oldest
+WISHED = 0.5  # worth of a wish where one asks for what is
+NOT_THEN = 0.5  # worth of what was not so then, or is so still, where one asks for what was
+BY_WORDS = 0.8  # share of what the question asks for; the rest is the cosine of hashed words, which forgives spelling
+FILTERS = "Give a dictionary such as {'agent_id': 'support', 'topic': ['billing', 'refunds']}, or leave it out."
 STATUSES = ("active", "outdated")
 DAY_S = 86_400
+SUGGESTED = "proposed"  # cause of a fact that an agent suggests and nobody has accepted
 
 
 @dataclass(frozen=True)
@@ -44,12 +56,17 @@ class FactFilter:
 
     def matches(self, fact: FactView) -> bool:
         kinds_match = self.status in (None, fact.status) and self.type in (None, fact.type)
+        if fact.cause == SUGGESTED:
+            return False
         return kinds_match and (self.valid_at is None or was_true(fact, self.valid_at))
 
 
 @dataclass(frozen=True)
 class RecallOptions:
-    """Options of recall."""
+    """Options of recall.
+
+    threshold: hits below this similarity are left out. filters: values of `agent_id`, or of fields of the metadata.
+    """
 
     text: str
     user_id: str | None = None
@@ -60,14 +77,17 @@ class RecallOptions:
     _: KW_ONLY
     status: str | None = None
     type: str | None = None
+    threshold: float | None = None
+    filters: Mapping[str, Any] | None = None
 
 
-async def recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple[RecalledFact, ...]:
-    """Return the facts nearest to a text. Raises QuestionEmpty, InvalidSetting, and errors of the embedder."""
-    return await engine.loop.bridge(_recall(engine, actor, options), verb="recall")
+async def recall(engine: Engine, actor: Actor, options: RecallOptions) -> RecalledFacts:
+    """Return the facts that answer a text. Raises QuestionEmpty, InvalidSetting, and errors of the embedder."""
+    return await engine.loop.bridge(recalled(engine, actor, options), verb="recall")
 
 
-async def _recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple[RecalledFact, ...]:
+async def recalled(engine: Engine, actor: Actor, options: RecallOptions) -> RecalledFacts:
+    """Recall, on the engine's loop."""
     text, limit = validation.text("text", options.text), validation.limit(options.limit)
     if not text.strip():
         raise QuestionEmpty()
@@ -78,16 +98,23 @@ async def _recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple
         advice = "Leave out status, or include_outdated=False."
         raise InvalidSetting(name="status", value=status, problem="outdated facts are not included", advice=advice)
     matching = FactFilter(status if both else "active", one_of("type", options.type, FACT_TYPES), valid_at)
+    least, fields = _checked_threshold(options.threshold), _checked_filters(options.filters)
     user_id, owner = options.user_id, access.whose(actor, options.user_id)
 
-    async def work(run: Run) -> tuple[RecalledFact, ...]:
+    async def work(run: Run) -> RecalledFacts:
         index, _ = await engine.nearness.of(owner, run)
-        if index is None:
-            return ()
-        vector = (await engine.nearness.vectors([text], run))[0]
-        search = FactSearch(engine, owner, index, vector, matching, as_of)
-        best = await search.best(limit)
-        return _in_reading_order(best, await search.active_successors(best), limit)
+        among: list[int] | None = None
+        warnings: tuple[str, ...] = ()
+        if fields:
+            among, warnings = _noted_by(await engine.db.aread(lambda tx: noted_fields(tx, owner)), fields)
+        if index is None or among == []:
+            return RecalledFacts((), warnings)
+        zone, silent = engine.resolved.config.zone, [user_id or actor.user or ""]
+        question = read_question(text, now=engine.clock.now(), zone=zone, silent=silent)
+        search = FactSearch(engine, owner, index, await asked_vectors(engine, text, question, run), question, matching, as_of)
+        best, candidates = await replace(search, least=least, among=among).best(limit)
+        successors = await search.active_successors(best, candidates)
+        return RecalledFacts(_in_reading_order(best, successors, limit, question), warnings)
 
     if owner != access.NOBODY and user_id is not None:
         actor = replace(
@@ -95,7 +122,7 @@ async def _recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple
         )  # the run belongs to the user it is about: they may see it, and it is erased with them
     if engine.embedder.lexical:
         return await work(engine.unrecorded_run("recall", actor))
-    verb: Verb[tuple[RecalledFact, ...] | MemoirError] = Verb(
+    verb: Verb[RecalledFacts | MemoirError] = Verb(
         name="recall",
         request={"user_id": user_id},
         subject=None,
@@ -106,32 +133,102 @@ async def _recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple
     return await run_verb(engine, actor, verb)
 
 
+async def asked_vectors(engine: Engine, text: str, question: Question, run: Run) -> Vectors:
+    """Return the vector of a question and, for an embedder that knows words only, that of the words its topics have."""
+    more = expansion(question) if engine.embedder.lexical else ""
+    return await engine.nearness.vectors([text, more] if more else [text], run)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Facts that a recall weighs, by number. floor: the most that any other can have. times: when they were said, ascending."""
+
+    similarities: dict[int, float]
+    statements: tuple[frozenset[str], ...]
+    times: list[datetime]
+    floor: float
+    are_all: bool
+
+    def newness(self, at: datetime | None) -> float:
+        """Return the share of the candidates' times up to this one."""
+        return bisect(self.times, at) / len(self.times) if at is not None and self.times else 1.0
+
+
 @dataclass(frozen=True)
 class FactSearch:
-    """Search of one recall over the facts of an owner. as_of: the moment as of which they are read."""
+    """Search of one recall over the facts of an owner.
+
+    vectors: (n, dim), the question's first. as_of: the moment as of which facts are read. least: similarity below which a fact is
+    no hit. among: numbers of the only facts that are looked at; None is all.
+    """
 
     engine: Engine
     owner: str
     index: VectorIndex
-    vector: Vectors
+    vectors: Vectors
+    question: Question
     matching: FactFilter
     as_of: Moment | None
+    least: float = 0.0
+    among: list[int] | None = None
 
-    async def best(self, limit: int) -> dict[int, RecalledFact]:
+    @property
+    def mode(self) -> RecallMode:
+        return "words" if self.engine.embedder.lexical else "meaning"
+
+    async def best(self, limit: int) -> tuple[dict[int, RecalledFact], Candidates]:
         """Return the best-scored facts by number, best first. What was not searched scores at most the last cosine."""
-        reach = limit * BROAD
+        reach = max(limit * BROAD, FAR_ENOUGH if self.mode == "words" else 0)
         while True:
-            (near,) = await self.engine.nearness.top(self.index, [self.vector], reach)
-            views = await self.engine.db.aread(partial(self.views, [hit.key for hit in near]))
-            cosines = {hit.key: hit.cosine for hit in near if hit.key in views and self.matching.matches(views[hit.key])}
-            hits = {number: self.scored(views[number], cosine) for number, cosine in cosines.items()}
-            sure = sum(hit.score >= max(0.0, near[-1].cosine) for hit in hits.values()) if near else 0
-            if len(near) < reach or sure >= limit or (len(hits) >= limit and reach >= FAR_ENOUGH):
+            candidates = await self.candidates(reach)
+            hits = await self.hits(candidates, limit)
+            sure = sum(hit.score >= candidates.floor for hit in hits.values())
+            if candidates.are_all or sure >= limit or (len(hits) >= limit and reach >= FAR_ENOUGH):
                 best = sorted(hits.items(), key=lambda item: (-item[1].score, item[1].status, item[1].id))
-                return dict(best[:limit])
+                return dict(best[:limit]), candidates
             reach *= BROAD
 
-    async def active_successors(self, best: Mapping[int, RecalledFact]) -> dict[int, RecalledFact]:
+    async def candidates(self, reach: int) -> Candidates:
+        """Weigh what is nearest to any of the vectors, or all that is looked at."""
+        nearness = self.engine.nearness
+        rankings = [] if self.among is not None else await nearness.top(self.index, list(self.vectors), reach)
+        near = (hit.key for ranking in rankings for hit in ranking)
+        numbers = list(dict.fromkeys(near)) if self.among is None else self.among
+        cosines = await nearness.scores(self.index, self.vectors[0], numbers)
+        said = await self.engine.db.aread(lambda tx: statements(tx, self.owner, numbers))
+        known = {number: cosine for number, cosine in zip(numbers, cosines, strict=True) if number in said}
+        marks = tuple(read_statement(said[number].content) for number in known) if self.mode == "words" else ()
+        floor = min((ranking[-1].cosine for ranking in rankings if ranking), default=0.0) if self.mode == "meaning" else 0.0
+        are_all = self.among is not None or all(len(ranking) < reach for ranking in rankings)
+        times = sorted(said[number].at for number in known)
+        similarities = dict(zip(known, self.similarities(list(known.values()), marks), strict=True))
+        return Candidates(similarities, marks, times, max(0.0, floor), are_all)
+
+    def similarities(self, cosines: Sequence[float], marks: Sequence[frozenset[str]]) -> list[float]:
+        """Return (len(cosines),) in [0, 1]. marks: of the same facts, where words alone are compared."""
+        likely = [max(0.0, cosine) for cosine in cosines]
+        if self.mode == "meaning":
+            return likely
+        shares = weigh(self.question, marks)
+        return [BY_WORDS * share + (1 - BY_WORDS) * cosine for share, cosine in zip(shares, likely, strict=True)]
+
+    async def hits(self, candidates: Candidates, limit: int) -> dict[int, RecalledFact]:
+        """Read candidates from the most similar on, until no other can be among the best."""
+        likely = candidates.similarities
+        ranking = sorted(
+            (number for number in likely if likely[number] >= self.least), key=lambda number: (-likely[number], number)
+        )
+        hits: dict[int, RecalledFact] = {}
+        for start in range(0, len(ranking), limit * BROAD):
+            portion, following = ranking[start : start + limit * BROAD], ranking[start + limit * BROAD :]
+            views = await self.engine.db.aread(partial(self.views, portion))
+            matched = {number: view for number, view in views.items() if self.matching.matches(view)}
+            hits |= {number: self.scored(view, likely[number], candidates) for number, view in matched.items()}
+            if following and sum(hit.score >= likely[following[0]] for hit in hits.values()) >= limit:
+                break
+        return hits
+
+    async def active_successors(self, best: Mapping[int, RecalledFact], candidates: Candidates) -> dict[int, RecalledFact]:
         """Return the active successor of each outdated fact, by number, where the filter allows it."""
         outdated = [number for number, hit in best.items() if hit.status == "outdated"]
         if not outdated or self.matching.status == "outdated":
@@ -145,20 +242,35 @@ class FactSearch:
         hits = {number: best[number] for number in successors.values() if number in best}
         far = [number for number in dict.fromkeys(successors.values()) if number not in hits and number in views]
         far = [number for number in far if self.matching.matches(views[number])]
-        for number, cosine in zip(far, await self.engine.nearness.scores(self.index, self.vector, far), strict=True):
-            hits[number] = self.scored(views[number], cosine)
+        cosines = await self.engine.nearness.scores(self.index, self.vectors[0], far)
+        marks = [read_statement(views[number].content) for number in far] if self.mode == "words" else []
+        beside = candidates.statements
+        similarities = self.similarities([*[0.0] * len(beside), *cosines], [*beside, *marks])[len(beside) :]
+        for number, similarity in zip(far, similarities, strict=True):
+            hits[number] = self.scored(views[number], similarity, candidates)
         return {number: hits[successor] for number, successor in successors.items() if successor in hits}
 
     def views(self, numbers: Iterable[int], tx: Tx) -> dict[int, FactView]:
         return facts.by_number(tx, self.owner, numbers, self.as_of)
 
-    def scored(self, fact: FactView, cosine: float) -> RecalledFact:
-        """Score by the cosine; an outdated fact weighs half as much after each `fact_half_life_days`."""
-        similarity, half_days = max(0.0, cosine), self.engine.resolved.config.fact_half_life_days
-        if half_days is None or fact.retired_at is None:
-            return RecalledFact(fact, similarity, similarity)
-        age_days = max(0.0, (self.engine.clock.now() - fact.retired_at).total_seconds() / DAY_S)
-        return RecalledFact(fact, similarity * float(0.5 ** (age_days / half_days)), similarity)
+    def scored(self, fact: FactView, similarity: float, candidates: Candidates) -> RecalledFact:
+        """Score a fact; an outdated one weighs half as much after each `fact_half_life_days`."""
+        worth, half_days = self._worth(fact, candidates), self.engine.resolved.config.fact_half_life_days
+        if half_days is not None and fact.retired_at is not None:
+            age_days = max(0.0, (self.engine.clock.now() - fact.retired_at).total_seconds() / DAY_S)
+            worth *= float(0.5 ** (age_days / half_days))
+        return RecalledFact(fact, similarity * worth, similarity, self.mode)
+
+    def _worth(self, fact: FactView, candidates: Candidates) -> float:
+        """Return the worth of a fact as an answer, in [0, 1]: of its age, and of whether it says what is asked for."""
+        question = self.question
+        wished = WISHED if is_hypothetical(fact.content) and not question.hypothetical else 1.0
+        if question.during is not None:
+            return wished * (1.0 if _was_true_during(fact, *question.during) else NOT_THEN)
+        if question.of_before:
+            return wished * (1.0 if fact.status == "outdated" else NOT_THEN)
+        newest = NEWEST[self.mode]
+        return wished * (1 + newest * candidates.newness(fact.said_at or fact.recorded_at)) / (1 + newest)
 
 
 def moment_of(as_of: object) -> int | datetime | None:
@@ -193,15 +305,65 @@ def was_true(fact: FactView, at: datetime) -> bool:
     return (since is None or since <= at) and (until is None or until > at)
 
 
+def _was_true_during(fact: FactView, first: datetime, after: datetime) -> bool:
+    since, until = fact.valid_from or fact.said_at, fact.valid_to
+    return fact.cause not in NEVER_TRUE and (since is None or since < after) and (until is None or until > first)
+
+
+def _checked_threshold(threshold: object) -> float:
+    if threshold is None:
+        return 0.0
+    if isinstance(threshold, int | float) and not isinstance(threshold, bool) and 0 <= threshold <= 1:
+        return float(threshold)
+    advice = "Give the least similarity of a hit, such as 0.3, or leave it out."
+    raise InvalidSetting(name="threshold", value=threshold, problem="not a valid number: expected 0 to 1", advice=advice)
+
+
+def _checked_filters(filters: object) -> dict[str, tuple[Any, ...]]:
+    """Return the values that each field may have. Raises InvalidSetting."""
+    if filters is None:
+        return {}
+    if not isinstance(filters, Mapping):
+        raise InvalidSetting(name="filters", value=filters, problem="not a valid filter: expected a dictionary", advice=FILTERS)
+    checked = {}
+    for name, value in filters.items():
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidSetting(name="filters", value=name, problem="not a valid field: expected its name", advice=FILTERS)
+        values = tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
+        if not values or not all(isinstance(each, str | int | float | bool) for each in values):
+            problem = "not a valid value: expected a text, a number, a flag, or a list of them"
+            raise InvalidSetting(name=f"filters[{name!r:.50}]", value=value, problem=problem, advice=FILTERS)
+        checked[name] = values
+    return checked
+
+
+def _noted_by(noted: Mapping[int, Mapping[str, Any]], fields: Mapping[str, tuple[Any, ...]]) -> tuple[list[int], tuple[str, ...]]:
+    """Return the facts that have one of the values of each field, and a warning for each field that no fact has."""
+    unknown = [name for name in fields if not any(name in row for row in noted.values())]
+    warnings = tuple(f"No fact has the field {name!r}: nothing is found by it." for name in unknown)
+
+    def has(row: Mapping[str, Any], name: str, values: tuple[Any, ...]) -> bool:
+        held = row.get(name)
+        return any(each in values for each in (held if isinstance(held, list) else [held]))
+
+    return [number for number, row in noted.items() if all(has(row, *item) for item in fields.items())], warnings
+
+
 def _in_reading_order(
-    best: Mapping[int, RecalledFact], successors: Mapping[int, RecalledFact], limit: int
+    best: Mapping[int, RecalledFact], successors: Mapping[int, RecalledFact], limit: int, question: Question
 ) -> tuple[RecalledFact, ...]:
-    """Order by score, each outdated fact behind its active successor; of one subject the active facts come first."""
+    """Order by score, each outdated fact behind its active successor; of one subject the active facts come first.
+
+    Where the question asks for what was, the order is that of the scores.
+    """
     distinct: dict[str, RecalledFact] = {}
     for number, hit in best.items():
-        for recalled in (successors.get(number, hit), hit):
+        pair = (hit, successors.get(number, hit)) if question.of_before else (successors.get(number, hit), hit)
+        for recalled in pair:
             distinct.setdefault(recalled.id, recalled)
     hits = list(distinct.values())[:limit]
+    if question.of_before:
+        return tuple(hits)
     by_subject: dict[str, list[RecalledFact]] = {}
     for hit in sorted(hits, key=lambda hit: hit.status):
         by_subject.setdefault(subject_key(hit.fact.subject), []).append(hit)

@@ -1,39 +1,51 @@
-"""The verbs remember and extract: draw the facts of a conversation, compare them with what is known, and store them.
+"""The verbs remember, remember_source and extract: draw the facts of a conversation or of a filed text, compare them with what
+is known, and store them.
 
 Invariants: everything is worked out before one short transaction writes it; if others changed the same user's facts meanwhile it
 is compared again. A conversation that is already remembered changes nothing, and that it came again is recorded. Results are
-built from the rows that the commit leaves; the run keeps ids and numbers only, since words stand in facts and messages.
+built from the rows that the commit leaves; the run keeps ids and numbers only, since words stand in facts and messages. Of a
+filed text only what it says of its user becomes a fact, whole or not at all; drawn once, it changes nothing the next time.
 Source: TIMEM; CHUNK 7–9, 11–13; API "Facts".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import hashlib
+import re
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from datetime import tzinfo
 from functools import partial
 from typing import Any
 
+from memoir_engine.core import validation
 from memoir_engine.core.errors import FactsMoved, InvalidSetting, MemoirError, RememberingCancelled, SessionNotFound
 from memoir_engine.core.events import FactsStored
 from memoir_engine.core.results.conversations import MessageRecord
+from memoir_engine.core.results.documents import Source
 from memoir_engine.core.results.facts import ExtractionResult, FactProposal, FactRelation, FactView, RememberResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.facts.consolidation import SHOWN_CHARS, ConsolidationInput, consolidate, known_facts
-from memoir_engine.facts.extraction import Extraction, IndexedMessage, as_memories, run_extraction
+from memoir_engine.facts.extraction import NAMELESS, Extraction, IndexedMessage, as_memories, run_extraction
 from memoir_engine.runtime import access
 from memoir_engine.runtime import messages as arguments
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
+from memoir_engine.store.chain.canonical_json import canonical
 from memoir_engine.store.conversations.messages import as_message, find, of_session, subject_of
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.facts import commit, facts
 from memoir_engine.store.facts.commit import PriorConversation, Remembered, SeenMessages, conversation_key
-from memoir_engine.store.facts.rows import ConversationRead, FactPlan
+from memoir_engine.store.facts.rows import ConversationRead, FactPlan, ReadSource
+from memoir_engine.store.sources import sources
+from memoir_engine.text.attributes import subject_key
 from memoir_engine.text.messages import Message
+from memoir_engine.text.partial_dates import parse_date_range
 
+_PARAGRAPH = re.compile(r"\S[^\n]*(?:\n(?!\s*\n)[^\n]*)*")
 PLANS = 5  # others may remember for the same user while a model is waited for
 
 
@@ -42,6 +54,7 @@ class ConversationInput:
     """Conversation to read. numbers: of its messages, if they were read from a session.
 
     subject: of the run; paid answers are reused within it, and its payloads are erased when the session is cleared.
+    source: the filed text it is, instead of a conversation.
     """
 
     id: str
@@ -49,15 +62,30 @@ class ConversationInput:
     session_id: str | None = None
     numbers: tuple[int, ...] = ()
     subject: str | None = None
+    source: ReadSource | None = None
 
 
 @dataclass(frozen=True)
 class RememberOptions:
-    """messages: in any shape that sessions take; None reads the session."""
+    """messages: in any shape that sessions take; None reads the session. agent_id, metadata: noted with each new fact."""
 
     messages: Sequence[Any] | None = None
     user_id: str | None = None
     session_id: str | None = None
+    _: KW_ONLY
+    agent_id: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class RememberSourceOptions:
+    """source_id: of a text that is there. agent_id, metadata: noted with each new fact."""
+
+    source_id: int
+    user_id: str | None = None
+    _: KW_ONLY
+    agent_id: str | None = None
+    metadata: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -75,17 +103,67 @@ def remember_verb(
 ) -> Verb[RememberResult | MemoirError]:
     """Raises FactsNotYours, MessageRefused, InvalidSetting, SessionNotFound."""
     user = access.writes_for(actor, options.user_id)
-    conversation = _conversation_input(engine, user, options.messages, options.session_id)
+    conversation, noted = _conversation_input(engine, user, options.messages, options.session_id), _noted(options)
+    request = {"user_id": user, "session_id": conversation.session_id, "messages": len(conversation.messages)}
+    work = partial(remember, engine, user, conversation, noted=noted)
+    return _verb("remember", actor, user, request, conversation, work, listeners)
+
+
+@verb("remember_source", RememberSourceOptions)
+def remember_source_verb(
+    engine: Engine, actor: Actor, options: RememberSourceOptions, listeners: tuple[Listener, ...] = ()
+) -> Verb[RememberResult | MemoirError]:
+    """Raises FactsNotYours, InvalidSetting, SourceNotFound, SourceErased."""
+    user, source_id = access.writes_for(actor, options.user_id), validation.source(options.source_id)
+    noted = _noted(options)
+    source, text = engine.db.read(lambda tx: (sources.get(tx, source_id), sources.text(tx, source_id)))
+    conversation = source_input(source, text, owner_key(user), engine.resolved.config.zone)
+    request = {"user_id": user, "source_id": source.id, "sha256": source.sha256}
+    work = partial(remember, engine, user, conversation, noted=noted)
+    return _verb("remember_source", actor, user, request, conversation, work, listeners)
+
+
+def _verb(
+    name: str,
+    actor: Actor,
+    user: str | None,
+    request: dict[str, Any],
+    conversation: ConversationInput,
+    work: Callable[[Run], Coroutine[Any, Any, RememberResult]],
+    listeners: tuple[Listener, ...],
+) -> Verb[RememberResult | MemoirError]:
+    acting = replace(actor, user=user)
     return Verb(
-        name="remember",
-        request={"user_id": user, "session_id": conversation.session_id, "messages": len(conversation.messages)},
-        subject=conversation.subject,
-        work=partial(remember, engine, user, conversation),
-        stopped=RememberingCancelled,
-        record=_remember_record,
-        listeners=listeners,
-        actor=replace(actor, user=user),
+        name, request, conversation.subject, work, RememberingCancelled, _remember_record, listeners=listeners, actor=acting
     )
+
+
+def _noted(options: RememberOptions | RememberSourceOptions) -> Noted:
+    """Check what the caller notes with each fact. Raises InvalidSetting."""
+    agent_id = None if options.agent_id is None else validation.person("agent_id", options.agent_id)
+    meta = {} if options.metadata is None else validation.metadata(options.metadata)
+    return Noted(agent_id, canonical(meta) if meta else None)
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What a caller notes with each new fact. meta: canonical JSON."""
+
+    agent_id: str | None = None
+    meta: str | None = None
+
+    def on(self, plan: FactPlan) -> FactPlan:
+        return replace(plan, facts=tuple(replace(fact, agent_id=self.agent_id, meta=self.meta) for fact in plan.facts))
+
+
+def source_input(source: Source, text: str, owner: str, zone: tzinfo) -> ConversationInput:
+    """Read a text as words of its user, a message for each paragraph, said on the date of the source or when it was added."""
+    paragraphs = [(hit.start(), hit.group()) for hit in _PARAGRAPH.finditer(text)]
+    dated = parse_date_range(source.dated, zone)
+    at = source.created_at if dated is None else dated.first
+    messages = tuple(Message("human", words, at=at) for _, words in paragraphs)
+    read = ReadSource(source.id, hashlib.sha256(text.encode()).hexdigest(), tuple(start for start, _ in paragraphs))
+    return ConversationInput(source.name, messages, subject=conversation_key(owner, messages), source=read)
 
 
 def extract_verb(
@@ -142,12 +220,16 @@ def _conversation_input(engine: Engine, user: str | None, messages: object, sess
     return ConversationInput(session_id, tuple(map(as_message, records)), session_id, numbers, subject_of(row.number))
 
 
-async def remember(engine: Engine, user: str | None, conversation: ConversationInput, run: Run) -> RememberResult:
+async def remember(
+    engine: Engine, user: str | None, conversation: ConversationInput, run: Run, *, noted: Noted = Noted()
+) -> RememberResult:
     extraction = Extraction(conversation.id, began_ms=run.clock.tick_ms())
     owner, session_id = owner_key(user), conversation.session_id or conversation.id
     key = conversation_key(owner, conversation.messages)
 
     def seen(tx: Tx) -> SeenMessages:
+        if conversation.source is not None:
+            return commit.seen_source(tx, owner, conversation.source)
         return commit.seen_messages(tx, user, key, session_id, conversation.messages, conversation.numbers)
 
     before = await engine.db.aread(seen)
@@ -160,13 +242,34 @@ async def remember(engine: Engine, user: str | None, conversation: ConversationI
     shown = await run_extraction(engine, user, new, extraction, run, before=old)
     lost = {failure.cut_id for failure in extraction.failures}
     failed = frozenset(at for at, cut in enumerate(extraction.cuts) if cut.id in lost)
-    conversation_read = ConversationRead(conversation.id, key, session_id, new, extraction.cuts, failed=failed)
+    if conversation.source is not None:
+        if failed:  # what is read in part would not be read again: nothing is stored, and what was answered is kept
+            return _to_result(extraction, run, None)
+        _keep_own(extraction, user)
+        if not extraction.merged.facts:
+            return _to_result(extraction, run, None)
+    conversation_read = ConversationRead(
+        conversation.id, key, session_id, new, extraction.cuts, failed=failed, source=conversation.source
+    )
     async with engine.nearness.turn(owner):
-        stored = await store(engine, user, conversation_read, len(old), extraction, shown, seen, run)
+        stored = await store(engine, user, conversation_read, len(old), extraction, shown, seen, run, noted)
     extraction.report_metrics(run)
     if isinstance(stored, PriorConversation):
         return await record_repeat(engine, conversation, stored, extraction, run)
     return _stored_result(*stored, extraction, run)
+
+
+def _keep_own(extraction: Extraction, user: str | None) -> None:
+    """Leave out what a text says of anybody else."""
+    person = subject_key(user or NAMELESS)
+    own = tuple(fact for fact in extraction.merged.facts if subject_key(fact.subject) == person)
+    ids = {fact.id for fact in own}
+    extraction.merged = replace(extraction.merged, facts=own)
+    extraction.links = tuple(link for link in extraction.links if {link.source, link.target} <= ids)
+    if not own:
+        extraction.warnings.append(
+            f"Nothing in it is about {user or NAMELESS!r}: facts are drawn for the person it names, or of who wrote it."
+        )
 
 
 async def extract(engine: Engine, user: str | None, conversation: ConversationInput, run: Run) -> ExtractionResult:
@@ -201,6 +304,7 @@ async def store(
     shown: Sequence[IndexedMessage],
     seen: Callable[[Tx], SeenMessages],
     run: Run,
+    noted: Noted,
 ) -> tuple[Remembered, CommittedFacts, FactPlan] | PriorConversation:
     """Compare and commit, again when the facts moved; return what somebody else made of the conversation meanwhile, if so.
 
@@ -216,7 +320,7 @@ async def store(
         if stored.whole is not None:
             return stored.whole
         here = replace(conversation, numbers=stored.numbers[read_before:], last=stored.last)
-        plan = await consolidate(material, known, engine.nearness, ask, run, shown_chars=shown_chars)
+        plan = noted.on(await consolidate(material, known, engine.nearness, ask, run, shown_chars=shown_chars))
         if not run.cancellation.begin_commit():
             raise RememberingCancelled()
 
@@ -295,7 +399,9 @@ def _to_result(extraction: Extraction, run: Run, session_id: str | None, **parts
 async def record_repeat(
     engine: Engine, conversation: ConversationInput, prior: PriorConversation, extraction: Extraction, run: Run
 ) -> RememberResult:
-    """Record that a conversation came again."""
+    """Record that a conversation came again; of a source its facts say so."""
+    if conversation.source is not None:
+        return _to_result(extraction, run, None, seen_again=True)
     signature = engine.signature(run.actor)
     await engine.db.awrite(
         lambda tx: commit.record_repeat(tx, prior, run_id=run.id, **signature),

@@ -97,7 +97,10 @@ VectorsOf = Callable[[list[int]], tuple[NDArray[np.int64], Vectors]]  # of those
 
 @dataclass(frozen=True)
 class SearchQuery:
-    """within: ids that may be found; None is all. everything: return all candidates, not the first `top_k` alone."""
+    """within: ids that may be found; None is all. everything: return all candidates, not the first `top_k` alone.
+
+    newest_first: of what is returned, the newest of what speaks of the same thing comes first.
+    """
 
     query: str
     top_k: int = TOP_K
@@ -105,6 +108,7 @@ class SearchQuery:
     fanout: int = FANOUT
     within: frozenset[int] | None = None
     everything: bool = False
+    newest_first: bool = False
 
     @property
     def candidates(self) -> int:
@@ -143,6 +147,21 @@ def rank(query: SearchQuery, words: Sequence[LexicalIndex], dense: VectorSide | 
         cosines = _cosines(dense.indexes, vector, members, known | {hit.key: hit.cosine for hit in nearest})
         fused = _fuse_known(members, _bm25_of(keys, scores, members), cosines, query.alpha)
     return [hit for hit in fused if hit.raw_bm25 > 0 or (hit.raw_dense or 0) > 0]
+
+
+ABOUT_THE_SAME = 0.3  # share of the best: passages above it speak of what is asked for
+
+
+def newest_first(scores: Sequence[float], shares: Sequence[float], dates: Sequence[tuple[str, int]]) -> list[int]:
+    """Return the order in which passages that speak of what is asked for come by their date, newest first, then the others.
+
+    scores: (n,) of the ranking, best first. shares: (n,) of what is asked for that each has. dates: (n,), a total order.
+    """
+    best_score, best_share = max(scores, default=0.0) or 1.0, max(shares, default=0.0) or 1.0
+    worth = [score / best_score + share / best_share for score, share in zip(scores, shares, strict=True)]
+    least = ABOUT_THE_SAME * max(worth, default=0.0)
+    about = sorted((at for at, value in enumerate(worth) if value >= least), key=lambda at: dates[at], reverse=True)
+    return [*about, *(at for at, value in enumerate(worth) if value < least)]
 
 
 def _fuse_known(members: Sequence[int], bm25: Floats, cosines: Floats, alpha: float) -> list[Fused]:

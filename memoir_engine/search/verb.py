@@ -35,12 +35,13 @@ from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.refresher import OFF
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import run_verb
-from memoir_engine.search.ranking import Fused, SearchQuery, VectorSide, check_ranking, rank
+from memoir_engine.search.ranking import Fused, SearchQuery, VectorSide, check_ranking, newest_first, rank
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import WORKSPACE, finder_key
 from memoir_engine.store.search import embeddings, hits
 from memoir_engine.store.search.hits import CONVERSATION, SearchFilter, kinds, matching_ids
 from memoir_engine.store.search.passages import count
+from memoir_engine.text.questions import read_question, read_statement, weigh
 
 _log = logging.getLogger(__name__)
 
@@ -138,10 +139,12 @@ class SearchOptions:
     since: Day | None = None
     until: Day | None = None
     candidates: bool = False
+    newest_first: bool = False
 
     def checked(self) -> tuple[SearchQuery, SearchFilter]:
         """Check types and ranges. Raises TopKInvalid, QuestionEmpty, InvalidSetting."""
         query = _to_query(self.query, self.top_k, self.alpha, self.fanout, self.candidates)
+        query = replace(query, newest_first=validation.flag("newest_first", self.newest_first))
         return query, _to_filter(self.sources, self.kinds, self.since, self.until)
 
 
@@ -182,6 +185,7 @@ def _search_verb(engine: Engine, actor: Actor, query: SearchQuery, sieve: Search
         return {"passages": [result.passage_id for result in results]}
 
     limits = {name: value for name, value in vars(sieve).items() if value is not None}
+    limits |= {"newest_first": True} if query.newest_first else {}
     request = {"query": query.query, "top_k": query.top_k, "alpha": query.alpha, "fanout": query.fanout, **limits}
     return Verb("search", request, None, partial(search_in_run, engine, actor, query, sieve), QueryCancelled, record)
 
@@ -237,7 +241,17 @@ class PassageSearch:
 
         rows = db.read(read) if passages else {}
         best = [passage for passage in passages if passage.key in rows][:most]
+        if query.newest_first:
+            best = self.by_date(best, rows)
         return [self.result(passage, rows[passage.key], health) for passage in best]
+
+    def by_date(self, passages: list[Fused], rows: dict[int, hits.PassageHit]) -> list[Fused]:
+        """Bring the newest of what speaks of the same thing to the front."""
+        texts = [rows[passage.key].text for passage in passages]
+        question = read_question(self.query.query, now=self.engine.clock.now(), zone=self.engine.resolved.config.zone)
+        shares = weigh(question, [read_statement(text) for text in texts])
+        dates = [(rows[passage.key].dated or "", passage.key) for passage in passages]
+        return [passages[at] for at in newest_first([passage.score for passage in passages], shares, dates)]
 
     def ranked(self, query: SearchQuery, vector: Vectors | None, health: Health, seq: int) -> tuple[list[Fused], Health]:
         """Return the passages, best first, and the health of the vectors; not ok if the words alone were asked."""

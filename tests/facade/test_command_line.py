@@ -147,3 +147,27 @@ def test_a_fact_that_cannot_be_changed_so_ends_with_1_and_says_what_to_do(run) -
     assert run("facts", "add", "x", "--metadata", "{").exit_code == 1
     assert run("facts", "expire", added).exit_code == 2
     assert run("facts", "forget", added, "--reason", "asked").exit_code == 1
+
+
+def test_facts_are_remembered_recalled_and_put_into_a_block(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    said = tmp_path / "said.json"
+    said.write_text(json.dumps([{"role": "user", "content": "I live in Leeds. I play chess."}]), encoding="utf-8")
+    done = json.loads(run("remember", said, "--user", "ana", "--agent", "support", "--json").stdout)
+    assert sorted(fact["content"] for fact in done["added"]) == ["Lives in Leeds", "Plays chess"]
+    found = json.loads(run("recall", "Where does Ana live?", "--user", "ana", "--filter", "agent_id=support", "--json").stdout)
+    assert (found["facts"][0]["content"], found["facts"][0]["mode"], found["warnings"]) == ("Lives in Leeds", "words", [])
+    assert "Lives in Leeds" in run("recall", "Where does Ana live?", "--user", "ana").output
+    assert "No fact has the field 'colour'" in run("recall", "Leeds", "--user", "ana", "--filter", "colour=red").output
+    assert run("context", "Where does Ana live?", "--user", "ana").output.startswith("- Lives in Leeds [said ")
+    assert json.loads(run("context", "Where?", "--user", "ana", "--json").stdout)["facts"]
+
+
+def test_a_filter_without_a_value_ends_with_1(run) -> None:  # type: ignore[no-untyped-def]
+    refused = run("recall", "Leeds", "--user", "ana", "--filter", "topic")
+    assert (refused.exit_code, "expected field=value" in refused.output) == (1, True)
+
+
+def test_facts_are_drawn_from_a_filed_text(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "letter.txt").write_text("I live in Leeds and I work as a pharmacist.\n", encoding="utf-8")
+    run("ingest", tmp_path / "letter.txt")
+    assert "added: Lives in Leeds" in run("remember", "--source", "1", "--user", "ana").output

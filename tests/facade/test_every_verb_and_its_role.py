@@ -28,6 +28,7 @@ ASKING = {
     "create_summary",
     "search",
     "recall",
+    "context",
 }  # a run of one's own, and nothing of what stands is changed
 ADDING = {
     "ingest_text",
@@ -38,6 +39,7 @@ ADDING = {
     "add_conversation",
     "add_knowledge",
     "remember",
+    "remember_source",
     *(f"sessions.{verb}" for verb in ("add", "append", "create", "import_session", "import_sessions")),
 }  # a source of one's own; `start` per verb below
 OWN_RUNS = {"jobs.cancel", "jobs.resume", "jobs.wait", "helpers.cancel"}  # those of another are tested below
@@ -80,7 +82,16 @@ READING = {
 FREE = OPENING | ASKING | ADDING | OWN_RUNS | READING
 # of the verbs of `start`, those that change what stands, or may cost in the name of those who do
 STARTED: dict[str, dict[str, int]] = {"regenerate_helper": {"source_id": 1}, "propose_split": {"category_id": 1}, "reindex": {}}
-FREE_TO_START = {"ingest_text", "ingest_file", "query", "load_samples", "confirm_helper", "what_if", "remember"}
+FREE_TO_START = {
+    "ingest_text",
+    "ingest_file",
+    "query",
+    "load_samples",
+    "confirm_helper",
+    "what_if",
+    "remember",
+    "remember_source",
+}
 SAMPLES = {"int": 1, "str": "x", "Iterable[int]": (1,), "int | None": 1}
 
 

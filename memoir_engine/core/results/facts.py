@@ -7,7 +7,7 @@ Source: TIMEM "Memory Types", "Memory Storage"; CHUNK 7–9; spec README 12, sma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
@@ -150,13 +150,20 @@ class FactLineage:
     links: tuple[tuple[str, str], ...]
 
 
+RecallMode = Literal["meaning", "words"]
+
+
 @dataclass(frozen=True)
 class RecalledFact:
-    """score: similarity to the question in [0, 1], after the decay of old outdated facts; similarity: before it."""
+    """similarity: to the question, in [0, 1]. score: what is left of it for its age and for not being what was asked for.
+
+    mode: whether meaning was compared, or words alone because no embedder of meaning is at work.
+    """
 
     fact: FactView
     score: float
     similarity: float
+    mode: RecallMode = "meaning"
 
     @property
     def id(self) -> str:
@@ -177,6 +184,29 @@ class RecalledFact:
     @property
     def content(self) -> str:
         return self.fact.content
+
+
+class RecalledFacts(tuple[RecalledFact, ...]):
+    """The hits of a recall, best first. warnings: of filters by fields that no fact has."""
+
+    warnings: tuple[str, ...]
+
+    def __new__(cls, hits: Iterable[RecalledFact] = (), warnings: tuple[str, ...] = ()) -> RecalledFacts:
+        made = super().__new__(cls, hits)
+        made.warnings = warnings
+        return made
+
+
+@dataclass(frozen=True)
+class ContextBlock:
+    """A block for a prompt: a line for each of the facts, in their order. tokens: of the text, as the model counts them."""
+
+    text: str
+    facts: tuple[RecalledFact, ...]
+    tokens: int
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)

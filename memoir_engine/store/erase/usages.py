@@ -26,6 +26,7 @@ from memoir_engine.store.sources import sources
 from memoir_engine.text.redaction import DistinctWords, iter_strings, map_strings
 
 REGENERATES = "regenerate_helper"
+OF_A_SOURCE = (REGENERATES, "remember_source")  # verbs whose requests name the source
 ASKS_BY_NAME = "select"  # purpose of calls whose prompts hold names and key terms, no text
 HELPER_TEXTS = ("text", "author", "dated", "topic")
 QUOTING_COLUMNS = {  # by table; JSON is searched inside
@@ -165,14 +166,14 @@ def _quoting_versions(tx: Tx, own: DistinctWords, runs: set[str]) -> tuple[str, 
 
 
 def _runs_on(tx: Tx, source: Any) -> tuple[str, ...]:
-    """Return the runs that ingested these bytes, successful or not, and those that regenerated its helper."""
+    """Return the runs that ingested these bytes, successful or not, that regenerated its helper, or that drew facts from it."""
     c = tables.run.c
     subject = select(c.subject).where(c.id == source.run_id).scalar_subquery()
     runs = {*tx.execute(select(c.id).where(c.subject == subject)).scalars(), *filter(None, [source.run_id])}
     requests = select(c.id, c.verb, tables.payload.c.body).join(tables.payload, tables.payload.c.digest == c.request)
-    for row in tx.execute(requests.where((c.verb == REGENERATES) | c.verb.like("ingest%"))):
+    for row in tx.execute(requests.where(c.verb.in_(OF_A_SOURCE) | c.verb.like("ingest%"))):
         request = parse(row.body)
-        if request.get("sha256") == source.sha256 or (row.verb == REGENERATES and request.get("source_id") == source.id):
+        if request.get("sha256") == source.sha256 or (row.verb in OF_A_SOURCE and request.get("source_id") == source.id):
             runs.add(row.id)
     return tuple(sorted(runs))
 

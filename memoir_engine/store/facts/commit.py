@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,10 @@ from memoir_engine.store.facts.rows import (
     PlannedFact,
     PlannedSpan,
     ProposalState,
+    ReadSource,
 )
 from memoir_engine.store.search.conversation_passages import record
+from memoir_engine.store.sources import sources
 from memoir_engine.text.messages import Message, StoredMessage, match_stored
 
 _C = tables.cut.c
@@ -130,6 +133,14 @@ def seen_messages(
     return SeenMessages(None, ns, read, row.last_n)
 
 
+def seen_source(tx: Tx, owner: str, source: ReadSource) -> SeenMessages:
+    """Return that a text was drawn from, if the owner has facts of it."""
+    f, o = tables.fact.c, tables.fact_origin.c
+    drawn = select(o.fact_id).join(tables.fact, f.id == o.fact_id).where(f.owner == owner, o.source_id == source.id)
+    drawn = drawn.where(o.said == source.digest, o.to_seq == FAR).limit(1)
+    return SeenMessages() if tx.execute(drawn).first() is None else SeenMessages(PriorConversation(None, 0, 0, True))
+
+
 def _messages_read(ns: Sequence[int], cuts: Sequence[Any]) -> int:
     """Count the messages read from the first on, each by every cut of the last run that covered it."""
     numbers, last_run = set(ns), dict[int, tuple[str, bool]]()
@@ -180,26 +191,22 @@ def remember(
     """
     owner = owner_key(user)
     refuse_late(tx, run_id)
-    first_cut = ids.reserve(tx, "cut", len(conversation.cuts))
+    cuts = [] if conversation.source is not None else conversation.cuts  # cuts are of conversations that are kept
+    first_cut = ids.reserve(tx, "cut", len(cuts))
     first_fact = ids.reserve(tx, "fact", len(plan.facts) + len(plan.proposals))
     if is_retried(tx) and actions.exists(tx, action_id):
         return _written(tx, action_id, conversation)
-    prior = _prior_conversation(tx, owner, conversation.key)
-    session_row = find_session(tx, user, conversation.session_id, hold=True)
-    if session_row is not None and session_row.last_n != conversation.last:
+    if facts.changed_since(tx, owner, plan.seq):
         return None
-    if facts.changed_since(tx, owner, plan.seq) or (prior is not None and prior.whole):
+    writer = (_conversation_writer if conversation.source is None else _source_writer)(
+        tx, user, conversation, first_cut, actor=actor, clock=clock, action_id=action_id, run_id=run_id, most=most
+    )
+    if writer is None:
         return None
-    messages_id = hashlib.sha256(f"{action_id} said".encode()).hexdigest()[:26]  # stable, and another than the facts' action
-    author = {"actor": actor, "clock": clock, "action_id": messages_id, "run_id": run_id}
-    session, ns = _append_messages(tx, user, conversation, most=most, **author)
-    span = {"session": session, "first": min(ns, default=0), "last": max(ns, default=-1)}
-    digests = {row.n: row.digest for row in _DIGESTS.rows(tx, span)}
-    writer = FactWriter(tx, owner, conversation, session, ns, first_cut, run_id, digests)
     numbers = {fact.key: first_fact + at for at, fact in enumerate(plan.facts)}
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None, run_id=run_id)
-    rows.record_cuts(tx, action, [writer.cut(at) for at in range(len(conversation.cuts))])
+    rows.record_cuts(tx, action, [writer.cut(at) for at in range(len(cuts))])
     new = [writer.fact(fact, numbers) for fact in plan.facts]
     rows.record(tx, action, owner, user, new, run_id)
     proposals = tuple(first_fact + len(plan.facts) + at for at in range(len(plan.proposals)))
@@ -209,6 +216,36 @@ def remember(
     if present:
         vectors.add(tx, embedder, [numbers[key] for key in present], np.stack([plan.vectors[key] for key in present]))
     return Remembered(action_id, head.seq, conversation.session_id, numbers, proposals)
+
+
+def _conversation_writer(
+    tx: Tx, user: str | None, conversation: ConversationRead, first_cut: int, *, action_id: str, run_id: str, **how: Any
+) -> FactWriter | None:
+    """Append the messages. None: the session changed meanwhile, or the conversation was remembered."""
+    owner = owner_key(user)
+    prior = _prior_conversation(tx, owner, conversation.key)
+    session_row = find_session(tx, user, conversation.session_id, hold=True)
+    if session_row is not None and session_row.last_n != conversation.last:
+        return None
+    if prior is not None and prior.whole:
+        return None
+    messages_id = hashlib.sha256(f"{action_id} said".encode()).hexdigest()[:26]  # stable, and another than the facts' action
+    session, ns = _append_messages(tx, user, conversation, action_id=messages_id, run_id=run_id, **how)
+    span = {"session": session, "first": min(ns, default=0), "last": max(ns, default=-1)}
+    digests = {row.n: row.digest for row in _DIGESTS.rows(tx, span)}
+    return FactWriter(tx, owner, conversation, session, ns, first_cut, run_id, digests)
+
+
+def _source_writer(
+    tx: Tx, user: str | None, conversation: ConversationRead, first_cut: int, *, run_id: str, **how: Any
+) -> FactWriter | None:
+    """Check that the text is there and was not drawn from. None: it was. Raises SourceErased."""
+    owner, source = owner_key(user), conversation.source
+    assert source is not None
+    sources.text(tx, source.id)
+    if seen_source(tx, owner, source).whole is not None:
+        return None
+    return FactWriter(tx, owner, conversation, None, (), first_cut, run_id, {})
 
 
 def _change(writer: FactWriter, action: OpenAction, plan: FactPlan, numbers: dict[int, int], proposals: tuple[int, ...]) -> None:
@@ -242,12 +279,14 @@ def _change(writer: FactWriter, action: OpenAction, plan: FactPlan, numbers: dic
 
 @dataclass(frozen=True)
 class FactWriter:
-    """Build the rows of one commit. session, ns: of the messages, by index. digests: of stored messages, by number."""
+    """Build the rows of one commit. session, ns: of the messages, by index, None and () for a text. digests: of stored
+    messages, by number.
+    """
 
     tx: Tx
     owner: str
     conversation: ConversationRead
-    session: int
+    session: int | None
     ns: Sequence[int]
     first_cut: int
     run_id: str
@@ -261,13 +300,16 @@ class FactWriter:
 
     def unseen(self, number: int, spans: Sequence[PlannedSpan]) -> list[NewOrigin]:
         """Return the origins the fact does not have yet."""
-        o = tables.fact_origin.c
-        query = select(o.message, o.start, o.end).where(o.fact_id == number, o.session_number == self.session, o.to_seq == FAR)
+        o, source = tables.fact_origin.c, self.conversation.source
+        place = o.session_number == self.session if source is None else o.source_id == source.id
+        query = select(o.message, o.start, o.end).where(o.fact_id == number, place, o.to_seq == FAR)
         present = {tuple(row) for row in self.tx.execute(query)}
         return [origin for origin in map(self.origin, spans) if (origin.message, origin.start, origin.end) not in present]
 
     def origin(self, span: PlannedSpan) -> NewOrigin:
-        message = self.conversation.messages[span.message]
+        message, source = self.conversation.messages[span.message], self.conversation.source
+        if source is not None:
+            return self.source_origin(span, source, message.said_at)
         n = self.ns[span.message]
         return NewOrigin(
             session_number=self.session,
@@ -282,6 +324,13 @@ class FactWriter:
             said=self.digests.get(n, ""),
             cut=self.first_cut + span.cut,
         )
+
+    def source_origin(self, span: PlannedSpan, source: ReadSource, said_at: datetime | None) -> NewOrigin:
+        begin = source.starts[span.message]
+        start = None if span.start is None else begin + span.start
+        end = None if span.end is None else begin + span.end
+        name = self.conversation.conversation
+        return NewOrigin(None, name, 0, None, "source", None, said_at, start, end, source.digest, None, source_id=source.id)
 
     def cut(self, at: int) -> dict[str, Any]:
         cut = self.conversation.cuts[at]

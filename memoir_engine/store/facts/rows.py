@@ -165,11 +165,20 @@ class FactPlan:
 
 
 @dataclass(frozen=True)
+class ReadSource:
+    """A filed text that is read as messages. digest: of its text. starts: of each message, in characters of the text."""
+
+    id: int
+    digest: str
+    starts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class ConversationRead:
     """A conversation to be committed. key: `conversation_key` of all of it. failed: indexes of cuts without a result.
 
     numbers: of its first messages if stored in their session; the others are appended. last: number of the session's last
-    message when it was read, None without a session.
+    message when it was read, None without a session. source: the text it is instead, whose words stay where they are.
     """
 
     conversation: str
@@ -180,6 +189,7 @@ class ConversationRead:
     numbers: tuple[int, ...] = ()
     failed: frozenset[int] = field(default_factory=frozenset)
     last: int | None = None
+    source: ReadSource | None = None
 
 
 # erasing a source removes some words and the salt; only a forgotten fact has no words at all

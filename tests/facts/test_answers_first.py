@@ -1,0 +1,102 @@
+"""Recall without an embedder of meaning: the newer before the older, wishes below what is, the past where it is asked for."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from fact_play import said
+from memoir_engine import Memory
+from memoir_engine.text.questions import read_question, read_statement, weigh
+
+DAY = datetime(2026, 1, 5, 10, tzinfo=UTC)
+ASIDE = ("I own a red bicycle.", "I like jazz music a lot.", "I bake rye bread with seeds.")
+
+
+def first(memory: Memory, question: str, **how: object) -> str:
+    return memory.recall(question, user_id="priya", **how)[0].content  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def memory(tmp_path: Path):
+    with Memory(model="offline", embedder="offline", db_path=tmp_path / "m.db") as opened:
+        opened.remember(said(*ASIDE, at=DAY), user_id="priya")
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("statement", "question", "answer"),
+    [
+        ("I have a flat in Call Lane.", "Where does Priya live?", "Call Lane"),
+        ("I work as a pharmacist at the hospital.", "What does Priya do for a living?", "pharmacist"),
+        ("I drive an old Corolla to the coast.", "Which car does Priya have?", "Corolla"),
+        ("I take two ibuprofen tablets every evening.", "Is Priya on any medication?", "ibuprofen"),
+    ],
+)
+def test_a_question_finds_what_answers_it_in_other_words(memory, statement, question, answer):
+    memory.remember(said(statement, at=DAY + timedelta(1)), user_id="priya")
+    memory.remember(said("I planted twelve tulips behind the shed.", at=DAY + timedelta(2)), user_id="priya")
+    assert answer in first(memory, question)
+
+
+def test_every_hit_says_that_words_alone_were_compared(memory):
+    assert {hit.mode for hit in memory.recall("Where does Priya live?", user_id="priya")} == {"words"}
+
+
+def test_of_two_statements_about_one_thing_the_newer_stands_above_the_older_though_both_are_in_force(memory):
+    memory.remember(said("My piano lesson is in the old school.", at=DAY + timedelta(1)), user_id="priya")
+    memory.remember(said("My piano lesson is at the library hall.", at=DAY + timedelta(50)), user_id="priya")
+    found = [hit.content for hit in memory.recall("Where is the piano lesson?", user_id="priya", status="active")]
+    assert "library" in found[0]
+
+
+def test_a_wish_stands_below_what_is(memory):
+    memory.remember(said("I live in a small flat in Leeds.", at=DAY + timedelta(1)), user_id="priya")
+    memory.remember(said("I would love to live in a house in Lisbon one day.", at=DAY + timedelta(9)), user_id="priya")
+    assert "Leeds" in first(memory, "Where does Priya live?")
+
+
+def test_what_was_is_told_first_where_the_question_asks_for_it(memory):
+    memory.remember(said("I live in Berlin.", at=DAY + timedelta(1)), user_id="priya")
+    memory.remember(said("I moved to Paris.", at=DAY + timedelta(90)), user_id="priya")
+    assert "Paris" in first(memory, "Where does Priya live?")
+    assert "Berlin" in first(memory, "Where did Priya live in February 2026?")
+    assert "Berlin" in first(memory, "Where did Priya live previously?")
+
+
+def test_hits_below_a_threshold_are_left_out(memory):
+    assert [hit.content for hit in memory.recall("bicycle", user_id="priya", threshold=0.5)] == ["Owns a red bicycle"]
+
+
+@pytest.mark.parametrize(
+    ("question", "statements", "best"),
+    [
+        ("Wo wohnt Heike?", ("Heike hat eine Wohnung in Rosdorf.", "Heike mag Kaffee."), 0),
+        ("美咲さんはどこに住んでいますか?", ("美咲はコーヒーが好きだ。", "美咲は安曇野の平屋を借りている。"), 1),
+        ("Does Ana have pets?", ("Ana plays chess.", "Ana's spaniel is called Rex."), 1),
+    ],
+)
+def test_words_of_one_topic_meet_in_other_languages_too(question, statements, best):
+    asked = read_question(question, now=DAY, zone=UTC, silent=["Heike", "美咲", "Ana"])
+    weights = weigh(asked, [read_statement(statement) for statement in statements])
+    assert weights.index(max(weights)) == best
+
+
+def test_a_weight_is_a_share():
+    asked = read_question("Where does Ana live?", now=DAY, zone=UTC, silent=["Ana"])
+    assert weigh(asked, [read_statement("Ana lives in Bern"), read_statement("Ana likes tea")]) == [pytest.approx(1.0), 0.0]
+
+
+@pytest.mark.parametrize(
+    ("question", "during"),
+    [
+        ("Where did she live in March 2025?", (datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 4, 1, tzinfo=UTC))),
+        ("Where did she work in 2024?", (datetime(2024, 1, 1, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC))),
+        ("When is the exam in June 2026?", None),
+        ("Where does she live?", None),
+    ],
+)
+def test_a_past_time_that_is_plain_is_understood(question, during):
+    assert read_question(question, now=DAY, zone=UTC).during == during
