@@ -27,7 +27,9 @@ FORMAT = "memoir.session"
 VERSION = 1
 LOCOMO_NOTE = "its times have no zone and are taken as UTC; messages of one session are a second apart"
 KINDS = {"user": "human", "assistant": "ai", "system": "system"}  # by the role in foreign forms
-NAMELESS_SPEAKERS = frozenset("user human me assistant ai system".split())
+NAMELESS_SPEAKERS = frozenset(
+    "user human me assistant ai system ユーザー 私 自分 アシスタント ボット システム nutzer assistent ki".split()
+)
 LOCOMO_SESSION = re.compile(r"session_(0|[1-9][0-9]{0,8})")
 
 

@@ -148,6 +148,7 @@ KINDS = {**CLASSES, **{f"{name}Chunk": f"{name}Chunk" for name in CLASSES.values
 _KIND_OF = {name: kind for kind, name in KINDS.items()}
 _ROLES = {"user": "human", "human": "human", "assistant": "ai", "ai": "ai"}
 _ROLES |= {"system": "system", "developer": "system", "tool": "tool", "function": "function"}
+_ROLES |= {"ユーザー": "human", "アシスタント": "ai", "ボット": "ai", "システム": "system"}
 TIMES = ("at", "ts", "created_at", "timestamp")  # where a record may have its time, the first one counts
 _CALLING: dict[str, Any] = {"tool_calls": [], "invalid_tool_calls": [], "usage_metadata": None}
 _OWN = {"ai": _CALLING, "AIMessageChunk": {**_CALLING, "tool_call_chunks": [], "chunk_position": None}}

@@ -1,6 +1,7 @@
 """Read pasted conversations: JSON messages, or lines like "Ana: Hello.", with times if there are any.
 
-Times before the lines are read as messengers write them: [12/05/2024, 10:30], 13.05.24, 9:05 - , 10:30. The order of day and
+Times before the lines are read as messengers write them: [12/05/2024, 10:30], 13.05.24, 9:05 - , 10:30, 2024年5月13日 10:30; LINE
+writes the day once, above its lines. The order of day and
 month is the same in all lines of one text, and is inferred: from a number above 12, from full stops, from AM and PM, from the
 order of the lines, else from the country of the zone. If it stays unclear, times are left out with a warning.
 Invariant: every line that is not blank becomes part of a message, in order; messages keep their number, empty ones included; an
@@ -89,8 +90,11 @@ def _time(message: Mapping[str, Any], index: int) -> datetime | None:
 
 
 _CLOCK = r"\d\d?:\d\d(?::\d\d)?"
+_HALVES = "午前|午後"
 _HALF = r"(?:[ \u00a0\u202f]?[AaPp]\.?[Mm]\.?)?"
+_KANJI_DAY = r"\d{4}年\d\d?月\d\d?日(?:[ \u3000]*[(（]?[月火水木金土日](?:曜日?)?[)）]?)?"
 WRITTEN = (
+    rf"{_KANJI_DAY}[, \u3000]*(?:{_HALVES})?(?:{_CLOCK}|\d\d?時\d\d?分?)|"
     rf"\d{{4}}-\d\d-\d\d[T ,]+{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?"
     rf"|\d{{1,4}}[./-]\d\d?[./-]\d{{2,4}}[, ]{{1,2}}{_CLOCK}{_HALF}|{_CLOCK}{_HALF}"
 )
@@ -107,6 +111,7 @@ _UNCLEAR = "The times of this conversation are left out: whether {example} is of
 
 def _parse_times(written: Sequence[str | None], zone: tzinfo) -> list[datetime | None]:
     """Parse the written time of each line. zone: of times without one. A time of day without a day gives None."""
+    written = [None if text is None else _in_figures(text) for text in written]
     dated = [None if text is None else _DATED.fullmatch(text) for text in written]
     numeric = [hit for hit in dated if hit]
     day_first = _is_day_first(numeric, zone)
@@ -170,10 +175,28 @@ def _of_iso(written: str | None, zone: tzinfo) -> datetime | None:
     return at if at is None or at.tzinfo else at.replace(tzinfo=zone)
 
 
+_IN_KANJI = re.compile(
+    rf"(?P<year>\d{{4}})年(?P<month>\d\d?)月(?P<day>\d\d?)日[^\d午]*(?P<half>{_HALVES})?(?P<hour>\d\d?)(?:時|:)(?P<rest>\d\d?(?::\d\d)?)分?"
+)
+
+
+def _in_figures(written: str) -> str:
+    """Return a time like 2024年5月13日 午後3:05 as 2024-05-13 15:05; any other unchanged."""
+    hit = _IN_KANJI.fullmatch(written)
+    if hit is None:
+        return written
+    hour = int(hit["hour"]) % 12 + 12 * (hit["half"] == "午後") if hit["half"] else int(hit["hour"])
+    minute, _, second = hit["rest"].partition(":")
+    return f"{hit['year']}-{int(hit['month']):02}-{int(hit['day']):02} {hour:02}:{int(minute):02}:{second or '00'}"
+
+
 _MONTHS = "January February March April May June July August September October November December".split()
 
 
-_NO_NAMES = frozenset("user human me you myself i ich moi yo 私 自分".split())
+_NO_NAMES = frozenset(
+    """user human me you myself i ich moi yo nutzer nutzerin benutzer 私 わたし 僕 ぼく 俺 自分 あなた ユーザー
+    ユーザ 利用者 人間""".split()
+)
 
 
 def is_label_of(person: str, label: str) -> bool:
@@ -186,8 +209,12 @@ def _plain_label(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
-_ASSISTANTS = frozenset("assistant ai bot chatgpt gpt claude gemini copilot model agent memoir".split())
-_SYSTEMS = frozenset(("system", "developer"))
+_ASSISTANTS = frozenset(
+    """assistant ai bot chatbot chatgpt gpt claude gemini copilot model agent memoir assistent assistentin ki
+    アシスタント ボット チャットボット aiアシスタント 人工知能 チャットgpt クロード ジェミニ コパイロット
+    エージェント 助手""".split()
+)
+_SYSTEMS = frozenset(("system", "developer", "システム", "開発者"))
 _LINE = re.compile(
     rf"(?:[\[(]?(?P<at>{WRITTEN})[\])]?[ \t]*+(?:[-–|][ \t]*+)?)?"
     r"(?:\*\*)?(?P<name>[^\W\d_][\w .'’\-]{0,38}?)(?:\*\*)?[ \t]*(?:[:：](?:\*\*)?(?:[ \t]+|$)|：(?:\*\*)?)(?P<text>.*)$"
@@ -206,7 +233,7 @@ def read_transcript(text: str, *, zone: tzinfo = UTC) -> list[Utterance]:
         messages = _json(begins)
         if messages is not None:
             return messages
-    messages = read_lines(text, zone)
+    messages = _read_line_export(text, zone) if begins.startswith("[LINE]") else read_lines(text, zone)
     if len(messages) < _LEAST:
         raise FormatUnknown(problem="no two lines of it begin with a name and a colon, and it is not valid JSON")
     return messages
@@ -234,7 +261,7 @@ def read_lines(text: str, zone: tzinfo) -> list[Utterance]:
         notice = None if spoken else _NOTICE.match(bare)
         if spoken:
             messages.append((spoken["name"].strip(), spoken["at"], [spoken["text"]]))
-        elif notice and ("/" in notice["at"][:5] or "." in notice["at"][:5]):
+        elif notice and any(sign in notice["at"][:5] for sign in "/.年"):
             messages.append((None, notice["at"], [notice["text"]]))
         elif messages:
             messages[-1][2].append(line.rstrip())
@@ -247,7 +274,36 @@ def read_lines(text: str, zone: tzinfo) -> list[Utterance]:
     ]
 
 
+_LINE_DAY = re.compile(r"(?P<year>\d{4})[/.](?P<month>\d\d?)[/.](?P<day>\d\d?)[ ]?(?:\([^)]{1,4}\)|[月火水木金土日]曜日)")
+_LINE_SAID = re.compile(rf"(?P<at>(?:{_HALVES})?\d\d?:\d\d)\t(?:(?P<name>[^\t]+)\t)?(?P<text>.*)")
+
+
+def _read_line_export(text: str, zone: tzinfo) -> list[Utterance]:
+    """Read what LINE exports: the day above the lines, then time, name and text between tabs; what has no name is a notice."""
+    told: list[tuple[str | None, str | None, list[str]]] = [(None, None, [])]
+    day = ""
+    for line in text.strip(MARKS).splitlines():
+        dated = _LINE_DAY.fullmatch(line.strip())
+        said = _LINE_SAID.fullmatch(line)
+        if dated:
+            day = f"{dated['year']}年{dated['month']}月{dated['day']}日"
+        elif said and day:
+            told.append((said["name"], f"{day} {said['at']}", [said["text"]]))
+        elif line.strip() or len(told) > 1:
+            told[-1][2].append(line.rstrip())
+    times = _parse_times([at for _, at, _ in told], zone)
+    return [
+        Utterance(str(index), _role_of(name), _unquoted("\n".join(lines).strip()), at, name)
+        for index, ((name, _, lines), at) in enumerate(zip(told, times, strict=True))
+    ]
+
+
+def _unquoted(text: str) -> str:
+    """Return a message without the marks that LINE puts around several lines."""
+    return text[1:-1] if "\n" in text and text[0] == text[-1] == '"' else text
+
+
 def _role_of(name: str | None) -> str:
     """Return the role of a speaker; a notice has no name."""
-    word = "system" if name is None else name.casefold()
+    word = "system" if name is None else _plain_label(name)
     return "assistant" if word in _ASSISTANTS else "system" if word in _SYSTEMS else "user"

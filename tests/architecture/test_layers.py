@@ -14,8 +14,6 @@ HOMES = {
     "pydantic_core": {PACKAGE},
     "numpy": {PACKAGE, OFFLINE},
     "Stemmer": {f"{PACKAGE}.text"},
-    "fugashi": {f"{PACKAGE}.text"},
-    "unidic_lite": {f"{PACKAGE}.text"},
     "pydantic_ai": {f"{PACKAGE}.models", OFFLINE},
     "litellm": {f"{PACKAGE}.models"},
     "tiktoken": {f"{PACKAGE}.models"},
