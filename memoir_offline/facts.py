@@ -24,11 +24,17 @@ from memoir_engine.text.attributes import subject_key, topics
 from memoir_engine.text.clauses import is_past_form
 from memoir_engine.text.sentences import cut_at_word
 from memoir_engine.text.terms import tokens
+from memoir_offline.rules import german_dates, japanese_dates
 from memoir_offline.rules.changes import NEAR, SUCCEEDED, change
 from memoir_offline.rules.contradictions import compare
 from memoir_offline.rules.dates import validity
-from memoir_offline.rules.endings import GONE, Comparison
+from memoir_offline.rules.endings import BESIDE, GONE, Comparison
 from memoir_offline.rules.entities import names
+from memoir_offline.rules.german import german_statements, is_german, own_words
+from memoir_offline.rules.german_reading import german_reading
+from memoir_offline.rules.japanese import japanese_statements
+from memoir_offline.rules.japanese_reading import is_japanese, japanese_reading
+from memoir_offline.rules.readings import IN_ONE_TALK, Reading, compare_readings
 from memoir_offline.rules.statements import LEAST, LEAST_TOLD, Statement, statements
 
 SPEAKERS = frozenset({"user", "human"})
@@ -59,18 +65,29 @@ def extract(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     before = ""
     for turn in request.turns:
         if turn.role in SPEAKERS:
-            found = statements(turn.text, before, LEAST if turn.name else LEAST_TOLD, said[turn.name][-MOST_CORRECTED:])
+            found = _drawn(turn, request.person, before, said[turn.name])
             said[turn.name] += [statement.content for statement in found]
             listed += [_as_fact(statement, turn, request.person) for statement in found]
         before = turn.text
     return {"facts": listed}
 
 
+def _drawn(turn: facts.CutMessage, person: str, before: str, said: list[str]) -> list[Statement]:
+    """Draw the statements of a turn by the rules of its language. said: what was drawn from the same speaker before."""
+    earlier = said[-MOST_CORRECTED:]
+    if is_japanese(turn.text):
+        return japanese_statements(turn.text, earlier)
+    if is_german(turn.text):
+        return german_statements(turn.text, turn.name or person, earlier)
+    return statements(turn.text, before, LEAST if turn.name else LEAST_TOLD, earlier)
+
+
 def _as_fact(statement: Statement, turn: facts.CutMessage, person: str) -> dict[str, Any]:
     """person: the subject where neither the statement nor the turn names one."""
     quote = turn.text[statement.start : statement.end]
     mentioned = names(quote)
-    since, until = validity(quote, turn.at.date()) if turn.at else ("", "")
+    held = japanese_dates.validity if is_japanese(quote) else german_dates.validity if is_german(turn.text) else validity
+    since, until = held(quote, turn.at.date()) if turn.at else ("", "")
     subject = statement.about or ("" if statement.own else named_subject(statement.content, mentioned))
     subject = "" if _is_common(subject) else subject
     return {
@@ -158,14 +175,26 @@ def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comp
     """Compare two statements of the same subject, without its name if both begin with it."""
     if subject_key(known.subject) != subject_key(new.subject):
         return _across(known, new)
+    readings = _reading(known), _reading(new)
     bare = _without_subject(known), _without_subject(new)
     is_bare = all(fact.subject.casefold() not in text.casefold() for fact, text in zip((known, new), bare, strict=True))
     texts = bare if is_bare else (known.content, new.content)
     is_one_talk = known.label.startswith(consolidate.NEW)  # what is told in one breath is no change of it
-    result = compare(*texts) if is_one_talk else compared(*texts)
+    if readings[0] and readings[1]:
+        result = compare_readings(readings[0], readings[1])
+        result = BESIDE if is_one_talk and result.why not in IN_ONE_TALK else result
+    else:
+        result = compare(*texts) if is_one_talk else compared(*texts)
     if result.stance in GONE and result.sure and _began_before(new, known):
         return replace(result, sure=False, why=f"{result.why}, and began before what was known")
     return result
+
+
+def _reading(fact: consolidate.Statement) -> Reading | None:
+    """Read a statement in a language with a reader, without its subject's name; None in any other."""
+    if is_japanese(fact.content):
+        return japanese_reading(fact.content)
+    return german_reading(own_words(fact.content, fact.subject)) if is_german(fact.content) else None
 
 
 def _across(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:

@@ -51,4 +51,4 @@ def test_what_line_exports_is_read_with_its_days() -> None:
 
 def test_roles_of_records_may_be_japanese() -> None:
     told = utterances([{"role": "ユーザー", "content": "京都です"}, {"role": "アシスタント", "content": "承知しました"}])
-    assert [one.role for one in told] == ["user", "assistant"]
+    assert [one.is_person for one in told] == [True, False]

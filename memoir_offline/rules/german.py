@@ -1,0 +1,289 @@
+"""Extract the statements of a German turn, each with its span, in the third person where the speaker's name is known.
+
+"Ich wohne in Köln" of Lena becomes "Lena wohnt in Köln", "meine Schwester" "Lenas Schwester"; the order of the words is kept, so
+a sentence stays one. Without a name that a sentence can hold, the speaker's own words stay.
+Invariants: `text[s.start:s.end]` is the clause a statement is drawn from; statements are in order and disjoint; no question,
+request, wish, supposition, hearsay, joke or quotation is one, and what is told of strangers is none of the speaker. Pure.
+Words stand in german.toml. Source: TIMEM "Memory Extraction".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memoir_engine.text.sentences import Sentence, split
+from memoir_offline.rules.german_reading import WORDS, fact_type, named, person_of, topics
+from memoir_offline.rules.speech_filter import claimed
+from memoir_offline.rules.statements import Statement
+
+_OTHERS = WORDS["who"]["others"]
+_STRONG = dict(pair.split(":") for pair in WORDS["verbs"]["strong"].split())
+_FINAL_T = frozenset(WORDS["verbs"]["final_t"].split())
+_LINKED = frozenset(WORDS["verbs"]["linked"].split())
+
+_SPEECH = {name: re.compile(words, re.IGNORECASE) for name, words in WORDS["speech"].items()}
+_WORD = re.compile(r"[^\W\d_]+")
+_GERMAN = frozenset(WORDS["function"]["german"].split())
+_ENGLISH = frozenset(WORDS["function"]["english"].split())
+_ONLY_GERMAN = frozenset(WORDS["function"]["only_german"].split())
+
+
+def is_german(text: str) -> bool:
+    """Report whether a text is German: it has a word that no neighbouring language has, and no more English ones than German."""
+    words = [word.casefold() for word in _WORD.findall(text)]
+    if not any(word in _ONLY_GERMAN for word in words):
+        return False
+    return sum(word in _GERMAN or word in _ONLY_GERMAN for word in words) >= sum(word in _ENGLISH for word in words)
+
+
+# --- clauses ---
+
+_CUT = re.compile(
+    r"(?:;\s+|\s+[–—-]\s+|,\s+(?:und|aber|denn|außerdem|sondern|doch)\s+(?=(?:ich|wir|mein\w{0,2}|unser\w{0,2}|mir)\b)"
+    r"|\s+und\s+(?=(?:ich|wir|mein\w{0,2}|unser\w{0,2})\b)|,\s+(?=(?:ich|wir)\s+\w+))",
+    re.IGNORECASE,
+)
+_FILLED = _SPEECH["filled"]
+_FIRST = re.compile(r"\b(?:ich|mir|mich|mein\w{0,2}|wir|uns|unser\w{0,2})\b", re.IGNORECASE)
+_TAIL = re.compile(r"[\s.!…:,;–—-]+$|\s*(?:\U0001f600-\U0001faff|[:;]-?[)(D])+$")
+
+
+def clauses(text: str) -> Iterator[tuple[int, int]]:
+    """Yield sentences that are no questions, cut where a clause of the speaker's own begins."""
+    for sentence in _sentences(text):
+        if sentence.text.rstrip("\"'”’“)").endswith("?"):
+            continue
+        start = sentence.start
+        for cut in _CUT.finditer(text, sentence.start, sentence.end):
+            if len(_WORD.findall(text[start : cut.start()])) >= 3 and len(_WORD.findall(text[cut.end() : sentence.end])) >= 3:
+                yield start, cut.start()
+                start = cut.end()
+        yield start, sentence.end
+
+
+_ORDINAL = re.compile(r"\b(?:am|der|den|dem|zum|vom|im|ab|bis|seit|die|das|einem) \d{1,2}\.$", re.IGNORECASE)
+
+
+def _sentences(text: str) -> Iterator[Sentence]:
+    """Yield sentences; the full stop of "am 14. März" ends none."""
+    held: Sentence | None = None
+    for sentence in split(text):
+        joined = Sentence(held.start, sentence.end, text[held.start : sentence.end], held.kind) if held else sentence
+        held = joined if _ORDINAL.search(joined.text) else None
+        if held is None:
+            yield joined
+    if held is not None:
+        yield held
+
+
+# --- what is no statement ---
+
+_UNREAL = _SPEECH["unreal"]
+_ASKS = _SPEECH["asks"]
+_REACTS = _SPEECH["reacts"]
+_THIRD = re.compile(
+    rf"^(?:(?:mein|unser|ein|der|die|eine|einer)\w{{0,2}} )(?:\w+ ){{0,2}}?(?:{_OTHERS})\b"
+    r"|^(?:ein|eine) (?:freund|freundin|bekannte\w*|kumpel)\w* (?:von mir|aus)\b"
+    rf"|^bei (?:meine[mnr]|unsere[mnr]) (?:{_OTHERS})\b",
+    re.IGNORECASE,
+)
+_TO_ME = re.compile(r"\b(?:mir|mich|ich|uns|wir)\b", re.IGNORECASE)
+LEAST_WORDS = 2
+LEAST_OWN = 3  # words of the speaker's that may name nothing
+PLAIN = 10.0  # the worth of a statement; each thing it names adds one
+
+
+def german_statements(text: str, person: str, earlier: Sequence[str] = ()) -> list[Statement]:
+    """text: one turn. person: name of its speaker. earlier: what was stated before it, which it may put right."""
+    shown = claimed(text)
+    listed: list[Statement] = []
+    unreal_until = 0
+    for start, end in clauses(shown):
+        start += _opening(shown[start:end])
+        said = _TAIL.sub("", shown[start:end])
+        right = _put_right(said, [*earlier, *(one.content for one in listed)])
+        if right:
+            listed = [one for one in listed if one.content != right[0]] + [_statement(start, end, right[1])]
+            continue
+        if _TAKEN_BACK.match(said) and listed:
+            listed.pop()
+        if _UNREAL.search(said):
+            unreal_until = end
+        elif not (_ASKS.search(said) or _REACTS.match(said) or _is_strangers(said)):
+            _add(listed, text, (start, end), person, unreal_until)
+    return listed
+
+
+_POINTS = _SPEECH["points"]
+
+
+def _add(listed: list[Statement], text: str, here: tuple[int, int], person: str, unreal_until: int) -> None:
+    """Add a clause if it is the speaker's; one that begins with a pronoun goes on with the one before it."""
+    start, end = here
+    said = _TAIL.sub("", text[start:end])
+    last = listed[-1] if listed else None
+    if last is not None and _POINTS.match(said) and start - last.end <= 2 and unreal_until <= last.end:
+        listed[-1] = _statement(last.start, end, f"{last.content}. {of_person(said, person)}")
+    elif (
+        len(_WORD.findall(said)) >= LEAST_WORDS
+        and _is_own(said)
+        and (named(said) or topics(said) or fact_type(said) != "miscellaneous")
+    ):
+        listed.append(_statement(start, end, of_person(said, person)))
+
+
+def _statement(start: int, end: int, content: str) -> Statement:
+    return Statement(start, end, content, fact_type(content), True, PLAIN + len(named(content)) + len(topics(content)))
+
+
+def _says_something(said: str) -> bool:
+    known = named(said) or topics(said) or fact_type(said) != "miscellaneous"
+    return bool(known) or (len(_WORD.findall(said)) > LEAST_OWN and bool(_FIRST.search(said)))
+
+
+def _is_own(said: str) -> bool:
+    """Report whether a clause is of the speaker or the family, the speaker left out or not."""
+    opening = _WORD.match(said)
+    dropped = opening is not None and opening[0].casefold() in _LINKED
+    participle = re.search(r"\b(?:ge\w{2,}(?:t|en)|\w+ge\w{2,}(?:t|en)|\w+iert|ver\w{3,}(?:t|en))\b", said) is not None
+    return bool(_FIRST.search(said)) or dropped or bool(person_of(said)) or participle or bool(topics(said))
+
+
+def _is_strangers(said: str) -> bool:
+    return bool(_THIRD.match(said)) and not _TO_ME.search(said)
+
+
+def _opening(clause: str) -> int:
+    lead = len(clause) - len(clause.lstrip())
+    filled = _FILLED.match(clause[lead:])
+    return lead + (filled.end() if filled and filled.end() < len(clause.strip()) else 0)
+
+
+# --- corrections ---
+
+_TAKEN_BACK = re.compile(
+    r"(?:scherz|spaß|quatsch|war nur (?:ein )?(?:spaß|scherz|witz)|kleiner (?:scherz|spaß))\b(?!.*\d)", re.IGNORECASE
+)
+_SLIP = _SPEECH["slip"]
+_INSTEAD = re.compile(
+    r"\bnicht (?P<wrong>(?:(?:am|im|um|in|bei|die|der|das|den) )?[\w.:-]+(?: [A-ZÄÖÜ]\w+)?),? sondern"
+    r" (?P<right>(?:(?:am|im|um|in|bei|die|der|das|den) )?[\w.:-]+(?: [A-ZÄÖÜ]\w+)?)"
+)
+_VALUE = _SPEECH["value"]
+
+
+def _put_right(said: str, earlier: Sequence[str]) -> tuple[str, str] | None:
+    """Return an earlier statement and its words as this one ("nicht am Dienstag, sondern am Mittwoch") puts them right."""
+    instead = _INSTEAD.search(said)
+    if instead:
+        wrong = next((one for one in reversed(earlier[-4:]) if instead["wrong"] in one), None)
+        return (wrong, wrong.replace(instead["wrong"], instead["right"])) if wrong else None
+    if not _SLIP.search(said) or len(named(_VALUE.sub(" ", said))) > 0:
+        return None
+    for one in reversed(earlier[-3:]):
+        right = one
+        for value in (hit[0] for hit in _VALUE.finditer(said)):
+            right = next(
+                (right.replace(hit[0], value, 1) for hit in _VALUE.finditer(one) if _unit(hit[0]) == _unit(value)), right
+            )
+        if right != one:
+            return one, right
+    return None
+
+
+def _unit(value: str) -> str:
+    """Return what a value counts: a day of the week, a day of a month, an hour."""
+    plain = re.sub(r"[\d.,:]+", "#", value.casefold(), count=1)
+    return "#" if plain.startswith("#") and "." in value else "weekday" if not plain.startswith("#") else plain.split()[-1]
+
+
+# --- the third person ---
+
+_NAME = re.compile(r"[^\W\d_][^\W\d_'’-]+(?:[ -][^\W\d_][^\W\d_'’-]+)*")
+_MY = re.compile(r"\b(?P<my>[Mm]ein)(?P<end>e[nrms]?|)\b(?P<rest>(?:\s+[a-zäöüß]+(?:e[nrms]?))?)(?=\s+[\w\d])")
+_I = re.compile(r"\b[Ii]ch\b")
+_AFTER = re.compile(
+    r"(?:(?<=[,;:–—] )|(?<=\bund )|(?<=\baber )|(?<=\boder )|(?<=\bdenn )|(?<=\bdoch )|^)(?P<i>[Ii]ch) (?P<verb>[a-zäöüß]+)\b"
+)
+_BEFORE = re.compile(r"\b(?P<verb>[^\W\d_]+) ich\b")
+_SUBORDINATE = re.compile(
+    r"\b(?i:weil|dass|ob|obwohl|wenn|als|bevor|nachdem|seitdem|seit|damit|bis|sobald|solange|während|wo|was|wer|wie|warum|woran|die|der|das|den"
+    r"|dem|denen|welche[nrms]?|da|sodass|falls|womit|wofür|worauf) ich\b"
+    r"(?P<rest>[^,.;:–]*?)(?P<verb>[a-zäöüß]+)(?=\s*(?:[,.;:–]|$|\sund\b|\saber\b))"
+)
+_AND = re.compile(r"\b(?P<link>und|aber|oder|sondern) (?P<verb>[a-zäöüß]+)\b")
+
+
+def of_person(clause: str, person: str) -> str:
+    """Return a clause in the third person: "Seit März arbeite ich bei Bosch" → "Seit März arbeitet Lena bei Bosch"."""
+    clause = clause.strip()
+    if not _NAME.fullmatch(person):
+        return clause[:1].upper() + clause[1:]
+    name = person[:1].upper() + person[1:]
+    first = _WORD.match(clause)
+    if not _I.search(clause) and first and first[0].casefold() in _LINKED:
+        clause = f"Ich {clause[:1].lower()}{clause[1:]}"
+    clause = _SUBORDINATE.sub(lambda hit: hit[0][: hit.start("verb") - hit.start()] + third(hit["verb"]), clause)
+    if _I.search(clause):
+        clause = _AND.sub(lambda hit: f"{hit['link']} {third(hit['verb'])}" if hit["verb"] in _LINKED else hit[0], clause)
+    clause = _BEFORE.sub(_inverted, clause)
+    clause = _AFTER.sub(
+        lambda hit: hit[0] if _is_subordinate(clause, hit.start("i")) else f"{hit['i']} {third(hit['verb'])}", clause
+    )
+    clause = "".join(_reflexive(part, name) for part in re.split(r"([,;:–—])", clause))
+    clause = _MY.sub(lambda hit: _of(name) + _strong(hit["end"], hit["rest"]), _I.sub(name, clause))
+    return clause[:1].upper() + clause[1:]
+
+
+def _reflexive(part: str, name: str) -> str:
+    """Put mir and mich of one clause into the third person: sich where the speaker is its subject, too."""
+    return re.sub(r"\b[Mm](?:ir|ich)\b", "sich" if _I.search(part) else name, part)
+
+
+def _inverted(hit: re.Match[str]) -> str:
+    verb = hit["verb"]
+    if verb.casefold() in ("und", "aber", "oder", "denn", "sondern") or _is_subordinate(hit.string, hit.end("verb") + 1):
+        return hit[0]
+    made = third(verb.casefold())
+    return f"{made[:1].upper() + made[1:] if verb[0].isupper() else made} ich"
+
+
+def _is_subordinate(clause: str, at: int) -> bool:
+    """Report whether the ich at a place is the subject of a subordinate clause, whose verb is its last word."""
+    return any(
+        hit.start() < at <= hit.end() and " ich" in hit[0] and hit[0].index(" ich") + hit.start() + 1 == at
+        for hit in _SUBORDINATE.finditer(clause)
+    )
+
+
+def third(verb: str) -> str:
+    """Turn the form after ich into the one after a name: arbeite → arbeitet, fahre → fährt, ging → ging."""
+    if verb in _STRONG:
+        return _STRONG[verb]
+    if not verb.endswith("e") or verb in ("hatte", "wurde", "wollte", "musste", "konnte", "sollte", "durfte", "mochte", "wusste"):
+        return f"{verb}t" if f"{verb}e" in _LINKED and f"{verb}e" not in _FINAL_T else verb
+    if verb in _FINAL_T or re.search(r"[bdgfk][nm]e$", verb):
+        return f"{verb}t"
+    return verb if verb.endswith("te") else f"{verb[:-1]}t"
+
+
+def _of(name: str) -> str:
+    return f"{name}’" if name[-1] in "sßxz" else f"{name}s"
+
+
+def _strong(my: str, rest: str) -> str:
+    """Give an adjective behind a name the ending that the possessive had: meinem alten Job → Lenas altem Job."""
+    if not rest or not rest.endswith("en"):
+        return rest
+    ending = {"em": "em", "er": "er", "e": "e"}.get(my)
+    return rest if ending is None else rest[:-2] + ending
+
+
+def own_words(content: str, person: str) -> str:
+    """Return a statement with pronouns for the person's name, as it is compared: Lenas Hund and mein Hund are one."""
+    if not person:
+        return content
+    name = re.escape(person[:1].upper() + person[1:])
+    own = re.sub(rf"\b{name}(?:s|’)(?= )", "mein", content)
+    return re.sub(rf"\b{name}\b", "ich", own)

@@ -1,0 +1,187 @@
+"""Read a German sentence for comparison: what it is about, of which type, and what it says of it.
+
+Nouns have a capital, so they are the things named; their endings and umlauts do not count, and a compound is met by its head
+(Vertrag in Handyvertrag). Invariant: the same sentence gives the same reading. Pure. Words stand in german.toml.
+Source: TIMEM "Memory Types and Classification", "Consolidation Rules".
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+
+from memoir_engine.core.results.facts import FactType
+from memoir_offline.rules.readings import Phase, Reading
+
+WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("german.toml").read_text(encoding="utf-8"))
+
+
+def _compiled(section: str) -> dict[str, re.Pattern[str]]:
+    return {name: re.compile(words, re.IGNORECASE) for name, words in WORDS[section].items()}
+
+
+_TOPICS, _CLOSING, _HINTS, _VERDICT, _TYPES = map(_compiled, ("topics", "closing", "hints", "verdict", "types"))
+_ORDER: tuple[FactType, ...] = ("health", "plan", "professional", "preference", "personal", "activity")
+KIN = WORDS["who"]["kin"]
+_KIN_TOPIC = re.compile(
+    rf"^(?:\w+ )?(?:mein|unser|[A-ZÄÖÜ]\w+s|[A-ZÄÖÜ]\w+['’])\w{{0,2}} (?:\w+ ){{0,2}}?(?P<kin>{KIN})\b", re.IGNORECASE
+)
+_KIN = re.compile(rf"\b(?P<kin>{KIN})\b", re.IGNORECASE)
+_ONE = {"mama": "mutter", "mutti": "mutter", "papa": "vater", "vati": "vater", "ehemann": "mann", "ehefrau": "frau"}
+_CHILDREN = re.compile("sohn|söhne|tochter|töchter|kind|baby|jüngste|älteste|kleine|große")
+
+
+def fact_type(content: str) -> FactType:
+    """Return the type of a statement: illness and what is ahead before what it is about."""
+    return next((kind for kind in _ORDER if _TYPES[kind].search(content)), "miscellaneous")
+
+
+_WORD = re.compile(r"[^\W\d_][\w&'’-]*")
+_FUNCTION = frozenset(WORDS["function"]["grammar"].split())
+_EMPTY = frozenset(WORDS["function"]["empty"].split())
+_ENDINGS = re.compile(r"(?<=[a-zß]{4})(?:innen|in|en|er|es|em|e|n|s)$")
+_UMLAUTS = str.maketrans("äöü", "aou")
+_MONTHS = "januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember"
+_MONTH = re.compile(rf"\b({_MONTHS})\b", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"(?P<value>\d+(?:[.,:]\d+)*|ein(?:en|e|mal)?|zwei(?:mal)?|drei(?:mal)?|vier(?:mal)?|fünf(?:mal)?|sechs|sieben|acht|neun|zehn"
+    r"|elf|zwölf|zwanzig)[ -]?(?P<unit>uhr|euro|€|cent|jahre?|jährig|kilo(?:meter)?|kg|km|stunden?|minuten?|tagen?|wochen?"
+    r"|monaten?|mal|personen|leute|katzen|hunde|kinder|zimmer|prozent|%|tassen?|gläser|stück|mg|tabletten?|stockwerk|stock"
+    rf"|\.\s?(?:{_MONTHS})|\.\d{{1,2}}\.)",
+    re.IGNORECASE,
+)
+_COUNTS = dict(zip("ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split(), range(1, 13), strict=True))
+_WEEKDAY = re.compile(
+    r"\b(montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)(?:abend|morgen|nachmittag|s|vormittag)?", re.IGNORECASE
+)
+_OF_THE_MONTH = re.compile(r"\b(?:am|den|zum|der|vom) (?:\w+tag,? (?:den |dem )?)?(\d{1,2})\.", re.IGNORECASE)
+
+
+def stem(word: str) -> str:
+    """Cut the ending and the umlaut of a noun: Wohnungen and Wohnung, Gärten and Garten are one."""
+    plain = word.casefold().replace("ß", "ss").translate(_UMLAUTS)
+    return _ENDINGS.sub("", plain)
+
+
+def named(text: str) -> frozenset[str]:
+    """Return stems of the nouns and names in a text: capitalised words that are no function words."""
+    found = set()
+    for word in _WORD.finditer(text):
+        low = word[0].casefold()
+        opens = not re.search(r"[\w,;:–-]\s*$", text[: word.start()])
+        if not word[0][0].isupper() or low in _FUNCTION or low in _EMPTY or len(low) < 2:
+            continue
+        if opens and re.match(r"\s+(?:ich|du|er|sie|es|wir|mir|mich|jetzt|nicht|auch|mein\w*)\b", text[word.end() :]):
+            continue  # a verb or an adverb in front of its subject
+        found.add(stem(low))
+    return frozenset(found)
+
+
+def topics(text: str) -> frozenset[str]:
+    return frozenset(name for name, words in _TOPICS.items() if words.search(text))
+
+
+def _numbers(text: str) -> dict[str, str]:
+    counted: dict[str, str] = {}
+    for hit in _NUMBER.finditer(text):
+        value = hit["value"].casefold().removesuffix("mal").removesuffix("en").removesuffix("e")
+        unit = "date" if hit["unit"].startswith(".") else hit["unit"].casefold()[:4]
+        written = str(_COUNTS.get(value, value)) + (hit["unit"].casefold() if unit == "date" else "")
+        counted.setdefault(unit, written)
+    days = sorted({hit.casefold() for hit in _WEEKDAY.findall(text)})
+    months = sorted({hit.casefold() for hit in _MONTH.findall(text)})
+    dated = _OF_THE_MONTH.search(text)
+    if dated:
+        counted["day"] = dated[1]
+    return counted | ({"weekday": " ".join(days)} if days else {}) | ({"month": " ".join(months)} if months else {})
+
+
+_PLACE = re.compile(
+    r"\b(?:wohn\w*|leb\w+|zieh\w*|zog|gezogen|umgezogen|zurückgezogen)\b[^.,;]{0,40}?\b(?:in|nach|bei)\s(?:der |dem |den )?"
+    r"(?P<place>[A-ZÄÖÜ][\wäöüß-]+)"
+    r"|\b(?:in|nach)\s(?P<before>[A-ZÄÖÜ][\wäöüß-]+)\b[^.,;]{0,25}\b(?:wohn\w*|leb\w+|gezogen|umgezogen|zieh\w*)"
+)
+_WORK = re.compile(
+    r"\b(?:arbeit\w*|jobb?e?t?|angestellt|tätig|angefangen|bin|ist)\b[^.,;]{0,30}?\b(?:bei|als)\s(?:der |dem |einer |einem )?"
+    r"(?P<work>[A-ZÄÖÜ][\wäöüß-]+)"
+)
+_MARITAL = (
+    ("geschieden", r"\bgeschieden|\bscheiden lassen"),
+    ("getrennt", r"\bgetrennt|\bschluss gemacht"),
+    ("verheiratet", r"\bverheiratet|\bgeheiratet"),
+    ("verlobt", r"\bverlobt"),
+    ("single", r"\bsingle\b|\bledig\b"),
+)
+
+
+def _values(text: str, found: frozenset[str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    home = _PLACE.search(text) if "home" in found else None
+    if home:
+        values["home"] = stem(home["place"] or home["before"])
+    work = _WORK.search(text) if "job" in found else None
+    if work:
+        values["job"] = stem(work["work"])
+    age = re.search(
+        r"\b(\d{1,3}) (?:jahre alt|geworden)|\b(?:bin|ist) (\d{1,3})\b(?! \w*(?:km|kilo|euro|minuten))", text, re.IGNORECASE
+    )
+    if age:
+        values["age"] = age[1] or age[2]
+    marital = next((value for value, words in _MARITAL if re.search(words, text, re.IGNORECASE)), "")
+    return values | ({"marriage": marital} if marital else {})
+
+
+_INSTEAD = re.compile(
+    r"\bnicht (?:am |im |um |in |bei |die |der |das |den )?(?P<wrong>[\w.:-]+(?: [A-ZÄÖÜ]\w+)?),? sondern\b", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=4096)
+def german_reading(text: str) -> Reading:
+    """text: a statement in words of the speaker or of somebody else, without the speaker's name."""
+    plain = text.strip().rstrip(".!")
+    found = topics(plain)
+    says = {name: bool(words.search(plain)) for name, words in _VERDICT.items()}
+    wrong = _INSTEAD.search(plain)
+    main = re.split(r", (?=(?:weil|da|denn|obwohl|damit|dass|wenn)\b)", plain)[0]
+    return Reading(
+        text=plain,
+        who=person_of(plain),
+        kins=frozenset(_kin(hit["kin"]) for hit in _KIN.finditer(plain)),
+        topics=found,
+        things=named(plain),
+        themes=named(main),
+        numbers=_numbers(plain),
+        values=_values(plain, found),
+        phase=_phase(says),
+        ended=says["ended"],
+        changed=says["changed"],
+        closes=frozenset(name for name, words in _CLOSING.items() if words.search(plain)),
+        hints=frozenset(name for name, words in _HINTS.items() if words.search(plain)),
+        denied=says["denied"],
+        feeling=-1 if says["bad"] else int(says["good"]),
+        beside=says["beside"],
+        now=says["now"],
+        was=says["was"],
+        corrects=frozenset({wrong["wrong"]}) if wrong else frozenset(),
+    )
+
+
+def person_of(plain: str) -> str:
+    """Return the relative a sentence is about, "" for the speaker."""
+    kin = _KIN_TOPIC.match(plain)
+    return _kin(kin["kin"]) if kin else ""
+
+
+def _kin(word: str) -> str:
+    low = word.casefold()
+    return "kind" if _CHILDREN.fullmatch(low) else _ONE.get(low, low)
+
+
+def _phase(says: dict[str, bool]) -> Phase:
+    if says["ahead"] and not (says["ended"] or says["done"] and not says["onset"]):
+        return "ahead"
+    later = any(says[name] for name in ("onset", "changed", "ended", "now"))
+    return "once" if says["done"] and not later else "now"

@@ -1,0 +1,312 @@
+"""Extract the statements of a Japanese turn, each with its span, its words as they are said of somebody else.
+
+Speakers drop themselves, so a sentence without another's topic (母は, 友達が) is theirs; one that leaves out what it is about
+goes on with the one before it.
+Invariants: `text[s.start:s.end]` is the clause a statement is drawn from; statements are in order and disjoint; no question,
+request, wish, supposition, hearsay, joke or quotation is one, and what is told of strangers is none of the speaker. Pure.
+Source: TIMEM "Memory Extraction"; verified/offline-model.md §4.7.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memoir_engine.text.sentences import split
+from memoir_offline.rules.japanese_reading import KIN, OTHERS, SELF, VALUE, fact_type, named, person_of, topics
+from memoir_offline.rules.speech_filter import claimed
+from memoir_offline.rules.statements import Statement
+
+# --- what is said ---
+
+_FILLED = re.compile(
+    r"^(?:(?:あっ?|ああ|えっと|えーっ?と|ええと|あの[うー]?|その[うー]|まあ|まぁ|うーん|うん|ううん|いや(?:ー|あ)?|いえ|はい|ええ|おお|わあ|へえ"
+    r"|そういえば|そう言えば|ちなみに|実は|じつは|それで|それから|あと(?:は|ね)?|で|でも|だけど|けど|ただ|しかし|だから|なので|ですので|とりあえず|ところで|さて"
+    r"|そうそう|そう(?:なん)?です(?:ね|よ)?|なるほど|確かに|たしかに|まず(?:は)?|そして|また|それと|話は?変わ(?:りますが|るけど|って)"
+    r"|聞いて(?:ください|よ)?|(?:ご)?報告(?:です|ですが|なんですが|があって)?|お知らせ(?:です)?|余談ですが|個人的には|正直(?:に言うと|言って|)"
+    r"|(?:いつも)?ありがとう(?:ございます)?|どうも|こんにちは|こんばんは|おはよう(?:ございます)?|はじめまして|初めまして|お?久しぶり(?:です)?|すみません|ごめん(?:なさい)?|了解(?:です)?"
+    r"|おかげさまで|お陰様で|やった|よかった|良かった|聞いてほしいんですけど|相談なんですが|ねえ|ねぇ|さっき(?:も)?言いましたが|前にも(?:言|話し)(?:いま|しま)し?たが)"
+    r"(?:[、，,。！!…\s　〜～ー]+)|(?:実は|ちなみに|そういえば|ところで|けど|でもね?)(?=[一-龯ァ-ヺ]))+"
+)
+_TAIL = re.compile(r"(?:[\s　。．.！!…〜～♪☆★wWｗ笑()（）^_;；*・]|[\U0001F300-\U0001FAFF\u2600-\u27BF\ufe0f])+$")
+_SOFT = (  # said to the other, not of the matter
+    (re.compile(r"(?<=[るたいうくすつぬぶむぐだ])(?:んです|のです|んだ|のだ)(?:けれど|けど|が|から)?(?:も)?(?:ね|よ)*$"), ""),
+    (re.compile(r"なん(です|だ)(?:けれど|けど|が|から)?(?:も)?(?:ね|よ)*$"), r"\1"),
+    (re.compile(r"(?<=[るたいうくすつぬぶむぐ])(?:の|もの|もん)(?:よ|ね|よね)?$"), ""),
+    (re.compile(r"(?:よね|よな|よ|ね|なあ|なー|なぁ|わ|わね|ぜ|ぞ|(?<=[るたいでら])さ)[ー〜]?$"), ""),
+)
+_OPEN_SELF = re.compile(
+    rf"^{SELF}(?:自身)?(?:(?:は|って|も)、?|、|の(?=名前|誕生日|趣味|年齢|職業|仕事|電話|住所|出身|家族|母|父|妹|弟|姉|兄|妻|夫|娘|息子|好き))"
+)
+_INNER_SELF = re.compile(rf"(?<![一-龯ァ-ヺー]){SELF}(?=[のがをにと](?!ら))")
+
+
+def _bare(clause: str) -> str:
+    """Return a clause without what it opens with and the signs it ends with."""
+    return _TAIL.sub("", _FILLED.sub("", clause.strip(), count=1).strip(" 　、，,"))
+
+
+def _content(clause: str) -> str:
+    """Return a clause as a statement by itself: no lead-in, no particle said to the other, the speaker left out."""
+    said = _bare(clause)
+    for pattern, put in _SOFT:
+        said = pattern.sub(put, said)
+    said = _OPEN_SELF.sub("", _TAIL.sub("", said))
+    return _INNER_SELF.sub("自分", said).strip(" 　、，,")
+
+
+_CUT = re.compile(  # a finite verb before a link, so that both sides say something
+    r"(?:(?<=[るたいすだ])|(?<=です)|(?<=ます))(?:けれども|けれど|けども|けど|が|し)、"
+    r"|(?<=てい)て、|(?<=でい)て、|(?<=[てで])おり、|(?<=[歳人匹台本年階才])で、|(?<=勤務)で、"
+)
+_LINK = re.compile(r"(?:けれども|けれど|けども|けど|が|し)、?$")
+_HALF = 5  # signs that a clause needs to say something
+
+
+def clauses(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield (start, end, asked): sentences, cut where finite clauses are only linked; of a question the last one is asked."""
+    for sentence in split(text):
+        for start, end in _lines(text, sentence.start, sentence.end):
+            whole = _OF_ANOTHER.match(text, start, end)  # what is linked to it is of the same person
+            for cut in () if whole else _CUT.finditer(text, start, end):
+                if _weight(text[start : cut.start()]) >= _HALF and _weight(text[cut.end() : end]) >= _HALF:
+                    yield start, cut.end(), False
+                    start = cut.end()
+            yield start, end, text[start:end].rstrip(' 　」』)）"”').endswith(("？", "?"))
+
+
+_BREAK = re.compile(
+    r"\n+|[(（]笑[)）]|(?<=[るたいすよねだんう])(?:笑|w{1,5}|ｗ{1,5})?[ 　]+(?=[ぁ-ゖァ-ヺ一-龯])"
+    r"|(?<=[るたいすよねだん])(?:笑|w{1,5}|ｗ{1,5})(?=[ぁ-ゖ一-龯])"
+)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Part a sentence at line breaks, laughs and blanks between two phrases, which end sentences in messages."""
+    for cut in _BREAK.finditer(text, start, end):
+        if text[start : cut.start()].strip():
+            yield start, cut.start()
+        start = cut.end()
+    if text[start:end].strip():
+        yield start, end
+
+
+def _weight(piece: str) -> int:
+    """Count the signs that carry meaning: kanji twice, since each is a word's root."""
+    return sum(2 if "一" <= sign <= "龯" else 1 for sign in piece if sign.isalnum())
+
+
+# --- what is no statement ---
+
+_ASKS = re.compile(
+    r"(?:(?:です|ます|でした|ました|ません|ましょう|でしょう|だろう|だった|のだ|ない|たい|の|る|た|い|く|う)か(?:な|ね|しら|なあ|なー)?"
+    r"|(?:くだ|下)さい(?:ね|ませ)?|てくれ(?:る|ます|ない)?|ちょうだい|頂戴|てもらえ(?:る|ます|ない)?|いただけ(?:る|ます)|てほしい(?:です|の|な)?"
+    r"|お願い(?:いた|致)?し(?:ます|たい)|お願い(?:です)?|なさい|ましょう|だっけ|でしたっけ|っけ|かな|かしら|どう(?:思う|かな|しよう)|教えて(?:ほしい|もらいたい)?"
+    r"|知りたい(?:です|んです|な)?|何が(?:ある|いい)|かな|(?:何|誰|どこ|いつ|どう|なぜ|どれ|どの|いくら|いくつ)[^。]*の)$"
+)
+_REQUESTS = re.compile(
+    r"(?:教えて|考えて|書いて|作って|調べて|まとめて|提案して|探して|直して|翻訳して|訳して|要約して|手伝って|励まして|慰めて)(?:$|くだ|下|くれ|もら|ほし|いただ|ね|よ)"
+)
+_SUPPOSED = re.compile(
+    r"もしも?(?!か)|仮に|例えば.{0,20}(?:たら|なら)|(?:たら|れば|なら|とした?ら)[^。]{0,30}(?:のに|いいな|いいのに|だろう|でしょう|かな|たい|と思う|はず|ところだ|よかった|良かった|な(?:あ|ぁ|ー)|かも)"
+    r"|(?:宝くじ|生まれ変わ|透明人間|魔法|タイムマシン|無人島|億万長者|石油王)|だったらなあ?$|(?:ば|たら)(?:いい|良い|よかった|良かった|嬉し|うれし|最高|助か)"
+)
+_PLANNED = re.compile(r"(?:予定|つもり|ことに(?:し(?:た|て|ま)|決め|なっ)|決ま(?:った|りました)|申し込)")
+_WISHED = re.compile(
+    r"(?:いつか|いずれ|そのうち|死ぬまでに|将来(?:は|的に)?|夢は|一度(?:は|で)|憧れ|理想(?:は|を言えば)|できることなら|願わくば|叶うなら|いつの日か|老後は)[^。]*"
+    r"(?:たい|ほしい|欲しい|夢|憧れ|いいな|理想|られたら|れたら)"
+    r"|(?:(?<!み)たい|ほしい|欲しい)(?:な[あぁー〜]?$|な[あぁー〜]?[、と]|なって|よね?|ものです(?:ね)?|気分|気持ち|ところ|けど|ですけど|なと思|なあと|くらい|ぐらい|気も)|うらやま|羨まし|憧れ(?:る|ます|てい)"
+    r"|(?:たい|ほしい|欲しい)です(?:よ?ね)$"
+)
+_MAYBE = re.compile(
+    r"かも(?:しれ|$|な|です|ね|と)|かな(?:あ|ぁ|ー)?(?:$|と思|って)|(?:迷って|悩んで|検討し|考え中|考えて(?:み|お))|どうしよう|気がする|気がします|気もします|ような気|たぶん|多分|おそらく"
+)
+_HEARD = re.compile(
+    r"らしい(?:です|よ|ね|けど|んだ|の|$)|(?:(?<=[るただ])|(?<=ない)|(?<=いる))そうです(?:よ|ね|けど)*$|だそうで|んだって$|(?:と|って)(?:言って(?!い?た?だ)|いって|話して|聞[いき]|噂|自慢|書いてあ|書いてい|主張|叫)|とのこと|という(?:噂|話)"
+)
+_JOKED = re.compile(
+    r"なんちゃって|なーんて|なんてね|(?:嘘|うそ|ウソ|冗談)(?:です|だよ|だけど|ですけど|ですよ|$)|わけ(?:が|も)?(?:ない|ありません)|じゃあるまいし|棒読み|皮肉|ネタです|なわけ|(?:な|ある)わけ|とでも(?:言|思)|さすが(?:です|だ)?ね|おかげで(?:寿命|最高)|最高(?:です|だ)?(?:ね|よ)?(?:[、。]?棒)"
+)
+_TOLD = re.compile(
+    r"(?:映画|ドラマ|小説|漫画|マンガ|アニメ|歌詞|曲|(?<![一-龯])本|台詞|セリフ|名言|CM)(?:の|に|で|では)[^。]{0,25}(?:って(?:言|いう)|という|台詞|セリフ|名言|言葉|言って|シーン|主人公)|夢(?:の中)?(?:で|を見)|主人公(?:は|が|の)|登場人物|(?:ゲーム|物語|小説|設定|芝居|劇|シナリオ)(?:の中)?(?:で)?は"
+)
+_PRETENDED = re.compile(
+    r"(?:ふり|フリ|つもり|役|真似|気分)(?:を)?(?:して|に?なって|になりきって)[^。]*(?:くだ|くれ|みて|ね|話|答え|返)|ロールプレイ|なりきり|という設定|だと(?:仮定|思って(?:くだ|くれ))|ごっこ|として(?:振る舞|ふるま|演じ|答え)|主人公になった"
+)
+_DECLINED = re.compile(
+    r"(?:^(?:それ|これ|そっち|今回|うーん|いや)?(?:は|も)?.{0,12}(?:遠慮|やめておき|見送り|パス|結構です|いいや|いいです|無理そう|ちょっと(?:ね|な|…|\.|$)|微妙|合わなそう|合わない(?:かな|と思)|興味(?:は|が)?(?:ない|ありません)))|おすすめ(?:され|して(?:くれ|もら|いただ)|の)|(?:提案|アドバイス)(?:は|の|して(?:くれ|もら|いただ))|(?:試し|やっ|行っ|考え|聞い|調べ|探し|読ん|使っ|相談し|検討し|見)てみ(?:ます|る|よう|たい)|検討し(?:ます|てみ)|考えておき|参考に(?:し|なり)"
+)
+_REACTED = re.compile(
+    r"^(?:(?:それ|これ|あれ)(?:は|って|も|が|、|を(?!機)|です|だ|いい)|そう(?:です|だ|か|する|します|なん|いう)|(?:その|この)(?:提案|アドバイス|情報|通り|とおり|方法|アイデア|調子|発想|案|組み合わせ)|さすが|すご|いい(?:です)?ね|楽しそう|面白そう|おいしそう|美味しそう|嬉し|うれし|よかっ|良かっ|助か|ありがと|ありがたい|お疲れ|大丈夫|もちろん|確かに|わか|分か|了解|なるほど|本当|ほんと|まじ|マジ|やっぱ(?:り)?(?:そう|ね)|たしかに|頑張|がんば|安心|心強|勉強になり|また(?:何か|報告|相談|連絡|来|話|あとで|後で|今度)|じゃあ?(?:、|また|その)|では(?:、|また)|それでは|どれも|どちらも|どっちも|なんか|なんだか|今日は(?:暑|寒|いい天気|疲|眠|雨|晴|ここまで|この辺)|(?:あなた|君|きみ)(?:は|の|が|って|も))"
+)
+_THIRD = re.compile(
+    rf"^(?:その|あの|うちの|職場の|会社の|隣の(?:席|部署|家|部屋)の|近所の|大学(?:時代)?の|高校(?:時代)?の|昔の|地元の|{SELF}の|古い)*{OTHERS}(?:の[^はがもを、。]{{1,12}})?(?:さん|たち|達)?(?:は|が|も|って|なんか)"
+)
+_NAMED = re.compile(
+    r"^(?:(?:友達|友人|同僚|後輩|先輩|上司|隣|知り合い|同期)の)?(?P<name>[一-龯々]{1,4}|[ァ-ヺー]{2,8}|[ぁ-ゖ]{2,4})(?P<title>さん|くん|君|ちゃん|先生|様)(?:の[^はがもを、。]{1,12})?(?:は|が|も|って)"
+)
+_WITH_ME = re.compile(
+    rf"{SELF}(?:は|が|も|に|を|と|の)|一緒に|くれ|もら|いただ|と(?:会|飲|遊|出かけ|行|食)|に誘わ|と(?:一緒|二人)"
+)
+_OF_ANOTHER = re.compile(
+    rf"(?:[^、。はが]{{0,8}}、)?(?:{SELF}の|うちの|上の|下の)*(?:{KIN}|{OTHERS}|[^、。はが]{{1,5}}(?:さん|くん|ちゃん))(?:の[^はがもを、。に]{{1,12}}?)?(?:は|が|も|って)"
+)
+
+
+def _is_unreal(said: str) -> bool:
+    """Report a wish, a supposition, a maybe, hearsay, a joke or a story: nothing of it is so."""
+    if _JOKED.search(said) or _TOLD.search(said) or _HEARD.search(said):
+        return True
+    if _PLANNED.search(said):
+        return bool(re.match(r"もしも?(?!か)", said))
+    return bool(_SUPPOSED.search(said) or _WISHED.search(said) or _MAYBE.search(said))
+
+
+def _is_small(said: str) -> bool:
+    """Report a question, a request or an answer to what the other said."""
+    return bool(_ASKS.search(said) or _REQUESTS.search(said) or _REACTED.match(said) or _DECLINED.search(said))
+
+
+# --- statements ---
+
+LEAST_SIGNS = 5  # a statement that is shorter leaves out what it is about
+PLAIN = 10.0  # the worth of a statement; each thing it names adds one
+_TAKEN_BACK = re.compile(r"^(?:なんて|なーんて|というのは|って(?:いう)?のは)?(?:嘘|うそ|ウソ|冗談)(?:です|だよ|だけど|$)")
+
+
+def japanese_statements(text: str, earlier: Sequence[str] = ()) -> list[Statement]:
+    """text: one turn of a person. earlier: what was stated before it, which it may put right."""
+    shown = _claimed(text)
+    pretended = _PRETENDED.search(shown)
+    listed: list[Statement] = []
+    before: tuple[int, int] | None = (0, 0)  # the clause before, which an elliptic one goes on with; None if nothing of it is so
+    for start, end, asked in clauses(shown[: pretended.start()] if pretended else shown):
+        start += len(shown[start:end]) - len(shown[start:end].lstrip(" 　"))
+        bare = _bare(shown[start:end])
+        right = _put_right(bare, [*earlier, *(one.content for one in listed)])
+        is_unreal = _is_unreal(bare) or _is_strangers(bare)
+        if _TAKEN_BACK.match(bare) and listed:
+            listed.pop()
+        elif right:
+            listed = [one for one in listed if one.content != right[0]] + [_statement(start, end, right[1])]
+        elif not asked and not is_unreal and not _is_small(bare):
+            is_unreal = _add(listed, text, before, (start, end)) is False
+        before = None if is_unreal else (start, end)
+    return listed
+
+
+def _add(listed: list[Statement], text: str, before: tuple[int, int] | None, here: tuple[int, int]) -> bool:
+    """Add a clause, together with the one before it where it leaves out what it is about. Return False if that is not so."""
+    start, end = here
+    said, lead = _content(text[start:end]), _content(text[slice(*before)]) if before else ""
+    if _leaves_out(said, lead, text[start:end]):
+        if before is None:
+            return False
+        if lead:
+            begin = listed.pop().start if listed and listed[-1].end == before[1] else before[0]
+            listed.append(_statement(begin, end, _joined(_content(text[begin : before[1]]), said)))
+            return True
+    if _weight(said) >= LEAST_SIGNS and _names(said):
+        listed.append(_statement(start, end, _finite(said, text[start:end].endswith("、"))))
+    return True
+
+
+def _joined(lead: str, said: str) -> str:
+    return f"{lead}{'' if lead.endswith(('?', '？')) else '。'}{said}"
+
+
+def _names(said: str) -> bool:
+    return bool(named(said) or topics(said) or fact_type(said) in ("preference", "health"))
+
+
+_GOES_ON = re.compile(
+    r"名前は|その(?:子|人|日|時|後|ため)|そこ(?:で|は|に|の)|彼女?は|それ(?:で|に|が|は)|(?:全部|合わせ)で|あの子"
+)
+_NEW_TOPIC = re.compile(rf"{SELF}(?:は|が|も)|そういえば|ところで|ちなみに|あと|話は?変|一方|他に|今日は")
+
+
+def _leaves_out(said: str, lead: str, clause: str) -> bool:
+    """Report whether a clause cannot stand alone: it names nothing but times, points back, or is of the relative named before."""
+    if _GOES_ON.match(said) or not _names(said):
+        return True
+    return bool(person_of(lead)) and not person_of(said) and not _NEW_TOPIC.match(clause)
+
+
+def _statement(start: int, end: int, content: str) -> Statement:
+    found = _NAMED.match(content)
+    about = found["name"] if found and not _WITH_ME.search(content) else ""
+    return Statement(
+        start, end, content, fact_type(content), not about, PLAIN + len(named(content)) + len(topics(content)), about
+    )
+
+
+_TOLD_ME = re.compile(r"「[^」\n]*」(?=(?:と|って)(?:言われ|診断|告げられ|頼まれ))")
+
+
+def _claimed(text: str) -> str:
+    """Blank out what others say, but for what the speaker was told: 医者に「…」と言われました."""
+    shown = claimed(text)
+    for quote in _TOLD_ME.finditer(text):
+        shown = shown[: quote.start()] + quote[0] + shown[quote.end() :]
+    return shown
+
+
+_SLIP = re.compile(
+    r"間違|訂正|違[いうっえ]|勘違い|じゃない(?:や|わ|です|、)|正しくは|正確には|言い直|^(?:いや|あ|ごめん|すみません|やっぱり?|じゃなくて)、?"
+)
+_INSTEAD = re.compile(
+    r"(?P<wrong>[^\s、。はがを]{1,12}?)(?:の方|って言(?:った|いました)(?:けど|が))?(?:じゃなくて?|ではなくて?|でなく|じゃない[、。]?|は間違いで)、?(?:正しくは)?(?P<right>[^\s、。はがを]{1,14}?)(?:の方)?(?:でした|です|だった|だよ|だ|の間違い|に(?:なり|訂正)|$)"
+)
+_SLIPPED = re.compile(
+    r"^(?:すみません|ごめん(?:なさい|ね)?|あ|いや|やっぱり?|訂正|間違え(?:た|ました|てました)|違(?:った|いました)|勘違い(?:でした|してました)|正しくは|正確には|[、。\s!！])*"
+)
+
+
+def _put_right(said: str, earlier: Sequence[str]) -> tuple[str, str] | None:
+    """Return an earlier statement and its words as this one (火曜じゃなくて水曜です) puts them right; None if it does not."""
+    instead = _INSTEAD.search(said)
+    for begin in range(max(0, len(instead["wrong"]) - 1)) if instead else ():
+        exact = VALUE.search(instead["wrong"])
+        wrong = exact[0] if exact else instead["wrong"][begin:]
+        one = next((one for one in reversed(earlier) if wrong in one), None)
+        if one is not None:
+            return one, one.replace(wrong, instead["right"])
+    if instead:
+        return None
+    bare = _SLIPPED.sub("", said)
+    if not _SLIP.search(said) or named(re.sub("間違い|訂正|勘違", "", bare)):
+        return None
+    values = [hit[0] for hit in VALUE.finditer(bare)]
+    for one in reversed(earlier[-3:]):
+        right = one
+        for value in values:
+            right = next((right.replace(hit[0], value, 1) for hit in VALUE.finditer(one) if _unit(hit[0]) == _unit(value)), right)
+        if right != one:
+            return one, right
+    return None
+
+
+def _unit(value: str) -> str:
+    return re.sub(r"[\d一二三四五六七八九十百千半.,:月火水木金土日](?!$)", "", value)[-1:]
+
+
+_DEPENDENT = re.compile(r"(?:から|ので|のに|たら|けど|けれど|が|て|で|と)、")
+
+
+def _is_strangers(said: str) -> bool:
+    """Report whether a sentence tells of somebody outside the family, and not of what the speaker has to do with them."""
+    third = _THIRD.match(said)
+    if third is None or (third[0].endswith("が") and _DEPENDENT.search(said, third.end())):
+        return False
+    return not _WITH_ME.search(said)
+
+
+_FINITE = ((re.compile(r"(?<=[てで])(?:いて|おり|いてて)、?$"), "いる"), (re.compile(r"(?<=[歳人匹台本年階才務])で、?$"), "です"))
+
+
+def _finite(said: str, linked: bool) -> str:
+    """End a clause that was linked to the next one as a sentence ends: 住んでいて → 住んでいる."""
+    cut = _LINK.sub("", said) if linked else said
+    for pattern, put in _FINITE:
+        cut = pattern.sub(put, cut)
+    return cut.strip(" 　、，,")

@@ -1,0 +1,229 @@
+"""Read a Japanese sentence for comparison: what it is about, of which type, and what it says of it.
+
+Runs of kanji, katakana and letters are the things named, hiragana behind them tells how, so no words need be parted.
+Invariant: the same sentence gives the same reading. Pure. Words stand in japanese.toml.
+Source: TIMEM "Memory Types and Classification", "Consolidation Rules".
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from functools import lru_cache
+from pathlib import Path
+
+from memoir_engine.core.results.facts import FactType
+from memoir_offline.rules.readings import Phase, Reading
+
+_WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("japanese.toml").read_text(encoding="utf-8"))
+_TOPICS = {name: re.compile(words) for name, words in _WORDS["topics"].items()}
+_HINTS = {name: re.compile(words) for name, words in _WORDS["hints"].items()}
+_CLOSING = {name: re.compile(words) for name, words in _WORDS["closing"].items()}
+_VERDICT = {name: re.compile(words) for name, words in _WORDS["verdict"].items()}
+_TYPES = {name: re.compile(words) for name, words in _WORDS["types"].items()}
+_ORDER: tuple[FactType, ...] = ("health", "plan", "professional", "preference", "personal", "activity")
+KIN, OTHERS = _WORDS["who"]["kin"], _WORDS["who"]["others"]
+
+SELF = r"(?:私|わたし|わたくし|あたし|僕|ぼく|ボク|俺|おれ|オレ|自分)"
+_KANA = re.compile("[ぁ-ゖァ-ヺ]")
+KIN_TOPIC = re.compile(
+    rf"(?:^|、)(?:{SELF}の|うちの|上の|下の)*(?P<kin>{KIN})(?:の[^はがも、。に]{{1,8}}?)?(?:さん|ちゃん|くん)?(?:の[^はがもを、。に]{{1,12}}?)?(?:は|が|も|って|、(?!.{{0,20}}(?:と|に)(?:会|行)))"
+)
+_FORMS = str.maketrans("ヵ", "ヶ")
+
+
+def is_japanese(text: str) -> bool:
+    """Report whether a text is Japanese: it has kana, which no other language writes."""
+    return bool(_KANA.search(text))
+
+
+def fact_type(content: str) -> FactType:
+    """Return the type of a statement: illness and what is ahead before what it is about."""
+    return next((kind for kind in _ORDER if _TYPES[kind].search(content)), "miscellaneous")
+
+
+# --- things and numbers ---
+
+_RUN = re.compile(
+    r"[一-龯々〆ヶ]+(?:[みべいきりしちえけげせてねめれ](?:物|事|会|口|場|先|屋)(?![一-龯]))?|[ァ-ヺー]{2,}|[A-Za-z][A-Za-z0-9&.'+-]*"
+)
+_PARTICLE = re.compile(r"[はがをにでのもとへやかだよねって]|から|まで|など|です|$|[、。\s]")
+_EMPTY = re.compile(
+    "(?:今日|昨日|明日|最近|以前|[先今来毎翌再]+[週月年朝夜度回日晩]|今|去年|昨年|一昨年|週末|平日|休日|祝日|時間|時期|時|頃|前|後|中|上|下|内|外|人|事|物|方|所|分|一緒|実|本当|全部"
+    "|自分|私|僕|俺|何|気|気持|気分|感|感じ|情報|提案|参考|返信|話|質問|相談|連絡|報告|お礼|天気|雨|次回|機会|最高|最悪|大変|大丈夫|無理|普通|必要|結局|意外"
+    "|一番|少|多|新|間|日|週|月|年|朝|夜|昼|晩|午前|午後|夕方|春|夏|秋|冬|毎|回|度|的|アドバイス|メッセージ|アシスタント|ボット|タイミング|ペース|パターン|理由|関係|予定|計画"
+    "|場所|状態|状況|元|現在|当時|途中|最初|最後|以来|以上|以下|程度|半分|半|約|代|用|性|化|者|家族|始|続|終|止|辞|変|変更|延期|中止|解約|卒業|引退|好|嫌|苦手|得意|出来|思|言|見|行|来|使|食|飲|買|売|持|住|働|通|習"
+    "|月曜|火曜|水曜|木曜|金曜|土曜|日曜|月曜日|火曜日|水曜日|木曜日|金曜日|土曜日|日曜日|土日|曜日|毎週|毎日|隔週|代わり|手|身|目|口|体|頭|足|家|部屋|名前|番|号|場合|他|別|両方|全然|完全|無事|正式|正直|急|突然|残念|感謝|理想|趣味|習慣|生活|日課|ほう|の)+"
+)
+_NUMBER = re.compile(
+    r"(?P<value>[\d一二三四五六七八九十百千万](?:[\d.,:一二三四五六七八九十百千万]*[\d一二三四五六七八九十百千万])?|半)(?P<unit>円|時半|時|分|歳|才|匹|人|回|キロ|kg|km|cm|階|年生|年|ヶ月|ヵ月|か月|カ月|月|日|個|杯|本|冊|台|頭|羽|点|級|%|パーセント|週間|名|室|枚|号|段|畳|度|泊|錠|ミリ|mg|ドル|件|話|巻|位|代)"
+)
+VALUE = re.compile(rf"[月火水木金土日]曜日?|(?:\d+月)?{_NUMBER.pattern}")
+_WEEKDAY = re.compile(r"([月火水木金土日])曜日?")
+_PAIR = re.compile(r"(?<![一-龯])([月火水木金土日]{2,4})(?=の|に|は|$|、)")
+_DIGITS = {sign: str(value) for value, sign in enumerate("〇一二三四五六七八九")}
+_UNITS = {
+    "才": "歳",
+    "ヵ月": "ヶ月",
+    "か月": "ヶ月",
+    "カ月": "ヶ月",
+    "パーセント": "%",
+    "時半": "時",
+    "名": "人",
+    "km": "キロ",
+    "kg": "キロ",
+}
+
+
+def named(text: str) -> frozenset[str]:
+    """Return the things a sentence names: runs of kanji, katakana or letters that are neither verbs nor empty words."""
+    found = set()
+    plain = _NUMBER.sub(" ", text)
+    for run in _RUN.finditer(plain):
+        word = run[0].casefold()
+        if _EMPTY.fullmatch(word) or (len(word) == 1 and not _PARTICLE.match(plain, run.end())):
+            continue
+        found.add(word)
+    return frozenset(found)
+
+
+def topics(text: str) -> frozenset[str]:
+    return frozenset(name for name, words in _TOPICS.items() if words.search(text))
+
+
+def _numbers(text: str) -> dict[str, str]:
+    counted: dict[str, str] = {}
+    for hit in _NUMBER.finditer(text):
+        value = _digits(hit["value"]) + (":30" if hit["unit"] == "時半" else "")
+        counted.setdefault(_UNITS.get(hit["unit"], hit["unit"]), value)
+    days = "".join(sorted({*_WEEKDAY.findall(text), *"".join(_PAIR.findall(text))}))
+    return counted | ({"曜": days} if days else {})
+
+
+_TENS = {"十": 10, "百": 100, "千": 1_000}
+_PARTS = re.compile(r"[\d.]+|[一二三四五六七八九十百千万]")
+
+
+def _digits(value: str) -> str:
+    """Return a number in figures, as 8万2千 and 千百五十 are written: 82000, 1150; clock times as they are."""
+    if ":" in value or value == "半":
+        return value
+    whole, below, last = 0.0, 0.0, 0.0
+    for part in _PARTS.findall(value.replace(",", "")):
+        if part == "万":
+            whole, below, last = (whole + below + last or 1) * 10_000, 0.0, 0.0
+        elif part in _TENS:
+            below, last = below + (last or 1) * _TENS[part], 0.0
+        elif part[0].isdigit():
+            last = float(part.strip(".") or 0)
+        else:
+            last = last * 10 + int(_DIGITS[part])
+    return f"{whole + below + last:g}"
+
+
+# --- values of topics ---
+
+_PLACE = re.compile(
+    r"(?P<place>[一-龯々ヶァ-ヺーA-Za-z]{1,10}?)(?:[都道府県市区町村](?=[にへで内の]))?(?:内|の方|あたり|の隣町)?(?:に|で|へ|の)(?:[^、。はがをに]{0,12}?)"
+    r"(?:住|暮ら|引っ?越|移住|転居|移[っりる]|越し|アパート|マンション|一軒家|実家|新居|部屋を借|家を(?:買|建て|購入))"
+)
+_CHILDREN = re.compile("息子|娘|子供|子ども|うちの子|上の子|下の子|赤ちゃん|長男|長女|次男|次女|末っ子")
+_PARENTS = {"母": "母", "父": "父", "ママ": "母", "パパ": "父"}
+_EMPLOYER = re.compile(
+    r"(?P<work>[一-龯々ヶァ-ヺーA-Za-z&]{2,14})(?:で|に)(?:[^、。はがを]{0,10}?)(?:働[いくき]|勤め|勤務|就職|転職|入社|パート|バイト|派遣)|(?P<role>[一-龯々ァ-ヺーA-Za-z]{2,12})(?:として(?:働|勤|採用|転職)|をして(?:い|お)|を(?:やって|つとめ|務め))|(?:は|職業は|仕事は)(?P<is>[一-龯々ァ-ヺー]{2,10})(?:です|だ|$)"
+)
+_MARITAL = (
+    ("離婚", "離婚"),
+    ("婚約", "婚約"),
+    ("結婚して|既婚|結婚し(?:た|ま)|入籍|籍を入れ", "結婚"),
+    ("独身|未婚|独り身|シングル", "独身"),
+)
+_CARRIER = _TOPICS["carrier"]
+
+
+def _values(text: str, found: frozenset[str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    home = _PLACE.search(text) if "home" in found else None
+    if home and not _EMPTY.fullmatch(home["place"]):
+        values["home"] = home["place"]
+    work = _EMPLOYER.search(text) if "job" in found else None
+    if work:
+        values["job"] = next(filter(None, work.groups()))
+    age = re.search(r"(\d+|[一二三四五六七八九十]+)[歳才]", text)
+    if age and "age" in found:
+        values["age"] = _digits(age[1])
+    marital = next((value for words, value in _MARITAL if re.search(words, text)), "")
+    if marital:
+        values["marriage"] = marital
+    carrier = _CARRIER.search(text)
+    return values | ({"carrier": carrier[0]} if carrier else {})
+
+
+# --- the reading ---
+
+_CORRECTED = re.compile(r"(?P<wrong>[^\s、。はがを]{1,12}?)(?:の方)?(?:じゃなくて|じゃなく|ではなくて?|でなく)(?:、|\s)?(?=\S)")
+_STATES = re.compile(r"(?:てい(?:る|ます)|でい(?:る|ます)|です|だ|である|ある|あります|いる|います|てる|てます)(?:が|けど|し)?$")
+
+
+@lru_cache(maxsize=4096)
+def japanese_reading(text: str) -> Reading:
+    plain = unicodedata.normalize("NFKC", text).translate(_FORMS).strip(" 。.!！")
+    found = topics(plain)
+    says = {name: bool(words.search(plain)) for name, words in _VERDICT.items()}
+    wrong = _CORRECTED.search(plain)
+    return Reading(
+        text=plain,
+        who=person_of(plain),
+        topics=found,
+        things=named(plain),
+        themes=_themes(plain),
+        kins=frozenset(_kin(hit[0]) for hit in re.finditer(KIN, plain)),
+        numbers=_numbers(plain),
+        values=_values(plain, found),
+        phase=_phase(plain, says),
+        ended=says["ended"],
+        stopped=says["still_not"],
+        changed=says["changed"],
+        hints=frozenset(name for name, words in _HINTS.items() if words.search(plain)),
+        closes=frozenset(name for name, words in _CLOSING.items() if words.search(plain)),
+        denied=says["denied"],
+        feeling=-1 if says["bad"] else int(says["good"]),
+        beside=says["beside"],
+        now=says["now"],
+        was=says["was"],
+        corrects=frozenset({wrong["wrong"]}) if wrong else frozenset(),
+    )
+
+
+_DEPENDENT = re.compile(r"(?:から|ので|のに|たら|けど|けれど|が|て|で|と|し)、")
+
+
+def person_of(plain: str) -> str:
+    """Return the relative a sentence is about; one who only does what a clause before the main one tells (夫が…から、) is not."""
+    kin = KIN_TOPIC.search(plain)
+    if kin is None or (kin[0].endswith("が") and _DEPENDENT.search(plain, kin.end())):
+        return ""
+    return _kin(kin["kin"])
+
+
+def _kin(word: str) -> str:
+    """Return one word for a relative, whichever is used: 長男 and 息子, お母さん and 母親."""
+    who = re.sub("お|さん|ちゃん|様|親", "", word)
+    return "子" if _CHILDREN.search(who) else _PARENTS.get(who, who)
+
+
+def _themes(plain: str) -> frozenset[str]:
+    """Return the things that は or も marks, and those of the main clause, which is the last."""
+    found = named(plain.rpartition("、")[2])
+    return found | {
+        word for word in named(plain) if re.search(rf"{re.escape(word)}(?:は|も(?!っ)|なら|なんて)", plain, re.IGNORECASE)
+    }
+
+
+def _phase(plain: str, says: dict[str, bool]) -> Phase:
+    if says["ahead"] and not (says["once"] and not re.search("予定|つもり|予約|申し込|計画", plain)):
+        return "ahead"
+    if says["once"] and not says["onset"] and not says["changed"] and not says["ended"]:
+        return "once"
+    return "now"

@@ -1,0 +1,228 @@
+"""Compare a newer statement with an older one by what each is about and what it says of it, in any language with a reader.
+
+A reader (`japanese_reading`, `german_reading`) turns a sentence into a `Reading`: things and topics named, numbers by their unit,
+and what the sentence says of them (ended, changed, denied, liked). This module knows no word of any language.
+Invariants: statements about two persons are never compared; what is said to stand beside something outdates nothing; what
+happened once is not ended by what happens later. Where both speak of one thing and no rule decides, the answer is not sure, so
+that a person sees both. Pure. Source: TIMEM "Consolidation Rules".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from memoir_offline.rules.changes import NEAR
+from memoir_offline.rules.endings import BESIDE, Comparison
+
+REPEATED, CORRECTED, RECOUNTED = "the same in other words", "it is corrected", "another number or day of the same"
+IN_ONE_TALK = frozenset((REPEATED, CORRECTED, RECOUNTED))  # what is told in one breath is else no change of it
+Phase = Literal["now", "once", "ahead"]
+LEAST_SHARED = 2  # characters of a word that may stand for a longer one with it inside: 英会話 and 英会話教室
+BROAD = frozenset(
+    {"trip", "school", "child", "photo", "game", "club", "clinic", "english", "bank", "pet", "study", "garden", "job", "date"}
+)
+SINGLE = frozenset(  # one at a time
+    """home job partner marriage age diet name carrier smoke glasses knee back_pain pressure weight license leave commute rent
+    rise""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a sentence says.
+
+    who: the relative it is about, "" for the speaker. kins: relatives it names. topics: classes of things, as `gym` for every
+    word for one. things: names of things. themes: those it is said to be about. numbers: value by unit. values: what a topic is
+    filled with, as home with a town. phase: of now, over and done with, or still ahead. ended, stopped (no longer done), changed,
+    denied: what it says. closes: topics that its verb alone ends. hints: topics of which it tells by the way that they have
+    changed. feeling: 1 liked, -1 disliked. beside: it adds to something. now: it sets now against before. was: it speaks of
+    before. corrects: words it denies to name others.
+    """
+
+    text: str
+    who: str = ""
+    kins: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
+    things: frozenset[str] = frozenset()
+    numbers: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
+    phase: Phase = "now"
+    themes: frozenset[str] = frozenset()
+    ended: bool = False
+    stopped: bool = False
+    changed: bool = False
+    closes: frozenset[str] = frozenset()
+    hints: frozenset[str] = frozenset()
+    denied: bool = False
+    feeling: int = 0
+    beside: bool = False
+    now: bool = False
+    was: bool = False
+    corrects: frozenset[str] = frozenset()
+
+
+def compare_readings(old: Reading, new: Reading) -> Comparison:
+    if not old.text or not new.text or not _is_of_one_person(old, new):
+        return BESIDE
+    shared = shared_things(old, new)
+    if _is_repeated(old, new, shared):
+        return Comparison("duplicate", True, REPEATED)
+    if old.phase == "once":
+        return BESIDE
+    for rule in (_corrected, _ended, _turned, _moved, _recounted, _refilled, _come_about, _doubtful):
+        found = rule(old, new, shared)
+        if found is not None:
+            return found if old.who == new.who else replace(found, sure=False)
+    return BESIDE
+
+
+def _is_of_one_person(old: Reading, new: Reading) -> bool:
+    """Report whether both may be about one person: the same, one that the other names, or the partner whom an end takes away."""
+    if old.who == new.who or "partner" in (new.closes | new.hints) & old.topics:
+        return True
+    return bool(old.who and not new.who and old.who in new.kins)
+
+
+def shared_things(old: Reading, new: Reading) -> frozenset[str]:
+    """Return the things of the old statement that the new one names, too, and the topics of both."""
+    things = {mine for mine in old.things for theirs in new.things if is_one_thing(mine, theirs)}
+    return frozenset(things) | (old.topics & new.topics)
+
+
+def is_one_thing(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return short == long or (len(short) >= _least(short) and (long.startswith(short) or long.endswith(short)))
+
+
+def _least(word: str) -> int:
+    return LEAST_SHARED if ord(word[0]) > 0x2E80 else 4
+
+
+def _is_repeated(old: Reading, new: Reading, shared: frozenset[str]) -> bool:
+    """Report whether both name the same things, numbers and values, and say the same of them."""
+    mine = (old.numbers, old.denied, old.ended, old.feeling, old.phase)
+    theirs = (new.numbers, new.denied, new.ended, new.feeling, new.phase)
+    things = old.things | old.topics
+    return bool(things) and mine == theirs and things == new.things | new.topics == shared
+
+
+def _corrected(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
+    """ "Not on Tuesday but on Wednesday" of what was said of Tuesday."""
+    if new.corrects and any(word in old.text for word in new.corrects):
+        return Comparison("conflict", bool(shared), CORRECTED)
+    return None
+
+
+def _ended(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
+    """Detect that the new statement says of a thing of the old one that it is over."""
+    if old.ended or not (new.ended or new.stopped):
+        return None
+    if new.closes & old.topics:
+        other = not new.closes & old.topics & SINGLE and _is_of_other(old, new)
+        return Comparison("update", not (other or _is_aside(old, new)), "it says that this has ended")
+    if not shared:
+        return None
+    said_of = _is_of_it(old, new, shared)
+    if not new.ended and not said_of:
+        return None
+    return Comparison("update", said_of and not new.beside, "it says that this has ended")
+
+
+def _is_of_it(old: Reading, new: Reading, shared: frozenset[str]) -> bool:
+    """Report whether the new statement is about the main thing of the old one: its theme, or most of what the old one names."""
+    named = shared & old.things
+    if any(is_one_thing(one, theme) for one in named for theme in new.themes):
+        return True
+    if named:
+        return 2 * len(named) >= len(old.things)
+    return bool(shared) and not _is_of_other(old, new)
+
+
+def _is_aside(old: Reading, new: Reading) -> bool:
+    """Report whether one of them, and only one, is of work beside other work."""
+    return ("side job" in old.topics) != ("side job" in new.topics)
+
+
+def _is_of_other(old: Reading, new: Reading) -> bool:
+    """Report whether each names a thing of its own under one topic: the ended subscription is another one."""
+    mine, theirs = old.things, new.things
+    return bool(mine and theirs) and not any(is_one_thing(one, other) for one in mine for other in theirs)
+
+
+def _turned(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
+    """Detect that a liking has turned round, or that one denies what the other says."""
+    if not shared:
+        return None
+    if old.feeling * new.feeling < 0:
+        return Comparison("conflict", bool(shared & old.things), "the feeling about it is the opposite now")
+    if new.denied == old.denied or old.feeling or new.feeling or new.beside or new.phase == "once":
+        return None
+    if _is_of_it(old, new, shared) and (new.now or new.changed or new.stopped):
+        return Comparison("update", False, "one says it, the other denies it")
+    return None
+
+
+def _moved(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
+    """Detect that the verb of the new statement changes what the old one tells: a move ends a home."""
+    if new.beside:
+        return None
+    if new.closes & old.topics:
+        filled = [topic for topic in new.closes & old.topics if _is_refilled(old, new, topic) is False]
+        other = not new.closes & old.topics & SINGLE and _is_of_other(old, new)
+        return None if filled else Comparison("update", not (other or _is_aside(old, new)), "it says that this has changed")
+    if new.changed and shared and not _is_of_other(old, new):
+        sure = bool(shared & old.things) and not (old.feeling or new.feeling) and _is_of_it(old, new, shared)
+        return Comparison("update", sure and len(new.things - shared) <= 4, "it says that this has changed")
+    return None
+
+
+def _recounted(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
+    """Detect another number, day or date of the same thing."""
+    other = [unit for unit, value in old.numbers.items() if new.numbers.get(unit, value) != value]
+    if not other or not shared or new.beside or new.phase == "once":
+        return None
+    mine, theirs = old.things - shared, new.things - shared
+    alike = bool(shared) and not (mine and any(not is_one_thing(one, two) for one in mine for two in theirs))
+    return Comparison("update", alike, RECOUNTED)
+
+
+def _refilled(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
+    """Detect another value where a person has one at a time."""
+    if new.beside or new.phase != "now" or old.phase != "now" or new.denied or old.denied:
+        return None
+    for topic in sorted(old.topics & new.topics & SINGLE):
+        other = _is_refilled(old, new, topic)
+        if other:
+            return Comparison("update", new.now or new.changed or topic in ("home", "age"), f"another {topic}")
+    return None
+
+
+def _is_refilled(old: Reading, new: Reading, topic: str) -> bool | None:
+    """Report whether both fill a topic, with different values; None where one of them does not."""
+    mine, theirs = old.values.get(topic), new.values.get(topic)
+    if not mine or not theirs:
+        return None
+    return not is_one_thing(mine, theirs)
+
+
+def _come_about(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
+    """Detect that what was ahead has been done."""
+    named = shared & old.things
+    if old.phase == "ahead" and new.phase == "once" and named and not new.was:
+        return Comparison("update", 2 * len(named) >= len(old.things), "it has come about")
+    return None
+
+
+def _doubtful(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
+    """Ask a person where the new statement tells of a change and both speak of one thing."""
+    if new.hints & old.topics and not new.beside:
+        return Comparison("update", False, NEAR)
+    if new.beside or new.phase == "once" or not shared:
+        return None
+    told = new.now or new.changed or new.was or new.ended
+    if told and (shared & old.things or shared - BROAD):
+        return Comparison("update", False, NEAR)
+    if shared & SINGLE and any(_is_refilled(old, new, topic) for topic in shared & SINGLE):
+        return Comparison("update", False, "both speak of it")
+    return None

@@ -1,0 +1,129 @@
+"""What is drawn from German turns without a model, in the third person, and how statements stand to each other."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from memoir_offline.rules.german import german_statements, is_german, own_words
+from memoir_offline.rules.german_dates import validity
+from memoir_offline.rules.german_reading import german_reading
+from memoir_offline.rules.readings import compare_readings
+
+SAID = date(2026, 3, 18)  # a Wednesday
+
+
+def drawn(text: str, person: str = "lena") -> list[tuple[str, str]]:
+    return [(one.content, one.type) for one in german_statements(text, person)]
+
+
+def stance(old: str, new: str) -> str:
+    return compare_readings(german_reading(old), german_reading(new)).stance
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Ich wohne in Köln und arbeite bei Ford.", "Lena wohnt in Köln und arbeitet bei Ford"),
+        (
+            "Seit März arbeite ich bei Bosch, weil ich umgezogen bin.",
+            "Seit März arbeitet Lena bei Bosch, weil Lena umgezogen ist",
+        ),
+        ("Mit meinem alten Job war ich nicht zufrieden.", "Mit Lenas altem Job war Lena nicht zufrieden"),
+        ("Ich habe mir ein Rad gekauft.", "Lena hat sich ein Rad gekauft"),
+        ("Meine Schwester wohnt in Kiel.", "Lenas Schwester wohnt in Kiel"),
+        ("Nächste Woche fahre ich nach Wien.", "Nächste Woche fährt Lena nach Wien"),
+        ("Am 14. März werde ich am Knie operiert.", "Am 14. März wird Lena am Knie operiert"),
+        ("Leider habe ich keine Zeit mehr für den Chor.", "Leider hat Lena keine Zeit mehr für den Chor"),
+    ],
+)
+def test_statements_are_told_in_the_third_person(said: str, told: str) -> None:
+    assert is_german(said)
+    assert [content for content, _ in drawn(said)] == [told]
+
+
+def test_without_a_name_the_speakers_own_words_stay() -> None:
+    assert [content for content, _ in drawn("Ich wohne in Köln.", "user-1")] == ["Ich wohne in Köln"]
+    assert [content for content, _ in drawn("Mein Hund bellt viel.", "Jonas")] == ["Jonas’ Hund bellt viel"]
+    assert own_words("Lenas Hund mag Lena", "lena") == "mein Hund mag ich"
+
+
+def test_types_follow_what_is_said() -> None:
+    assert [kind for _, kind in drawn("Ich bin Vegetarierin. Ich arbeite als Tischlerin. Ich wohne in Ulm.")] == [
+        "health",
+        "professional",
+        "personal",
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Ich würde gern in Paris wohnen.",
+        "Wenn ich im Lotto gewinne, kaufe ich ein Boot.",
+        "Mein Nachbar hat ein Boot.",
+        "Kannst du mir ein Rezept für meine Katze geben?",
+        "Danke, das klingt gut!",
+        "Vielleicht ziehe ich nach Kiel.",
+    ],
+)
+def test_wishes_suppositions_questions_and_strangers_are_no_statements(said: str) -> None:
+    assert drawn(said) == []
+
+
+def test_english_is_not_taken_for_german() -> None:
+    assert not is_german("I am in Berlin and I was at the zoo.")
+    assert not is_german("The die is cast, so im working on it.")
+
+
+def test_a_correction_gives_the_whole_statement_put_right() -> None:
+    said = "Der Termin ist am Dienstag. Nein, nicht am Dienstag, sondern am Mittwoch."
+    assert [content for content, _ in drawn(said)] == ["Der Termin ist am Mittwoch"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Ich wohne in Köln", "Letzten Monat bin ich nach Hamburg umgezogen"),
+        ("Ich arbeite als Krankenpfleger", "Ich habe im Krankenhaus gekündigt"),
+        ("Ich trinke gern Kaffee", "Kaffee vertrage ich nicht mehr"),
+        ("Ich fahre einen alten Golf", "Den Golf habe ich verkauft"),
+        ("Ich rauche zehn Zigaretten am Tag", "Ich habe mit dem Rauchen aufgehört"),
+        ("Die Prüfung ist am 12. Mai", "Die Prüfung wurde auf den 20. Mai verschoben"),
+        ("Nächsten Monat fliege ich nach Kreta", "Die Reise nach Kreta ist abgesagt"),
+        ("Ich stehe um 7 Uhr auf", "Inzwischen stehe ich um 6 Uhr auf"),
+    ],
+)
+def test_what_has_ended_or_changed_is_an_update(old: str, new: str) -> None:
+    assert stance(old, new) in ("update", "conflict")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Ich habe eine Katze", "Wir haben jetzt auch einen Hund"),
+        ("Ich lerne Spanisch", "Ich lerne auch Italienisch"),
+        ("Letztes Jahr war ich in Rom", "Im Mai fliege ich nach Rom"),
+        ("Meine Schwester wohnt in Kiel", "Ich bin nach Bremen gezogen"),
+    ],
+)
+def test_what_may_hold_together_stands_beside(old: str, new: str) -> None:
+    assert stance(old, new) == "none"
+
+
+@pytest.mark.parametrize(
+    ("said", "held"),
+    [
+        ("Seit März wohne ich in Köln", ("2026-03", "")),
+        ("Ich fahre am 5. Mai nach Wien", ("2026-05-05", "")),
+        ("Letzte Woche habe ich gekündigt", ("2026-03-09", "")),
+        ("Nächsten Dienstag habe ich Prüfung", ("2026-03-24", "")),
+        ("Bis Ende Juni bin ich in Elternzeit", ("", "2026-06")),
+        ("Im Sommer 2019 habe ich angefangen", ("2019-06", "")),
+        ("Mein Geburtstag ist am 3. Mai", ("", "")),
+        ("Morgen gehe ich schwimmen", ("2026-03-19", "")),
+    ],
+)
+def test_dates_are_worked_out_from_the_day_it_was_said(said: str, held: tuple[str, str]) -> None:
+    assert validity(said, SAID) == held

@@ -1,0 +1,142 @@
+"""What is drawn from Japanese turns without a model, and how statements stand to each other."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from memoir_offline.rules.japanese import japanese_statements
+from memoir_offline.rules.japanese_dates import validity
+from memoir_offline.rules.japanese_reading import japanese_reading
+from memoir_offline.rules.readings import compare_readings
+
+SAID = date(2026, 3, 18)  # a Wednesday
+
+
+def drawn(text: str) -> list[tuple[str, str]]:
+    listed = japanese_statements(text)
+    assert [(one.start, one.end) for one in listed] == sorted((one.start, one.end) for one in listed)
+    return [(one.content, one.type) for one in listed]
+
+
+def stance(old: str, new: str) -> str:
+    found = compare_readings(japanese_reading(old), japanese_reading(new))
+    return found.stance if found.sure else f"perhaps {found.stance}"
+
+
+def test_each_sentence_of_a_turn_is_a_statement_of_its_type_without_its_speaker() -> None:
+    assert drawn("私は京都に住んでいます。看護師として働いています。") == [
+        ("京都に住んでいます", "personal"),
+        ("看護師として働いています", "professional"),
+    ]
+    assert drawn("僕、エビのアレルギーがあるんです。紅茶よりコーヒーの方が好きですね。来月、沖縄へ旅行する予定です！") == [
+        ("エビのアレルギーがある", "health"),
+        ("紅茶よりコーヒーの方が好きです", "preference"),
+        ("来月、沖縄へ旅行する予定です", "plan"),
+    ]
+
+
+def test_linked_clauses_are_parted_and_end_as_sentences_do() -> None:
+    assert [content for content, _ in drawn("猫を2匹飼っているんですけど、最近は犬の散歩も手伝っています。")] == [
+        "猫を2匹飼っている",
+        "最近は犬の散歩も手伝っています",
+    ]
+    assert [content for content, _ in drawn("札幌に住んでいて、毎週スキーに行っています。")] == [
+        "札幌に住んでいる",
+        "毎週スキーに行っています",
+    ]
+
+
+def test_a_sentence_that_leaves_out_what_it_is_about_goes_on_with_the_one_before() -> None:
+    assert [content for content, _ in drawn("犬を飼い始めました。名前はポチです。")] == ["犬を飼い始めました。名前はポチです"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "もし宝くじが当たったら、船を買いたいな。",
+        "いつかパリに住みたいなあ。",
+        "友達がヨットを持っています。",
+        "隣の人は猫を三匹飼っているんですよ。",
+        "同僚の田中さんは来月結婚するそうです。",
+        "おすすめの本屋を教えてください。",
+        "東京に住むのはどう思いますか？",
+        "転職した方がいいかもしれません。",
+        "ありがとうございます、助かりました！",
+        "夢の中で空を飛んで、城に住んでいました。",
+        "わたしが歯医者を好きなわけないじゃん。",
+    ],
+)
+def test_wishes_suppositions_questions_and_strangers_are_no_statements(said: str) -> None:
+    assert drawn(said) == []
+
+
+def test_a_statement_that_is_taken_back_is_none() -> None:
+    assert drawn("ベンツを三台持っています。冗談です。") == []
+
+
+def test_a_correction_gives_the_whole_statement_put_right() -> None:
+    listed = japanese_statements("歯医者は火曜日の15時です。あ、火曜じゃなくて水曜でした。")
+    assert [one.content for one in listed] == ["歯医者は水曜日の15時です"]
+    again = japanese_statements("すみません、14時の間違いでした。", ["歯医者は水曜日の15時です"])
+    assert [one.content for one in again] == ["歯医者は水曜日の14時です"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("京都に住んでいます", "先月、大阪に引っ越しました"),
+        ("看護師として働いています", "先週、病院を辞めました"),
+        ("ジムに週2回通っています", "ジムは解約しました"),
+        ("毎朝7時に起きています", "今は6時に起きています"),
+        ("来月、沖縄旅行に行く予定です", "沖縄旅行は台風で中止になりました"),
+        ("家賃は8万円です", "家賃が9万円に上がりました"),
+        ("彼氏と付き合っています", "彼とは先月別れました"),
+        ("車を持っています", "車は売ってしまいました"),
+        ("面接は10日です", "面接は12日に延期になりました"),
+        ("コーヒーが好きです", "コーヒーは苦手になりました"),
+        ("ピアノを習っています", "ピアノはもう習っていません"),
+    ],
+)
+def test_what_has_ended_or_changed_is_an_update(old: str, new: str) -> None:
+    assert stance(old, new) in ("update", "conflict")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("猫を飼っています", "最近、犬も飼い始めました"),
+        ("フランス語を習っています", "スペイン語も習い始めました"),
+        ("去年パリに旅行しました", "来月ローマに旅行します"),
+        ("妹は大阪に住んでいます", "東京に引っ越しました"),
+        ("母は看護師です", "病院を辞めました"),
+        ("ジムに通っています", "ヨガも始めました"),
+        ("紅茶が好きです", "コーヒーを毎朝飲んでいます"),
+    ],
+)
+def test_what_may_hold_together_stands_beside(old: str, new: str) -> None:
+    assert stance(old, new) == "none"
+
+
+@pytest.mark.parametrize(
+    ("said", "held"),
+    [
+        ("令和6年4月から銀行で働いています", ("2024-04", "")),
+        ("平成元年生まれです", ("1989", "")),
+        ("先月、大阪に引っ越しました", ("2026-02", "")),
+        ("来月、沖縄に行きます", ("2026-04", "")),
+        ("先週の金曜に歯医者に行った", ("2026-03-13", "")),
+        ("再来週の火曜日に手術です", ("2026-03-31", "")),
+        ("3月16日に面接がありました", ("2026-03-16", "")),
+        ("2019年から京都に住んでいます", ("2019", "")),
+        ("三年前に猫を飼い始めました", ("2023", "")),
+        ("6月末まで在宅勤務です", ("", "2026-06")),
+        ("来年の春に結婚します", ("2027-03", "")),
+        ("誕生日は5月3日です", ("", "")),
+        ("通勤に3時間かかります", ("", "")),
+        ("2月31日に出発します", ("", "")),
+    ],
+)
+def test_dates_are_worked_out_from_the_day_it_was_said(said: str, held: tuple[str, str]) -> None:
+    assert validity(said, SAID) == held
