@@ -152,7 +152,7 @@ def _erasure(memory: Memory, user: str) -> None:
         if viewer.may(memory, key="people-erase", role="admin"):
             with problems.noted():
                 preview = memory.people.preview_erase(user)
-                effect, decide = frame.sides(3, 2, least=180)
+                effect, decide = frame.sides(3, 2, least=150)
                 with effect:
                     _effect(preview)
                 with decide:
