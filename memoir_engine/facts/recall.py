@@ -31,7 +31,7 @@ from memoir_engine.store.facts import facts
 from memoir_engine.store.facts.rows import NEVER_TRUE
 from memoir_engine.store.facts.statements import noted_fields, statements
 from memoir_engine.text.attributes import subject_key
-from memoir_engine.text.questions import Question, expansion, is_hypothetical, read_question, read_statement, weigh
+from memoir_engine.text.questions import Question, expansion, is_hypothetical, lift_newer, read_question, read_statement, weigh
 
 Moment = int | datetime
 BROAD = 4
@@ -200,16 +200,20 @@ class FactSearch:
         marks = tuple(read_statement(said[number].content) for number in known) if self.mode == "words" else ()
         floor = min((ranking[-1].cosine for ranking in rankings if ranking), default=0.0) if self.mode == "meaning" else 0.0
         are_all = self.among is not None or all(len(ranking) < reach for ranking in rankings)
-        times = sorted(said[number].at for number in known)
-        similarities = dict(zip(known, self.similarities(list(known.values()), marks), strict=True))
-        return Candidates(similarities, marks, times, max(0.0, floor), are_all)
+        ats = [said[number].at for number in known]
+        similarities = dict(zip(known, self.similarities(list(known.values()), marks, ats), strict=True))
+        return Candidates(similarities, marks, sorted(ats), max(0.0, floor), are_all)
 
-    def similarities(self, cosines: Sequence[float], marks: Sequence[frozenset[str]]) -> list[float]:
-        """Return (len(cosines),) in [0, 1]. marks: of the same facts, where words alone are compared."""
+    def similarities(
+        self, cosines: Sequence[float], marks: Sequence[frozenset[str]], times: Sequence[datetime] = ()
+    ) -> list[float]:
+        """Return (len(cosines),) in [0, 1]. marks, times: of the same facts, where words alone are compared."""
         likely = [max(0.0, cosine) for cosine in cosines]
         if self.mode == "meaning":
             return likely
         shares = weigh(self.question, marks)
+        if times and not self.question.of_before:
+            shares = lift_newer(self.question, marks, shares, times)
         return [BY_WORDS * share + (1 - BY_WORDS) * cosine for share, cosine in zip(shares, likely, strict=True)]
 
     async def hits(self, candidates: Candidates, limit: int) -> dict[int, RecalledFact]:

@@ -165,7 +165,7 @@ def search_by_words(engine: Engine, actor: Actor, options: SearchOptions) -> lis
     request, sieve = options.checked()
     engine.loop.may_wait("search")
     engine.keeper.cut_missing()
-    return PassageSearch(engine, finder_key(actor.user), request, sieve).by_words()
+    return PassageSearch(engine, finder_key(actor.user), request, sieve, actor.user).by_words()
 
 
 def searchable(engine: Engine, actor: Actor) -> Searchable:
@@ -194,7 +194,7 @@ async def search_in_run(engine: Engine, actor: Actor, query: SearchQuery, sieve:
     """Search by words and vectors; embed what has no vector first. By words alone where the vectors cannot be had."""
     if not engine.keeper.all_cut:
         await asyncio.to_thread(engine.keeper.cut_missing)
-    search = PassageSearch(engine, finder_key(actor.user), query, sieve)
+    search = PassageSearch(engine, finder_key(actor.user), query, sieve, actor.user)
     if engine.resolved.config.vector_store == OFF:
         return await asyncio.to_thread(search.by_words)
     seq = await asyncio.to_thread(engine.passages.cut, search.owner)
@@ -211,12 +211,13 @@ async def search_in_run(engine: Engine, actor: Actor, query: SearchQuery, sieve:
 
 @dataclass(frozen=True)
 class PassageSearch:
-    """Search of one owner's and the workspace's passages."""
+    """Search of one owner's and the workspace's passages. user: the owner, by name."""
 
     engine: Engine
     owner: str
     query: SearchQuery
     sieve: SearchFilter
+    user: str | None = None
 
     def by_words(self) -> list[SearchResult]:
         return self.results(None, SWITCHED_OFF, self.engine.passages.cut(self.owner))
@@ -248,7 +249,8 @@ class PassageSearch:
     def by_date(self, passages: list[Fused], rows: dict[int, hits.PassageHit]) -> list[Fused]:
         """Bring the newest of what speaks of the same thing to the front."""
         texts = [rows[passage.key].text for passage in passages]
-        question = read_question(self.query.query, now=self.engine.clock.now(), zone=self.engine.resolved.config.zone)
+        now, zone = self.engine.clock.now(), self.engine.resolved.config.zone
+        question = read_question(self.query.query, now=now, zone=zone, silent=[self.user or ""])
         shares = weigh(question, [read_statement(text) for text in texts])
         dates = [(rows[passage.key].dated or "", passage.key) for passage in passages]
         return [passages[at] for at in newest_first([passage.score for passage in passages], shares, dates)]

@@ -14,6 +14,7 @@ import math
 import re
 import tomllib
 import unicodedata
+from bisect import bisect_right, insort
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from memoir_engine.text.terms import is_cjk, rank_tokens, stem, word_list, words
 WORD, TOPIC, NAMED, NEAR = 1.0, 1.0, 0.3, 0.4  # weight of a stem, of a topic asked for, of a stem that names it, of one near it
 WITHOUT_KIND = 0.6  # of a statement that has no answer of the kind that is asked for
 OF_ANOTHER = 0.7  # of a statement about somebody's mother or dog where nobody asked for them
+NOT_MUCH_LESS = 0.3  # share of an older statement's that makes a newer one about the same thing
 SHORTEST_PREFIX = 3
 
 _NAMED_MONTH = re.compile(
@@ -120,6 +122,29 @@ def weigh(question: Question, statements: Sequence[frozenset[str]]) -> list[floa
     whole = sum(worth.values()) or 1.0
     shares = (sum(worth[mark] for mark in question.marks if mark in statement) / whole for statement in statements)
     return [share * _fit(question, statement) for share, statement in zip(shares, statements, strict=True)]
+
+
+def lift_newer(
+    question: Question, statements: Sequence[frozenset[str]], shares: Sequence[float], times: Sequence[datetime]
+) -> list[float]:
+    """Return the shares, where a statement counts as much as an older one about the very thing that is asked for.
+
+    shares: of `weigh`. Both have the rarest word of the question that the older one has, and the newer has not much less of the
+    rest: "the cribbage is Mondays now" beside "cribbage night is Wednesday".
+    """
+    counts = Counter(mark for statement in statements for mark in statement if mark in question.marks)
+    worth = {mark: question.marks[mark] * _rarity(counts[mark], len(statements)) for mark in counts}
+    rarest = [
+        max((mark for mark in each if mark in worth), key=lambda mark: (worth[mark], mark), default="") for each in statements
+    ]
+    lifted, older = list(shares), dict[str, list[float]]()
+    for at in sorted(range(len(statements)), key=lambda at: times[at]):
+        for mark in statements[at] & older.keys():
+            reach = bisect_right(older[mark], shares[at] / NOT_MUCH_LESS)
+            lifted[at] = max(lifted[at], older[mark][reach - 1] if reach else 0.0)
+        if rarest[at] and not rarest[at].startswith("topic:"):
+            insort(older.setdefault(rarest[at], []), shares[at])
+    return lifted
 
 
 def _fit(question: Question, statement: frozenset[str]) -> float:

@@ -9,7 +9,7 @@ import pytest
 
 from fact_play import said
 from memoir_engine import Memory
-from memoir_engine.text.questions import read_question, read_statement, weigh
+from memoir_engine.text.questions import lift_newer, read_question, read_statement, weigh
 
 DAY = datetime(2026, 1, 5, 10, tzinfo=UTC)
 ASIDE = ("I own a red bicycle.", "I like jazz music a lot.", "I bake rye bread with seeds.")
@@ -82,6 +82,17 @@ def test_words_of_one_topic_meet_in_other_languages_too(question, statements, be
     asked = read_question(question, now=DAY, zone=UTC, silent=["Heike", "美咲", "Ana"])
     weights = weigh(asked, [read_statement(statement) for statement in statements])
     assert weights.index(max(weights)) == best
+
+
+def test_a_newer_statement_about_the_very_thing_counts_as_much_as_the_older_one():
+    asked = read_question("What night does Ana play cribbage?", now=DAY, zone=UTC, silent=["Ana"])
+    said_before = ("Ana plays cribbage on Wednesday nights", "The cribbage is Mondays now", "Ana plays chess")
+    marks = [read_statement(statement) for statement in said_before]
+    shares = weigh(asked, marks)
+    assert shares[0] > shares[1] > shares[2]
+    lifted = lift_newer(asked, marks, shares, [DAY, DAY + timedelta(9), DAY + timedelta(20)])
+    assert lifted == [shares[0], shares[0], shares[2]]
+    assert lift_newer(asked, marks, shares, [DAY + timedelta(9), DAY, DAY]) == shares
 
 
 def test_a_weight_is_a_share():

@@ -134,10 +134,10 @@ def seen_messages(
 
 
 def seen_source(tx: Tx, owner: str, source: ReadSource) -> SeenMessages:
-    """Return that a text was drawn from, if the owner has facts of it."""
-    f, o = tables.fact.c, tables.fact_origin.c
-    drawn = select(o.fact_id).join(tables.fact, f.id == o.fact_id).where(f.owner == owner, o.source_id == source.id)
-    drawn = drawn.where(o.said == source.digest, o.to_seq == FAR).limit(1)
+    """Return that a text was drawn from, if the owner has facts of it: one whose drawing was undone is drawn from again."""
+    s, o = tables.fact_status.c, tables.fact_origin.c
+    drawn = select(o.fact_id).join(tables.fact_status, s.fact_id == o.fact_id).where(s.owner == owner, s.to_seq == FAR)
+    drawn = drawn.where(o.source_id == source.id, o.said == source.digest, o.to_seq == FAR).limit(1)
     return SeenMessages() if tx.execute(drawn).first() is None else SeenMessages(PriorConversation(None, 0, 0, True))
 
 
