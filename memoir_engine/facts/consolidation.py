@@ -54,8 +54,9 @@ AT_ONCE = 24  # new facts in one call: verdicts of 50 tokens each stay far below
 ALIKE = 0.2  # nearness at which two new facts are worth a question; two homes of one person are .24 to .5 by words
 SAME_SLOT = 0.5  # added to the nearness of two that say where somebody lives or works, however few words they share
 SAME_TYPE = 0.3  # the same for two of one type, divided by the root of how many known ones are of it: words of two languages
-SHOWN_CHARS = 350  # of lines of known facts, for each new one that a priced model is asked about; never fewer than LIMIT lines
+SHOWN_CHARS = 300  # of lines of known facts, for each new one that a priced model is asked about; never fewer than LIMIT lines
 UNASKED: tuple[Verdict, Mapping[str, int]] = (Verdict("", "none"), {})
+NEAR = 4  # known facts named as near to a new one, and as many new ones, where characters count
 SURE_OF = 2  # known facts shown for each new one, however long their lines are
 
 
@@ -227,7 +228,7 @@ class Comparison:
         olds = {old.key: old for draft in drafts for _, old in draft.beside}
         self.plan.shown |= {key: old for key, old in olds.items() if key > 0}
         for at, draft in enumerate(drafts):
-            if draft.restated is not None:
+            if draft.restated is not None and draft.restated.key not in self.plan.gone:
                 self.plan.restate(draft.fact, draft.restated.key)
             else:
                 verdict, keys = verdicts.get(at, UNASKED)
@@ -239,11 +240,11 @@ class Comparison:
         """Ask the model; return its verdict on each unclear draft, by index, with the keys of known facts by label."""
         known = self.selected([drafts[at] for at in unclear])
         labels = {old.key: f"{KNOWN}{number}" for number, old in enumerate(known, 1)}
-        floor = LEXICAL_FLOOR if self.shown_chars is None else ALIKE
+        floor, most = (LEXICAL_FLOOR, LIMIT) if self.shown_chars is None else (ALIKE, NEAR)
         zone, new = self.material.zone, []
         for number, at in enumerate(unclear, 1):
-            near = [labels[old.key] for _, old in drafts[at].beside if old.key in labels]
-            earlier = sorted(range(number - 1), key=lambda other: (-likeness[at, unclear[other]], other))[:LIMIT]
+            near = [labels[old.key] for _, old in drafts[at].beside if old.key in labels][:most]
+            earlier = sorted(range(number - 1), key=lambda other: (-likeness[at, unclear[other]], other))[:most]
             near += [f"{NEW}{other + 1}" for other in earlier if likeness[at, unclear[other]] >= floor]
             new.append(statement(f"{NEW}{number}", drafts[at].fact, zone, tuple(near)))
         prompt = FactComparison(tuple(new), tuple(statement(labels[old.key], old, zone) for old in known))

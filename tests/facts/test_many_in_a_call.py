@@ -166,6 +166,15 @@ def test_what_was_moved_before_it_began_never_was(memory: Memory, script: Script
     assert [one.content for one in memory.facts.list("mia", valid_at=DAY.replace(day=24))] == [MOVED]
 
 
+def test_what_holds_again_after_it_ended_in_the_same_conversation_is_new(memory: Memory, script: Script):
+    first = remember(memory, "Mia lives in Berlin").added[0]
+    script.always("consolidate", judge(Mia_lives_in_Munich=("update", "Mia lives in Berlin")))
+    found = remember(memory, "Mia lives in Munich. Mia lives in Berlin", at=LATER)
+    assert memory.facts.get(first.id).status == "outdated"
+    assert [one.content for one in found.added] == ["Mia lives in Munich", "Mia lives in Berlin"]
+    assert found.duplicates == ()
+
+
 def test_facts_of_one_part_that_share_nothing_are_not_asked_for_relations(memory: Memory, script: Script):
     remember(memory, "Mia rows. Mia likes tea. Mia has a cat")
     assert script.asked("relate") == []
