@@ -156,12 +156,14 @@ def test_a_correction_that_a_person_decides_is_the_same(memory: Memory, script: 
     assert memory.audit.verify().ok
 
 
-def test_what_was_moved_before_it_began_never_was(memory: Memory, script: Script):
+@pytest.mark.parametrize("sure", [True, False], ids=["by the model", "by a person"])
+def test_what_was_moved_before_it_began_never_was(memory: Memory, script: Script, sure: bool):
     script.on("facts", {"facts": [drawn(JOB, 1, valid_from="2026-03-16")]})
     remember(memory, JOB)
     script.on("facts", {"facts": [drawn(MOVED, 1, valid_from="2026-03-23")]})
-    script.always("consolidate", judge(Mia_starts_on_23_March=("update", JOB)))
-    remember(memory, MOVED, at=DAY + timedelta(days=2))
+    script.always("consolidate", judge(Mia_starts_on_23_March=("update", JOB, {"sure": sure})))
+    proposals = remember(memory, MOVED, at=DAY + timedelta(days=2)).proposals
+    assert [memory.facts.approve(one.id).verb for one in proposals] == ([] if sure else ["approve_fact"])
     assert [one.content for one in memory.facts.list("mia", valid_at=DAY.replace(day=20))] == []
     assert [one.content for one in memory.facts.list("mia", valid_at=DAY.replace(day=24))] == [MOVED]
 

@@ -445,7 +445,13 @@ def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, fr
 
 
 def _end_of_validity(new: Any, old: Any, at: datetime) -> datetime:
-    """Return when the old fact stopped being true: the new one began or was said, else now; never before the old was said."""
+    """Return when the old fact stopped being true: the new one began or was said, else now; never before the old was said.
+
+    What was to begin later than the new one was said never began: it ends in the moment of its beginning.
+    """
+    planned: datetime | None = old.valid_from
+    if planned is not None and new.said_at is not None and new.said_at < planned:
+        return planned
     began = old.valid_from or old.said_at
     times = [time for time in (new.valid_from, new.said_at) if time is not None]
     if began is None or not times:
