@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 from memoir_engine.agent.tools import OWN, LookupMemory, Lookups, Showing, something
 from memoir_engine.core import validation
-from memoir_engine.core.errors import CostCapReached, CostUnknown, MemoirError, QueryCancelled
+from memoir_engine.core.errors import MemoirError, QueryCancelled
 from memoir_engine.core.results import MessageRecord, Reply
 from memoir_engine.core.run import Actor, Listener, Run
-from memoir_engine.models.providers import cost
+from memoir_engine.models.providers import CostCap
 from memoir_engine.models.tokens import window_of
 from memoir_engine.prompts import chat
 from memoir_engine.runtime import messages
@@ -258,19 +258,12 @@ async def _store(memory: LookupMemory, run: Run, turn: ReplyTurn, messages: Sequ
 def _guard(engine: Engine, run: Run) -> Callable[[str], Awaitable[None]]:
     """Return the check before each request: the run is not cancelled, and the cap on cost will hold."""
 
+    cap = CostCap(engine.resolved.config.max_cost)
+    models = [(client.name, client.choice) for client in (engine.client, engine.fallback) if client is not None]
+
     async def guard(prompt: str) -> None:
         run.check(QueryCancelled)
-        cap = engine.resolved.config.max_cost
-        if cap is None:
-            return
-        likely = 0.0
-        for client in filter(None, (engine.client, engine.fallback)):  # either may answer
-            price = await asyncio.to_thread(cost, client.choice, await asyncio.to_thread(engine.tokens.count, prompt), 0)
-            if price is None:
-                raise CostUnknown(cap=cap, model=client.name)
-            likely = max(likely, price)
-        if run.ledger.spent + likely > cap:
-            raise CostCapReached(spent=run.ledger.spent, likely=likely, cap=cap)
+        cap.check(run, max(await cap.prices(lambda: engine.tokens.count(prompt), *models)))  # either may answer
 
     return guard
 

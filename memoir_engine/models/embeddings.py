@@ -13,7 +13,6 @@ import asyncio
 import hashlib
 import json
 import re
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,8 +26,6 @@ from numpy.typing import NDArray
 from memoir_engine.core.config import MemoirConfig, Secrets
 from memoir_engine.core.errors import (
     ConfigurationError,
-    CostCapReached,
-    CostUnknown,
     InvalidSetting,
     KeyMissing,
     MemoirError,
@@ -39,7 +36,7 @@ from memoir_engine.core.ports import EMBEDDERS, Embedder, Vectors
 from memoir_engine.core.registry import Registry
 from memoir_engine.core.run import Attempt, Run
 from memoir_engine.models import providers
-from memoir_engine.models.providers import OFFLINE, Choice, cost
+from memoir_engine.models.providers import OFFLINE, Choice, CostCap, cost
 from memoir_engine.models.recorded_calls import CHARS_PER_TOKEN, Exchange, Failure, RecordedCalls, Seat, Sleep, recording_client
 from memoir_engine.text.similarity import DIM as OFFLINE_DIM
 
@@ -255,7 +252,6 @@ OPENAI_DEFAULT = "text-embedding-3-small"  # MEMOLLA §1
 BATCH_TEXTS = 64  # of 512 characters: far below every server's limit, and little is lost with one that fails
 
 _OPENAI_NAME = re.compile(r"^text-(embedding|similarity|search)-")
-LEAST_USD = 1e-12  # of what is under way; below it stands what adding and taking away leaves of a fraction
 _NATIVE_DIMS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 _WITHOUT = ("anthropic", "google", "xai")  # asked for answers only
 
@@ -270,10 +266,11 @@ class ServerEmbedder:
     sleep: Sleep = asyncio.sleep
     _seats: WeakKeyDictionary[asyncio.AbstractEventLoop, Seat[OpenAIEmbeddingModel]] = field(default_factory=WeakKeyDictionary)
     _dim: int | None = None
-    _in_flight: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))  # USD, by run
+    _cap: CostCap = field(init=False)
 
     def __post_init__(self) -> None:
         self._dim = self.config.embedder_dims or _NATIVE_DIMS.get(self.choice.model)
+        self._cap = CostCap(self.config.max_cost)
 
     @property
     def id(self) -> str:
@@ -309,22 +306,11 @@ class ServerEmbedder:
 
         Raises CostCapReached and CostUnknown, as a prompt does.
         """
-        cap = self.config.max_cost
-        if cap is None:
+        named = (self.choice.named, self.choice)
+        (likely,) = await self._cap.prices(lambda: sum(map(len, texts)) // CHARS_PER_TOKEN, named)
+        self._cap.check(run, likely)
+        with self._cap.in_flight(run, likely):
             return await self._asked(texts, run)
-        likely = await asyncio.to_thread(cost, self.choice, sum(map(len, texts)) // CHARS_PER_TOKEN, 0)
-        if likely is None:
-            raise CostUnknown(cap=cap, model=self.choice.named)
-        spent = run.ledger.spent
-        if spent + self._in_flight.get(run.id, 0.0) + likely > cap:
-            raise CostCapReached(spent=spent, likely=likely, cap=cap)
-        self._in_flight[run.id] += likely
-        try:
-            return await self._asked(texts, run)
-        finally:
-            self._in_flight[run.id] -= likely
-            if self._in_flight[run.id] < LEAST_USD:
-                del self._in_flight[run.id]
 
     async def _asked(self, texts: Sequence[str], run: Run) -> Vectors:
         """Embed one batch, retrying transient failures."""
