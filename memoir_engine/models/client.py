@@ -35,11 +35,13 @@ from memoir_engine.models.providers import (
     require_installed,
 )
 from memoir_engine.models.recorded_calls import (
+    Exchange,
     Failure,
     Measure,
     RecordedCalls,
     Seat,
     Sleep,
+    as_text,
     fingerprint,
     handed_over,
     instructions_of,
@@ -164,7 +166,9 @@ class ModelClient:
         if problem:
             return None
         calls = self.calls(run)
-        await calls.record(Measure(prompt, run, self.choice, self.secrets, mark, 1, "native", {}).reused(paid))
+        wire = Exchange(sent=as_text(prompt))
+        measure = Measure(prompt, run, self.choice, self.secrets, mark, 1, "native", {}, wire=wire)
+        await calls.record(measure.reused(paid))
         return calls.reply(value, data, deterministic=self.config.temperature == 0)
 
     def calls(self, run: Run, written: list[tuple[int, Attempt]] | None = None) -> PromptCalls:
@@ -188,7 +192,8 @@ class ModelClient:
 
         def attempt(_: int) -> Awaitable[Answer | Failure]:
             mode, settings = modes[0], self.settings()
-            measure = Measure(prompt, calls.run, self.choice, self.secrets, mark, len(calls.written) + 1, mode, settings)
+            number, is_free = len(calls.written) + 1, self.is_offline
+            measure = Measure(prompt, calls.run, self.choice, self.secrets, mark, number, mode, settings, is_free)
             if self.speaks_no_http:
                 measure.wire.sent = handed_over(messages, output_mode.wire_schema(prompt.schema), settings)
             sent = ModelSettings(**settings)  # type: ignore[typeddict-item]  # only keys ModelSettings has

@@ -15,7 +15,6 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -36,8 +35,18 @@ from memoir_engine.core.ports import EMBEDDERS, Embedder, Vectors
 from memoir_engine.core.registry import Registry
 from memoir_engine.core.run import Attempt, Run
 from memoir_engine.models import providers
-from memoir_engine.models.providers import OFFLINE, Choice, CostCap, cost
-from memoir_engine.models.recorded_calls import CHARS_PER_TOKEN, Exchange, Failure, RecordedCalls, Seat, Sleep, recording_client
+from memoir_engine.models.providers import OFFLINE, Choice, CostCap
+from memoir_engine.models.recorded_calls import (
+    CHARS_PER_TOKEN,
+    Exchange,
+    Failure,
+    Measure,
+    RecordedCalls,
+    Seat,
+    Sleep,
+    Tokens,
+    recording_client,
+)
 from memoir_engine.text.similarity import DIM as OFFLINE_DIM
 
 if TYPE_CHECKING:
@@ -47,27 +56,21 @@ if TYPE_CHECKING:
 
 # without plug-ins: nobody else answers for the offline embedder
 OWN_EMBEDDERS: Registry[Callable[[], Embedder]] = Registry("own_embedder", {OFFLINE: "memoir_offline.embedding:OfflineEmbedder"})
-PURPOSE = "embed"
-VERSION = "embed/1"
 
 
-@dataclass
-class EmbeddingMeasure:
-    """One attempt at a batch, from its beginning on. dims: asked for, None leaves it to the model. number: from 1."""
+@dataclass(frozen=True)
+class Batch:
+    """Texts embedded by one request. dims: asked for, None leaves it to the model."""
 
     texts: Sequence[str]
-    run: Run
-    choice: Choice
-    secrets: Secrets
     dims: int | None
-    number: int
-    wire: Exchange = field(default_factory=Exchange)
-    started_at: datetime = field(init=False)
-    _began_ms: float = field(init=False)
+    purpose: str = "embed"
+    version: str = "embed/1"
 
-    def __post_init__(self) -> None:
-        self.started_at = self.run.clock.now()
-        self._began_ms = self.run.clock.tick_ms()
+    def fingerprint(self, choice: Choice) -> str:
+        who = [self.version, choice.provider, choice.model, choice.server, self.dims]
+        exact = json.dumps([who, list(self.texts)], ensure_ascii=False)
+        return hashlib.sha256(exact.encode("utf-8", "backslashreplace")).hexdigest()
 
     async def request(self, model: OpenAIEmbeddingModel) -> EmbeddingResult:
         from pydantic_ai.embeddings.settings import EmbeddingSettings
@@ -77,64 +80,21 @@ class EmbeddingMeasure:
         texts = [text.encode("utf-8", "replace").decode("utf-8") for text in self.texts]
         return await model.embed(texts, input_type="document", settings=settings)
 
-    async def read(self, result: EmbeddingResult) -> tuple[Vectors | Failure, Attempt]:
+    async def read(self, result: EmbeddingResult, measure: Measure) -> tuple[Vectors | Failure, Attempt]:
         """Return the vectors, (n, dim) of unit length, or what is wrong with them; and the row."""
-        latency_ms = self._elapsed_ms()  # before the price is looked up, which loads litellm the first time
+        latency_ms = measure.elapsed_ms()  # before the price is looked up, which loads litellm the first time
         sent = result.usage.input_tokens
-        tokens = sent or sum(map(len, self.texts)) // CHARS_PER_TOKEN
-        price = await asyncio.to_thread(cost, self.choice, tokens, 0)
+        tokens = Tokens(sent or sum(map(len, self.texts)) // CHARS_PER_TOKEN, 0, not sent)
+        price = await measure.price(tokens)
         try:
-            vectors = _ordered_vectors(result.embeddings, len(self.texts), self.wire)
+            vectors = _ordered_vectors(result.embeddings, len(self.texts), measure.wire)
         except ValueError as problem:
-            wrong = ModelReplyInvalid(model=self.choice.named, problem=str(problem))
-            row = self._row(str(wrong), price, self.wire.received, latency_ms, tokens=tokens, estimated=not sent)
+            wrong = ModelReplyInvalid(model=measure.choice.named, problem=str(problem))
+            row = measure.row(str(wrong), price, measure.wire.received, tokens=tokens, latency_ms=latency_ms)
             return Failure(wrong), row
         digest = hashlib.sha256(vectors.astype("<f4").tobytes()).hexdigest()
         reply = json.dumps({"vectors": vectors.shape[0], "dimensions": vectors.shape[1], "sha256": digest})
-        return vectors, self._row(None, price, reply, latency_ms, tokens=tokens, estimated=not sent)
-
-    def failed(self, error: str) -> Attempt:
-        """A request refused with a status is not billed; one that was lost may have been, so its cost is not known."""
-        refused = self.wire.status is not None and self.wire.status >= 400
-        free = refused or self.choice.provider in ("ollama", "lmstudio")
-        return self._row(error, 0.0 if free else None, self.wire.received, self._elapsed_ms())
-
-    def _row(
-        self,
-        error: str | None,
-        price: float | None,
-        reply: str | None,
-        latency_ms: float,
-        *,
-        tokens: int = 0,
-        estimated: bool = False,
-    ) -> Attempt:
-        scrub = self.secrets.scrub
-        who = [VERSION, self.choice.provider, self.choice.model, self.choice.server, self.dims]
-        exact = json.dumps([who, list(self.texts)], ensure_ascii=False)
-        return Attempt(
-            run_id=self.run.id,
-            purpose=PURPOSE,
-            prompt_version=VERSION,
-            fingerprint=hashlib.sha256(exact.encode("utf-8", "backslashreplace")).hexdigest(),
-            model=self.choice.model,
-            provider=self.choice.provider,
-            output_mode="vectors",
-            params={"texts": len(self.texts)} | ({"dimensions": self.dims} if self.dims else {}),
-            attempt=self.number,
-            started_at=self.started_at,
-            latency_ms=latency_ms,
-            tokens_prompt=tokens,
-            tokens_completion=0,
-            tokens_estimated=estimated,
-            cost=price,
-            prompt=scrub(self.wire.sent or ""),
-            reply=None if reply is None else scrub(reply),
-            error=None if error is None else scrub(error),
-        )
-
-    def _elapsed_ms(self) -> float:
-        return round(self.run.clock.tick_ms() - self._began_ms, 3)  # as exact as the ledger keeps it
+        return vectors, measure.row(None, price, reply, tokens=tokens, latency_ms=latency_ms)
 
 
 def packed(batches: Sequence[Vectors], dim: int) -> Vectors:
@@ -315,10 +275,12 @@ class ServerEmbedder:
     async def _asked(self, texts: Sequence[str], run: Run) -> Vectors:
         """Embed one batch, retrying transient failures."""
         seat, calls = await self._seat(), RecordedCalls(run, self.config, self.choice, self.secrets, self.sleep)
+        batch, is_free = Batch(texts, self._asked_dims()), self.choice.provider in ("ollama", "lmstudio")
+        mark, sent = batch.fingerprint(self.choice), {"texts": len(texts)} | ({"dimensions": batch.dims} if batch.dims else {})
 
         async def attempt(number: int) -> Vectors | Failure:
-            measure = EmbeddingMeasure(texts, run, self.choice, self.secrets, self._asked_dims(), number)
-            return await calls.attempt(measure, measure.request(seat.model), measure.read)
+            measure = Measure(batch, run, self.choice, self.secrets, mark, number, "vectors", sent, is_free)
+            return await calls.attempt(measure, batch.request(seat.model), lambda result: batch.read(result, measure))
 
         return self._of_one_length(await calls.patiently(seat, attempt))
 

@@ -207,7 +207,7 @@ def test_the_offline_embedder_asks_nobody(embedder, embed, fake_openai, book):
 
 
 def priced(monkeypatch: pytest.MonkeyPatch, usd_per_token: float | None) -> None:
-    for where in ("memoir_engine.models.embeddings.cost", "memoir_engine.models.providers.cost"):
+    for where in ("memoir_engine.models.recorded_calls.cost", "memoir_engine.models.providers.cost"):
         monkeypatch.setattr(where, lambda _choice, sent, _received: None if usd_per_token is None else usd_per_token * sent)
 
 
