@@ -192,12 +192,12 @@ class Reviews(FactReviews):
         if _is_of_fact(step):
             about, whose = fact_decision(step), access.any_of(self._actor)
             return engine.db.write(
-                lambda tx: reviews.perform(tx, whose, reviews.as_it_stands(tx, whose, about), **signature),
+                lambda tx: reviews.perform(tx, whose, about, overrides=True, **signature),
                 operation=f"the review of {key}",
             )
         decision = _filing_decision(step)
         done = engine.db.write(
-            lambda tx: filing_reviews.perform(tx, filing_reviews.as_it_stands(tx, decision), **signature),
+            lambda tx: filing_reviews.perform(tx, decision, overrides=True, **signature),
             operation=f"the review of {key}",
         )
         engine.keeper.later()

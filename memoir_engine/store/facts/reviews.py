@@ -207,12 +207,24 @@ def item_views(tx: Tx, owner_filter: OwnerFilter, items: list[HeldFact]) -> tupl
     return tuple(views)
 
 
-def perform(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: str, clock: Clock, action_id: str) -> Action:
-    """Carry out a decision, once per action id. Raises ReviewItemNotFound, ReviewOvertaken, NothingChanges."""
+def perform(
+    tx: Tx,
+    owner_filter: OwnerFilter,
+    decision: FactDecision,
+    *,
+    actor: str,
+    clock: Clock,
+    action_id: str,
+    overrides: bool = False,
+) -> Action:
+    """Carry out a decision, once per action id. overrides: decide also over a state that the reviewer did not see.
+
+    Raises ReviewItemNotFound, ReviewOvertaken, NothingChanges.
+    """
     ids.hold(tx, "fact")
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    item = check(tx, owner_filter, decision, actor=actor)
+    item = check(tx, owner_filter, decision, actor=actor, overrides=overrides)
     number, verdict = decision.key.number, decision.verdict
     author: Author = {"actor": actor, "reason": decision.reason, "clock": clock, "action_id": action_id}
     if decision.key.thing == "proposal" and verdict != "skip":
@@ -238,25 +250,19 @@ def done_before(tx: Tx, decision: FactDecision, *, actor: str, action_id: str) -
     return actions.done_before(tx, action_id, actor, VERBS[thing, decision.verdict], thing, number)
 
 
-def check(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: str) -> HeldFact:
+def check(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: str, overrides: bool = False) -> HeldFact:
     """Return the item if it may be decided so. Raises what `perform` does."""
     item = get_item(tx, owner_filter, decision.key)
     if item is None:
         raise ReviewItemNotFound(key=str(decision.key))
-    decided = item.state in ("approved", "rejected")
-    if item.key != decision.key or (decided and decision.seen != item.state and item.reviewer != actor):
+    decided, has_seen = item.state in ("approved", "rejected"), overrides or decision.seen == item.state or item.reviewer == actor
+    if item.key != decision.key or (decided and not has_seen):
         raise ReviewOvertaken(key=str(decision.key), by=item.reviewer or "the model", what=item.state)
     if SAID[decision.verdict] == item.state or (item.key.thing == "proposal" and decided):
         raise NothingChanges(problem=f"it is {item.state} already")
     if decision.verdict == "reject" and item.state == "rejected":
         raise NothingChanges(problem="it is rejected already")
     return item
-
-
-def as_it_stands(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision) -> FactDecision:
-    """Return the decision with the present state as seen, for a reviewer who overrides it."""
-    item = get_item(tx, owner_filter, decision.key)
-    return decision if item is None else replace(decision, seen=item.state)
 
 
 def _proposal_items(
@@ -320,8 +326,9 @@ def restore(tx: Tx, owner_filter: OwnerFilter, uid: str, **author: Unpack[Author
     if actions.exists(tx, author["action_id"]):
         return actions.get(tx, author["action_id"])
     number = facts.number_of(tx, owner_filter, uid)
-    row = _open_state(tx, number)
-    if row is None:
+    c = tables.fact_status.c
+    row = tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
+    if row is None:  # the fact was withdrawn
         raise FactNotFound(fact_id=uid)
     if row.status == ACTIVE:
         raise FactNotOutdated(fact_id=uid)
@@ -371,12 +378,6 @@ def check_owner(tx: Tx, owner_filter: OwnerFilter, action_id: str) -> None:
         for some in portions(sorted(ids_of_rows)):
             if tx.execute(select(column).where(column.in_(some), owner != owner_filter).limit(1)).first():
                 raise ActionNotFound(action_id=action_id)
-
-
-def _open_state(tx: Tx, number: int) -> Any | None:
-    """Return a fact's current state row, or None if the fact was withdrawn."""
-    c = tables.fact_status.c
-    return tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
 
 
 def _open_proposal(tx: Tx, owner_filter: OwnerFilter, number: int) -> Any:
