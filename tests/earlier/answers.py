@@ -11,7 +11,7 @@ import json
 from datetime import date, datetime
 from typing import Any
 
-from memoir_engine import AuditEvent, Category, Memory, QueryResult, Report, SearchResult
+from memoir_engine import AuditEvent, Category, CategoryVersion, Change, Memory, Moment, QueryResult, Report, SearchResult
 from memoir_engine.langgraph import MemoirCheckpointSaver
 
 SETTINGS: dict[str, Any] = {
@@ -24,6 +24,11 @@ SETTINGS: dict[str, Any] = {
 }
 USERS = ("mia", "tom", None)
 TIMES = {"latency_ms", "retrieval_ms", "total_latency_ms", "wall_ms"}
+ADDED: dict[type, set[str]] = {  # fields of results that are younger than the recorded answers
+    CategoryVersion: {"merged_path"},
+    Change: {"fields"},
+    Moment: {"kind", "fields"},
+}
 OF_A_RUN = {"id", "run_id", "call_id", "decisions", "responses"} | TIMES  # of a question asked anew
 
 
@@ -202,7 +207,8 @@ def _answer(result: QueryResult) -> Any:
 def plain(value: Any) -> Any:
     """Convert to JSON: values by their fields, times in ISO, keys as strings."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        added = ADDED.get(type(value), ())
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value) if field.name not in added}
     if isinstance(value, dict):
         return {str(name): plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
