@@ -1,0 +1,150 @@
+"""Texts of what was done, in the app's own language: a sentence for each kind of event, words for each verb, and what fills them.
+
+Invariant: every kind and verb of the engine stands here (tests/pages/test_event_words.py). Braces name a value that the engine
+gives with an event of that kind; which those are, its registry says (memoir_engine/store/events).
+"""
+
+from __future__ import annotations
+
+VERBS = {  # as a heading; after a person's name see wording.VERBS
+    "ingest": "Ingested",
+    "add_knowledge": "Added knowledge",
+    "withdraw": "Withdrew a source",
+    "erase": "Erased a source",
+    "set_helper": "Wrote a contextual helper",
+    "regenerate_helper": "Had a contextual helper drawn anew",
+    "refile": "Re-filed a chunk",
+    "refile_many": "Re-filed chunks",
+    "create": "Made a category",
+    "rename": "Renamed a category",
+    "move": "Moved a category",
+    "merge": "Merged categories",
+    "split": "Split a category",
+    "retire": "Retired a category",
+    "approve": "Approved a filing",
+    "reject": "Rejected a filing",
+    "skip": "Skipped a filing",
+    "sign_off": "Signed off",
+    "converse": "Said something",
+    "open_session": "Opened a conversation",
+    "limit_session": "Set how much of a conversation is kept",
+    "clear_session": "Cleared a conversation",
+    "remove_graph_states": "Removed states of graphs",
+    "undo": "Undid an action",
+    "close": "Ended a run",
+    "remember": "Remembered a conversation",
+    "restore_fact": "Brought a fact back into force",
+    "approve_fact": "Agreed that a fact gave way",
+    "reject_fact": "Refused that a fact gives way",
+    "forget_fact": "Forgot a fact",
+    "confirm_fact": "Approved a fact",
+    "withdraw_fact": "Rejected a fact",
+    "skip_fact": "Skipped a fact",
+}
+
+EVENTS = {  # by kind: one event, and several alike
+    "": ("and {count} more event", "and {count} more events"),
+    "source.added": ("{source} is stored", "{count} sources are stored"),
+    "source.withdrawn": ("{source} leaves the tree with {filings}", "{count} sources leave the tree"),
+    "source.replaced": ("{source} gives way to its newer version", "{count} sources give way to newer versions"),
+    "source.restored": ("{source} returns to the tree with {filings}", "{count} sources return to the tree"),
+    "source.erased": ("{source} is erased for good", "{count} sources are erased for good"),
+    "helper.set": ("version {version} of the helper of {source} is written", "{count} helpers are written"),
+    "helper.chosen": ("version {version} of the helper of {source} is in force", "{count} helpers change"),
+    "chunks.added": ("{source} is cut into {chunks}", "{count} sources are cut into chunks"),
+    "category.created": ("{category} is made", "{count} categories are made"),
+    "category.closed": ("{category} closes", "{count} categories close"),
+    "category.reopened": ("{category} opens again", "{count} categories open again"),
+    "category.renamed": ("a category gets another name", "{count} categories get other names"),
+    "category.moved": ("a category moves", "{count} categories move"),
+    "category.merged": ("a category becomes one with another", "{count} categories become one with others"),
+    "category.restored": ("{category} is what it was before", "{count} categories are what they were before"),
+    "chunk.filed": ("{chunk} is filed", "{count} chunks are filed"),
+    "chunk.refiled": ("{chunk} is filed anew", "{count} chunks are filed anew"),
+    "filing.reviewed": ("the filing of {chunk} is reviewed", "{count} filings are reviewed"),
+    "chunk.rejected": ("{chunk} is taken out of its place", "{count} chunks are taken out of their places"),
+    "chunk.returned": ("{chunk} is filed again", "{count} chunks are filed again"),
+    "sign_off.made": ("{subject} is signed", "{count} signatures are given"),
+    "sign_off.withdrawn": ("the signature under {subject} is withdrawn", "{count} signatures are withdrawn"),
+    "sign_off.restored": ("the signature under {subject} stands again", "{count} signatures stand again"),
+    "session.opened": ("a conversation is opened", "{count} conversations are opened"),
+    "session.said": ("a turn of {messages}", "{count} turns of a conversation"),
+    "session.trimmed": ("the oldest messages give way to the limit", "{count} times the oldest messages give way"),
+    "session.limited": ("what is kept of a conversation is set", "{count} conversations get another limit"),
+    "session.cleared": ("a conversation is cleared", "{count} conversations are cleared"),
+    "checkpoints.removed": ("states of graphs are removed", "{count} times states of graphs are removed"),
+    "fact.recorded": ("fact {fact} is learned", "{count} facts are learned"),
+    "fact.outdated": ("fact {fact} is outdated", "{count} facts are outdated"),
+    "fact.restored": ("fact {fact} holds again", "{count} facts hold again"),
+    "fact.withdrawn": ("fact {fact} is taken back", "{count} facts are taken back"),
+    "fact.returned": ("fact {fact} stands again", "{count} facts stand again"),
+    "fact.forgotten": ("fact {fact} is forgotten for good", "{count} facts are forgotten for good"),
+    "fact.seen": ("fact {fact} was said again", "{count} known facts were said again"),
+    "fact.unseen": ("that fact {fact} was said again is taken back", "{count} facts count as not said again"),
+    "fact.seen_again": ("that fact {fact} was said again holds again", "{count} facts count as said again"),
+    "cuts.recorded": ("a conversation is cut into {parts}", "{count} conversations are cut"),
+    "cuts.withdrawn": ("a conversation counts as not remembered", "{count} conversations count as not remembered"),
+    "cuts.returned": ("a conversation counts as remembered again", "{count} conversations count as remembered again"),
+    "conversation.seen_again": ("a remembered conversation came again", "{count} remembered conversations came again"),
+    "fact.proposed": ("a person is asked whether a fact gives way", "{count} facts are put to a person"),
+    "fact.settled": ("it is settled whether a fact gives way", "{count} questions about facts are settled"),
+    "fact.unproposed": ("a question about a fact is taken back", "{count} questions about facts are taken back"),
+    "fact.reviewed": ("a fact is reviewed", "{count} facts are reviewed"),
+    "fact.related": ("two facts have to do with one another", "{count} pairs of facts are related"),
+    "fact.unrelated": ("two facts are no longer related", "{count} pairs of facts are no longer related"),
+    "fact.related_again": ("two facts are related again", "{count} pairs of facts are related again"),
+    "run.closed": ("the run ends: {status}", "{count} runs end"),
+}
+
+MOMENTS = {  # what was done to the tree: an edit by its verb, everything else by the kind of its first event
+    "create": "{name} made",
+    "rename": "{category} renamed to {name}",
+    "move": "{category} moved below {other}",
+    "merge": "{category} merged into {other}",
+    "split": "{name} split off {category}",
+    "retire": "{category} retired",
+    "refile_many": "chunks filed in {other}",
+    "source.added": "{source} filed in {chunks}",
+    "source.withdrawn": "{source} withdrawn",
+    "source.replaced": "{source} replaced by a newer version",
+    "source.restored": "{source} filed again",
+    "source.erased": "{source} erased",
+    "category.created": "category created",
+    "category.closed": "category closed",
+    "category.reopened": "category reopened",
+    "category.renamed": "category renamed",
+    "category.moved": "category moved",
+    "category.merged": "category merged",
+    "category.restored": "category restored",
+    "chunk.filed": "a chunk filed in {category}",
+    "chunk.refiled": "a chunk moved from {was} to {category}",
+    "chunk.rejected": "a chunk taken out of {category}",
+    "chunk.returned": "a chunk filed again in {category}",
+}
+TAKEN_BACK = "taken back: {done}"
+
+MADE, OPENED_AGAIN, STANDS_AGAIN = "made", "opened again", "stands by itself again"
+MERGED = "became one with {path}"
+RENAMED, MOVED, AND = "renamed from {before} to {after}", "moved from {before} to {after}", " and "
+FILED, FILED_AGAIN, MOVED_HERE = "filed", "filed again", "moved from {path}"
+
+CHUNK, CHUNK_OF_NOTHING = "chunk {position} of {source}", "chunk {number}"
+COUNTED = {
+    "parts": ("part", "parts"),
+    "messages": ("message", "messages"),
+    "chunks": ("chunk", "chunks"),
+    "filings": ("filing", "filings"),
+}
+NO_CATEGORY = "a category"
+UNKNOWN = {  # where the engine has no name
+    "source": "a source",
+    "subject": "a source",
+    "name": "a category",
+    "chunks": "chunks",
+    "category": "the root",
+    "other": "the root",
+    "was": "the root",
+}
+OTHERWISE_UNKNOWN = "…"
+VERSION = "version {number}"
+VERDICTS = {"approved": "approved", "refiled": "refiled", "rejected": "rejected", "skipped": "skipped"}
