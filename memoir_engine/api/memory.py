@@ -359,7 +359,7 @@ class AsyncMemory(Face):
         as_of: what was believed then (a seq or an aware time). valid_at: only what was true then. status, type: only these.
         """
         options = features.RecallOptions(text, user_id, limit, include_outdated, as_of, valid_at, status=status, type=type)
-        return await features.recall(self._engine, self._actor, options)
+        return await features.perform(self._engine, self._actor, features.recall_verb, options)
 
     async def search(
         self,
@@ -386,7 +386,7 @@ class AsyncMemory(Face):
         options = features.SearchOptions(
             query, top_k, alpha, fanout, sources=sources, kinds=kinds, since=since, until=until, candidates=candidates
         )
-        return await features.search(self._engine, self._actor, options)
+        return await features.perform(self._engine, self._actor, features.search_verb, options)
 
     async def add_knowledge(self, doc_id: str, text: str, metadata: dict[str, Any] | None = None) -> Knowledge:
         """Store a text under a doc_id: searchable at once, filed in the tree when it is ingested (MEMOLLA F-02).
@@ -395,7 +395,8 @@ class AsyncMemory(Face):
         without one pass no such filter. Ingesting the same text later files it, as the next version under its doc_id.
         Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
         """
-        knowledge = features.add_knowledge(self._engine, self._actor, doc_id, text, metadata)
+        options = features.KnowledgeOptions(doc_id, text, metadata)
+        knowledge = features.add_knowledge(self._engine, self._actor, options)
         return await self._engine.loop.bridge(knowledge, verb="add_knowledge")
 
     async def create_summary(
@@ -407,7 +408,8 @@ class AsyncMemory(Face):
         of the text that replaces the model). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting,
         ModelError.
         """
-        summary = features.create_summary(self._engine, self._actor, session_id, doc_id, options)
+        target = features.SummaryOptions(session_id, doc_id, options)
+        summary = features.create_summary(self._engine, self._actor, target)
         return await self._engine.loop.bridge(summary, verb="create_summary")
 
     async def reindex(self, *, on_event: OnEvent | None = None) -> Reindexed:

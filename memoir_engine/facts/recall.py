@@ -17,11 +17,11 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, MemoirError, QueryCancelled, QuestionEmpty
 from memoir_engine.core.ports import VectorIndex, Vectors
 from memoir_engine.core.results.facts import FACT_TYPES, FactView, RecalledFact
-from memoir_engine.core.run import Actor, Run
+from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.runtime import access
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
-from memoir_engine.runtime.verbs import run_verb
+from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import facts
@@ -62,12 +62,11 @@ class RecallOptions:
     type: str | None = None
 
 
-async def recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple[RecalledFact, ...]:
-    """Return the facts nearest to a text. Raises QuestionEmpty, InvalidSetting, and errors of the embedder."""
-    return await engine.loop.bridge(_recall(engine, actor, options), verb="recall")
-
-
-async def _recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple[RecalledFact, ...]:
+@verb("recall", RecallOptions)
+def recall_verb(
+    engine: Engine, actor: Actor, options: RecallOptions, listeners: tuple[Listener, ...] = ()
+) -> Verb[tuple[RecalledFact, ...] | MemoirError]:
+    """Raises QuestionEmpty, InvalidSetting; the outcome may be an error of the embedder."""
     text, limit = validation.text("text", options.text), validation.limit(options.limit)
     if not text.strip():
         raise QuestionEmpty()
@@ -89,21 +88,18 @@ async def _recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple
         best = await search.best(limit)
         return _in_reading_order(best, await search.active_successors(best), limit)
 
-    if owner != access.NOBODY and user_id is not None:
-        actor = replace(
-            actor, user=user_id
-        )  # the run belongs to the user it is about: they may see it, and it is erased with them
-    if engine.embedder.lexical:
-        return await work(engine.unrecorded_run("recall", actor))
-    verb: Verb[tuple[RecalledFact, ...] | MemoirError] = Verb(
+    is_theirs = owner != access.NOBODY and user_id is not None
+    return Verb(
         name="recall",
         request={"user_id": user_id},
         subject=None,
         work=work,
         stopped=QueryCancelled,
         record=lambda recalled: {"facts": [hit.id for hit in recalled]},
+        listeners=listeners,
+        actor=replace(actor, user=user_id) if is_theirs else None,  # they may see the run, and it is erased with them
+        recorded=not engine.embedder.lexical,
     )
-    return await run_verb(engine, actor, verb)
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,7 @@ def remember_verb(
     )
 
 
+@verb("extract", ExtractOptions)
 def extract_verb(
     engine: Engine, actor: Actor, options: ExtractOptions, listeners: tuple[Listener, ...] = ()
 ) -> Verb[ExtractionResult | MemoirError]:

@@ -64,6 +64,7 @@ class Verb(Generic[Result]):
     unopened: the result when not even the run's row can be written; None raises the database's error.
     actor: whose run it is; None: the caller's.
     after: starts what follows in the background, once the end of the run is written.
+    recorded: False for work that asks nobody: it is no run.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Verb(Generic[Result]):
     unopened: Callable[[MemoirError], Result] | None = None
     actor: Actor | None = None
     after: Callable[[Result], None] = lambda _: None
+    recorded: bool = True
 
 
 @dataclass
