@@ -214,7 +214,7 @@ class PlanDraft:
             self.stands_for[new.uid] = self.merge(key, sure, verdict)
         elif cause in ("conflict", "update"):
             for old in sure:
-                self.end(old.key, key, cause, verdict.why, ended(new, old))
+                self.end(old.key, key, cause, verdict.why, planned_end(new, old))
         left = [old for old in olds if old.key not in self.gone]
         if left:
             self.propose(new, key, left, cause, verdict)
@@ -376,8 +376,11 @@ def is_earlier(new: PlannedFact, old: KnownFact) -> bool:
     return new.said_at is not None and old.said_at is not None and new.said_at < old.said_at
 
 
-def ended(new: PlannedFact, old: KnownFact) -> datetime | None:
-    """Return when the old fact stopped being true: when the new one began to be, as far as that is known."""
+def planned_end(new: PlannedFact, old: KnownFact) -> datetime | None:
+    """Return when the old fact stopped being true: when the new one began to be, as far as that is known.
+
+    The new one was not said before the old, else a person is asked, who may settle it by `store.facts.reviews.settled_end`.
+    """
     since = new.valid_from or new.said_at
     began = old.valid_from or old.said_at
     return since if since is None or began is None or since >= began else new.said_at

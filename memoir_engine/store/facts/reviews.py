@@ -409,13 +409,16 @@ def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, fr
             rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, "merged", free, None, reason))
     else:
         for number in proposal.old_ids:
-            ended = _end_of_validity(new, by_number[number], action.at)
+            ended = settled_end(new, by_number[number], action.at)
             state = FactState(OUTDATED, proposal.cause, proposal.new_id, ended, reason)
             rows.set_state(tx, action, "fact.outdated", number, state)
 
 
-def _end_of_validity(new: Any, old: Any, at: datetime) -> datetime:
-    """Return when the old fact stopped being true: the new one began or was said, else now; never before the old was said."""
+def settled_end(new: Any, old: Any, at: datetime) -> datetime:
+    """Return when the old fact stopped being true: the new one began or was said, else `at`; never before the old was said.
+
+    at: when a person settles it. Unlike in a plan (`planned_end` of consolidation) the new one may have been said first.
+    """
     began = old.valid_from or old.said_at
     times = [time for time in (new.valid_from, new.said_at) if time is not None]
     if began is None or not times:
