@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from memoir_engine.facts.view import FactsView
     from memoir_engine.ingest.helper_view import AsyncHelpers
     from memoir_engine.ingest.view import SourcesView
-    from memoir_engine.query.pipeline import Moment, PerPath
+    from memoir_engine.query.pipeline import AsOf, PerPath
     from memoir_engine.query.tree_view import TreeView
     from memoir_engine.review.split import AsyncReview
     from memoir_engine.runtime.engine import Engine
@@ -159,7 +159,7 @@ class Face:
     def warm_up(self) -> None:
         """Load in the background what the first question would otherwise wait for."""
         self._engine.client.warm_up()
-        self._engine.keeper.later()
+        self._engine.refresher.later()
 
     def close(self) -> None:
         """End pools, index handles and, with the last open memory, the background loop. Waits for runs that are under way."""
@@ -282,7 +282,7 @@ class AsyncMemory(Face):
         after: str | None = None,
         sources: Sequence[int] | None = None,
         safety_net: int = 0,
-        as_of: Moment | None = None,
+        as_of: AsOf | None = None,
         on_event: OnEvent | None = None,
     ) -> QueryResult:
         """Walk the tree with a question and answer from what stands in its leaves (MEMOIR 6.3).

@@ -31,7 +31,7 @@ from memoir_engine.prompts import facts
 from memoir_engine.prompts.facts import FRAME_TOKENS, CutMessage, ExtractedFact, ExtractRequest, RelatableFact
 from memoir_engine.runtime.chunking import chunk_conversation
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.model import Ask, Asking
+from memoir_engine.runtime.model import Ask, RunModel
 from memoir_engine.text.attributes import fold_statement, is_same, subject_key, words
 from memoir_engine.text.messages import Message
 from memoir_engine.text.spans import find_quote
@@ -288,7 +288,7 @@ async def run_extraction(
         )
     )
     shown = utterances(messages)
-    ask = Asking(engine, run, RememberingCancelled)
+    ask = RunModel(engine, run, RememberingCancelled)
     behind = await _last_cut(engine, extraction.conversation, before) if before else ()
     source = ExtractionInput(shown, conversation.cuts, user or "the user", config.zone, utterances(behind), extraction.untimed)
     cutting_warnings = len(extraction.warnings)

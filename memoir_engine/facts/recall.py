@@ -27,7 +27,7 @@ from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import facts
 from memoir_engine.text.attributes import subject_key
 
-Moment = int | datetime
+SeqOrTime = int | datetime
 BROAD = 4
 FAR_ENOUGH = 1_000  # facts searched for one that weighs more than nearer ones that have decayed
 STATUSES = ("active", "outdated")
@@ -55,7 +55,7 @@ class RecallOptions:
     user_id: str | None = None
     limit: int = 10
     include_outdated: bool = True
-    as_of: Moment | None = None
+    as_of: SeqOrTime | None = None
     valid_at: datetime | str | None = None
     _: KW_ONLY
     status: str | None = None
@@ -111,7 +111,7 @@ class FactSearch:
     index: VectorIndex
     vector: Vectors
     matching: FactFilter
-    as_of: Moment | None
+    as_of: SeqOrTime | None
 
     async def best(self, limit: int) -> dict[int, RecalledFact]:
         """Return the best-scored facts by number, best first. What was not searched scores at most the last cosine."""

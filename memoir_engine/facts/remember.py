@@ -23,7 +23,7 @@ from memoir_engine.facts.extraction import Extraction, IndexedMessage, as_memori
 from memoir_engine.runtime import access
 from memoir_engine.runtime import messages as arguments
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.model import Asking
+from memoir_engine.runtime.model import RunModel
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.conversations.messages import as_message, find, of_session, subject_of
@@ -210,7 +210,7 @@ async def store(
     cut_at = {cut.id: at for at, cut in enumerate(conversation.cuts)}
     material = ConsolidationInput(extraction.merged.facts, extraction.links, shown, engine.resolved.config.zone, cut_at)
     signature, most = engine.signature(run.actor), engine.resolved.config.session.max_messages
-    ask = Asking(engine, run, RememberingCancelled)
+    ask = RunModel(engine, run, RememberingCancelled)
     for _ in range(PLANS):
         known, stored = await known_facts(material, owner_key(user), engine.nearness, run, seen)
         if stored.whole is not None:

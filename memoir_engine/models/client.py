@@ -58,7 +58,7 @@ OUTPUT_RETRIES = 2  # further answers asked for when one does not fit the schema
 
 
 @dataclass(frozen=True)
-class Reply:
+class ModelReply:
     """An answer with what it took. Sums run over all attempts of this ask.
 
     value: the checked answer; None only for a per-item prompt whose reply does not fit as a whole.
@@ -133,7 +133,7 @@ class ModelClient:
         thread.start()
         return thread
 
-    async def ask(self, prompt: Prompt, run: Run, *, seed_reply: Paid | None = None, reuse: bool = True) -> Reply:
+    async def ask(self, prompt: Prompt, run: Run, *, seed_reply: Paid | None = None, reuse: bool = True) -> ModelReply:
         """Return the answer to one prompt, asked again with the problem where a reply does not fit.
 
         seed_reply: a paid answer already at hand, used instead of a search for one. reuse=False searches for none, to ask again
@@ -154,11 +154,11 @@ class ModelClient:
                 messages = [*messages, *_correction(prompt, answer)]
         raise ModelReplyInvalid(model=self.choice.named, problem=answer.problem)
 
-    async def repeat(self, prompt: Prompt, run: Run) -> Reply | None:
+    async def repeat(self, prompt: Prompt, run: Run) -> ModelReply | None:
         """Return the answer that was paid for before, at no cost; None where there is none that fits. No model is asked."""
         return await self._repeat(prompt, run, fingerprint(prompt, self.choice, self._shown_params()), None)
 
-    async def _repeat(self, prompt: Prompt, run: Run, mark: str, seed_reply: Paid | None) -> Reply | None:
+    async def _repeat(self, prompt: Prompt, run: Run, mark: str, seed_reply: Paid | None) -> ModelReply | None:
         paid = seed_reply or await run.ledger.paid(mark)
         if paid is None:
             return None
@@ -293,10 +293,10 @@ class PromptCalls(RecordedCalls):
 
         return self.attempt(measure, send, judge)
 
-    def reply(self, value: BaseModel | None, data: dict[str, Any], *, deterministic: bool) -> Reply:
+    def reply(self, value: BaseModel | None, data: dict[str, Any], *, deterministic: bool) -> ModelReply:
         rows = [row for _, row in self.written]
         last_id, last = self.written[-1]
-        return Reply(
+        return ModelReply(
             value=value,
             data=data,
             call_id=last_id,

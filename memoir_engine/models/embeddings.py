@@ -59,7 +59,7 @@ OWN_EMBEDDERS: Registry[Callable[[], Embedder]] = Registry("own_embedder", {OFFL
 
 
 @dataclass(frozen=True)
-class Batch:
+class EmbeddingBatch:
     """Texts embedded by one request. dims: asked for, None leaves it to the model."""
 
     texts: Sequence[str]
@@ -142,16 +142,16 @@ def _unit_vectors(rows: NDArray[np.float64]) -> Vectors:
 PARTS = ("id", "dim", "lexical", "embed", "close")
 
 
-def plugged(name: str, made: Any) -> Embedder:
+def plugin_embedder(name: str, made: Any) -> Embedder:
     """Make the embedder registered under `name`. Raises InvalidSetting naming what it lacks."""
     lacking = [part for part in PARTS if not hasattr(made, part)]
     if lacking:
         problem = f"what its factory makes has no {', '.join(lacking)}"
         raise InvalidSetting(name="embedder", value=name, problem=problem, advice="docs/plug-ins.md shows what an embedder has.")
-    return Plugged(name, made)
+    return PluginEmbedder(name, made)
 
 
-class Plugged:
+class PluginEmbedder:
     def __init__(self, name: str, made: Embedder) -> None:
         self._name = name
         self._made = made
@@ -275,7 +275,7 @@ class ServerEmbedder:
     async def _asked(self, texts: Sequence[str], run: Run) -> Vectors:
         """Embed one batch, retrying transient failures."""
         seat, calls = await self._seat(), RecordedCalls(run, self.config, self.choice, self.secrets, self.sleep)
-        batch, is_free = Batch(texts, self._asked_dims()), self.choice.provider in ("ollama", "lmstudio")
+        batch, is_free = EmbeddingBatch(texts, self._asked_dims()), self.choice.provider in ("ollama", "lmstudio")
         mark, sent = batch.fingerprint(self.choice), {"texts": len(texts)} | ({"dimensions": batch.dims} if batch.dims else {})
 
         async def attempt(number: int) -> Vectors | Failure:
@@ -326,7 +326,7 @@ def open_embedder(config: MemoirConfig, secrets: Secrets, *, sleep: Sleep = asyn
     """
     named = config.embedder or AUTO
     if named in EMBEDDERS and named not in (AUTO, OFFLINE):
-        return plugged(named, EMBEDDERS.get(named)(config))
+        return plugin_embedder(named, EMBEDDERS.get(named)(config))
     choice = choose_embedding(config, secrets)
     if choice is None:
         # `auto` without a key still has to open with TIMEM's EMBEDDING_MODEL_DIMS set

@@ -29,7 +29,7 @@ from memoir_engine.core.results.review import (
 from memoir_engine.review import item, order
 from memoir_engine.review.item import outcome_of
 from memoir_engine.review.order import CODES, QueueFilter, QueueItem, read_fact_cursor, read_fact_key, read_key
-from memoir_engine.review.queue_cache import WaitingList
+from memoir_engine.review.queue_cache import QueueCache
 from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import View
@@ -163,7 +163,7 @@ class Reviews(FactReviews):
         for portion in _portions_of(_steps(steps)):
             outcomes += self._engine.db.write(partial(self._do, steps=portion), operation="the review")
         if any(outcome.outcome == "done" for outcome in outcomes):
-            self._engine.keeper.later()
+            self._engine.refresher.later()
         return tuple(outcomes)
 
     def preview_steps(self, steps: Sequence[ReviewStep]) -> StepsPreview:
@@ -200,7 +200,7 @@ class Reviews(FactReviews):
             lambda tx: filing_reviews.perform(tx, decision, overrides=True, **signature),
             operation=f"the review of {key}",
         )
-        engine.keeper.later()
+        engine.refresher.later()
         return done
 
     def _do(self, tx: Tx, steps: Sequence[ReviewStep]) -> list[StepOutcome]:
@@ -226,7 +226,7 @@ class Reviews(FactReviews):
         return StepOutcome(step.step_id, step.key, "done", action_id=step.step_id)
 
     def _waiting(self, percent: float = SAMPLE_PERCENT, seed: int = 0) -> tuple[QueueItem, ...]:
-        return self._engine.cache_of(WaitingList).weighed(self._engine.db, order.SampleRule(percent, seed))
+        return self._engine.cache_of(QueueCache).weighed(self._engine.db, order.SampleRule(percent, seed))
 
 
 def _is_of_fact(step: ReviewStep) -> bool:

@@ -55,7 +55,7 @@ class JobsView(View):
     def list(self, limit: int = 20, verbs: Sequence[str] | None = None) -> tuple[RunView, ...]:
         """List runs, newest first; those whose process has died are interrupted by now."""
         most, named = validation.limit(limit), None if verbs is None else validation.texts("verbs", verbs)
-        self._engine.bury_the_dead()
+        self._engine.expire_dead_runs()
         return self._read(lambda tx: runs.recent(tx, limit=most, verbs=named, user=runs_of(self._actor)))
 
     def cancel(self, run_id: str) -> bool:
@@ -86,7 +86,7 @@ class JobsView(View):
         self._engine.runner.wait(validation.run(run_id), patience)
         while (view := self.get(run_id)).status in runs.AT_WORK and (left := until - monotonic()) > 0:
             sleep(min(POLL_S, left))
-            self._engine.bury_the_dead()  # a process that shows no life any more ends nothing
+            self._engine.expire_dead_runs()  # a process that shows no life any more ends nothing
         return view
 
     def resume(self, run_id: str) -> str:
@@ -94,7 +94,7 @@ class JobsView(View):
 
         Raises RunNotResumable (E213) saying why not, and what to do instead; NotAllowed for the run of another.
         """
-        self._engine.bury_the_dead()
+        self._engine.expire_dead_runs()
         view = self.get(run_id)
         needs_owner(self._actor, view.actor, "resume what another has begun")
         kind = verb_type(view.verb)

@@ -13,7 +13,7 @@ from memoir_engine.core.errors import CostCapReached, CostUnknown, MemoirError, 
 from memoir_engine.core.errors.system import FALLEN_BACK, UNAVAILABLE
 from memoir_engine.core.events import Warned
 from memoir_engine.core.run import Run
-from memoir_engine.models.client import ModelClient, Reply
+from memoir_engine.models.client import ModelClient, ModelReply
 from memoir_engine.models.providers import CostCap
 from memoir_engine.prompts import Prompt
 from memoir_engine.runtime.engine import Engine
@@ -22,10 +22,10 @@ from memoir_engine.runtime.engine import Engine
 class Ask(Protocol):
     """Ask the model of a run; `reuse=False` when the same prompt was just answered wrongly."""
 
-    def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Awaitable[Reply]: ...
+    def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Awaitable[ModelReply]: ...
 
 
-class Asking:
+class RunModel:
     """The model as one run sees it: capped, and stopped when somebody cancels. client: asked in place of the configured one."""
 
     def __init__(self, engine: Engine, run: Run, stopped: Callable[[], MemoirError], client: ModelClient | None = None) -> None:
@@ -36,7 +36,7 @@ class Asking:
         self._client = client or engine.client
         self._cap = CostCap(engine.resolved.config.max_cost)
 
-    async def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Reply:
+    async def __call__(self, prompt: Prompt, *, reuse: bool = True) -> ModelReply:
         """Ask the configured model; its fallback, where there is one, once it is unavailable (MEMOIR 7.4)."""
         if self._run.cancellation.asked:
             raise self._stopped()

@@ -321,9 +321,9 @@ class Runner:
         for running in list(self._running.values()):
             running.run.emit(DatabaseRetried(operation, attempt, wait_s))
 
-    def carry(self, run_id: str, unit: Unit) -> None:
+    def defer(self, run_id: str, unit: Unit) -> None:
         """Have it written with the next call of a run under way here, or at its end."""
-        self._running[run_id].recorder.carry(unit)
+        self._running[run_id].recorder.defer(unit)
 
     async def flush(self, run_id: str) -> None:
         """Write now what the next call would carry."""

@@ -50,7 +50,7 @@ async def reindex(engine: Engine, run: Run) -> Reindexed:
     """Rebuild the words first, so that they can be searched whatever happens to the vectors."""
     began = run.clock.tick_ms()
     run.emit(Reindexing("passages", 0, 0))
-    await asyncio.to_thread(engine.keeper.cut_missing)
+    await asyncio.to_thread(engine.refresher.cut_missing)
     total = await engine.db.aread(passages.count)
     run.emit(Reindexing("passages", total, total))
     run.check(QueryCancelled)
@@ -58,8 +58,8 @@ async def reindex(engine: Engine, run: Run) -> Reindexed:
     run.emit(Reindexing("words", total, total))
     embedded, problem = 0, None
     if engine.resolved.config.vector_store != OFF:
-        engine.vectoring.forget()
-        embedded = await engine.vectoring.catch_up(
+        engine.backfill.forget()
+        embedded = await engine.backfill.catch_up(
             WORKSPACE, run, progress=lambda count: run.emit(Reindexing("vectors", count, total))
         )
         problem = await asyncio.to_thread(_fill_vectors, engine)
@@ -73,7 +73,7 @@ async def reindex(engine: Engine, run: Run) -> Reindexed:
 def _rebuild_words(engine: Engine) -> None:
     engine.passages.clear()
     engine.lexical.clear()
-    engine.keeper.catch_up()
+    engine.refresher.catch_up()
     engine.passages.catch_up()
 
 

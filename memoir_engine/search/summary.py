@@ -20,7 +20,7 @@ from memoir_engine.models.client import ModelClient
 from memoir_engine.prompts import summarise
 from memoir_engine.prompts.summarise import SourceKind
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.model import Asking
+from memoir_engine.runtime.model import RunModel
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import run_verb, verb
 from memoir_engine.store import ingestion
@@ -117,7 +117,7 @@ def summary_verb(
         if settings.summarizer is not None:
             return await _summarise_by(settings.summarizer, target.text)
         try:
-            return await _summarise_target(engine, target, settings.max_chars, Asking(engine, run, QueryCancelled, client))
+            return await _summarise_target(engine, target, settings.max_chars, RunModel(engine, run, QueryCancelled, client))
         finally:
             if client is not None:
                 await client.close()
@@ -130,7 +130,7 @@ def summary_verb(
     return Verb(NAME, request, target.subject, work, QueryCancelled, record, listeners=listeners, recorded=asks_model)
 
 
-async def _summarise_target(engine: Engine, target: SummaryTarget, max_chars: int, ask: Asking) -> str:
+async def _summarise_target(engine: Engine, target: SummaryTarget, max_chars: int, ask: RunModel) -> str:
     """Summarise in parts while the text is too long for one call, then as a whole."""
     text, summaries = target.text, 0
     cap = engine.resolved.config.max_token_budget // 2  # the instructions, the frame and the answer need room, too
@@ -158,7 +158,7 @@ async def _summarise_target(engine: Engine, target: SummaryTarget, max_chars: in
     return whole
 
 
-async def _ask_all(ask: Asking, prompts: Sequence[summarise.SummaryRequest]) -> list[str]:
+async def _ask_all(ask: RunModel, prompts: Sequence[summarise.SummaryRequest]) -> list[str]:
     try:
         async with asyncio.TaskGroup() as group:
             calls = [group.create_task(ask(summarise.build(prompt), reuse=False)) for prompt in prompts]

@@ -173,8 +173,8 @@ def search_by_words(engine: Engine, actor: Actor, options: SearchOptions) -> lis
     if engine.resolved.config.vector_store != OFF:
         return None
     query, search_filter = options.checked()
-    engine.loop.may_wait("search")
-    engine.keeper.cut_missing()
+    engine.loop.require_loop("search")
+    engine.refresher.cut_missing()
     return PassageSearch(engine, finder_key(actor.user), query, search_filter).by_words()
 
 
@@ -192,8 +192,8 @@ def searchable(engine: Engine, actor: Actor) -> Searchable:
 
 async def search(engine: Engine, actor: Actor, query: SearchQuery, search_filter: SearchFilter, run: Run) -> list[SearchResult]:
     """Search by words and vectors; embed what has no vector first. By words alone where the vectors cannot be had."""
-    if not engine.keeper.all_cut:
-        await asyncio.to_thread(engine.keeper.cut_missing)
+    if not engine.refresher.all_cut:
+        await asyncio.to_thread(engine.refresher.cut_missing)
     passages = PassageSearch(engine, finder_key(actor.user), query, search_filter)
     if engine.resolved.config.vector_store == OFF:
         return await asyncio.to_thread(passages.by_words)
@@ -201,7 +201,7 @@ async def search(engine: Engine, actor: Actor, query: SearchQuery, search_filter
     vector: Vectors | None = None
     health = Health(True)
     try:  # the passages need their vectors first
-        embedded = [await engine.vectoring.stands(key, run, seq) for key in dict.fromkeys((WORKSPACE, passages.owner))]
+        embedded = [await engine.backfill.stands(key, run, seq) for key in dict.fromkeys((WORKSPACE, passages.owner))]
         (vector, *_) = await engine.embedder.embed([query.query], run)
         seq = max(seq, *embedded)
     except (ModelError, CostCapReached, CostUnknown) as failed:
