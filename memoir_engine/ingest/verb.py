@@ -169,8 +169,10 @@ async def _ingest(ingestion: Ingestion) -> IngestResult:
         run.emit(Warned("file", warning))
     helper = await _settled_helper(engine, upload)
     generates = engine.resolved.config.auto_source_identification or upload.regenerate
-    if helper is None and not generates and await _existing(ingestion) is None:
-        return _wait_for_helper(ingestion, document)
+    if helper is None and not generates:
+        stored = await engine.db.aread(_same_bytes(ingestion))
+        if stored is None or stored.status != "filed":
+            return _wait_for_helper(ingestion, document)
     async with engine.planning(run, upload.name, _same_bytes(ingestion)) as turn:
         same = turn.seen
         filed = same is not None and same.status == "filed"
@@ -276,12 +278,6 @@ def _source_of(ingestion: Ingestion, document: Document) -> NewSource:
         owner=ingestion.actor.user,
         replaces=ingestion.upload.replaces,
     )
-
-
-async def _existing(ingestion: Ingestion) -> Source | None:
-    """Return the source that is filed with these bytes."""
-    stored = await ingestion.engine.db.aread(_same_bytes(ingestion))
-    return stored if stored is not None and stored.status == "filed" else None
 
 
 def _same_bytes(ingestion: Ingestion) -> Callable[[Tx], Source | None]:

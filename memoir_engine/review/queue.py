@@ -160,7 +160,9 @@ class Reviews(FactReviews):
         """
         needs_auditor(self._actor, "review")
         outcomes: list[StepOutcome] = []
-        for portion in _portions_of(_steps(steps)):
+        # filings and facts in transactions of their own, so that none takes the locks of both
+        alike = [tuple(group) for _, group in groupby(_steps(steps), key=_is_of_fact)]
+        for portion in (group[at : at + TOGETHER] for group in alike for at in range(0, len(group), TOGETHER)):
             outcomes += self._engine.db.write(partial(self._do, steps=portion), operation="the review")
         if any(outcome.outcome == "done" for outcome in outcomes):
             self._engine.refresher.later()
@@ -271,12 +273,6 @@ def _filing_decision(step: ReviewStep) -> ReviewDecision:
     category = validation.category(step.category_id) if step.verdict == "refile" else None
     reason = None if step.reason is None else validation.text("reason", step.reason)
     return ReviewDecision(*key, step.verdict, category, reason, step.seen)
-
-
-def _portions_of(steps: Sequence[ReviewStep]) -> list[Sequence[ReviewStep]]:
-    """Split the steps into transactions: filings and facts apart, so that none takes the locks of both."""
-    alike = [tuple(group) for _, group in groupby(steps, key=_is_of_fact)]
-    return [group[at : at + TOGETHER] for group in alike for at in range(0, len(group), TOGETHER)]
 
 
 def _steps(value: object) -> tuple[ReviewStep, ...]:
