@@ -266,11 +266,10 @@ class ModelClient:
     def _import_all(self) -> None:
         import pydantic_ai.direct
 
-        if self.is_offline:
-            return
-        import pydantic_ai.models.openai  # noqa: F401
+        if not self.is_offline:
+            import pydantic_ai.models.openai  # noqa: F401
 
-        quiet_litellm()
+            quiet_litellm()
 
 
 @dataclass
