@@ -325,7 +325,7 @@ def open_embedder(config: MemoirConfig, secrets: Secrets, *, sleep: Sleep = asyn
     Contacts nobody. Raises InvalidSetting naming `embedder` or `embedder_dims`.
     """
     named = config.embedder or AUTO
-    if named in EMBEDDERS and named not in (AUTO, OFFLINE):
+    if named not in (AUTO, OFFLINE) and named in EMBEDDERS:  # in this order: EMBEDDERS looks through what is installed
         return plugin_embedder(named, EMBEDDERS.get(named)(config))
     choice = choose_embedding(config, secrets)
     if choice is None:
