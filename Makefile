@@ -27,7 +27,7 @@ run: venv  ## the app on http://localhost:8501 (PORT=… for another)
 demo: venv  ## the app with the sample corpus loaded
 	@MEMOIR_DEMO=1 $(PY) -m streamlit run app.py --server.port $(PORT)
 
-test: venv  ## the tests in some ten minutes: what docs/tests.md calls the quick tier (TESTS=tests/store for a part, JOBS=… workers)
+test: venv  ## the quick tier of the tests, as docs/tests.md has it (TESTS=tests/store for a part, JOBS=… workers)
 	@scripts/chromium $(PY)
 	@$(PY) -m pytest -n $(JOBS) --quick $(TESTS)
 

@@ -32,6 +32,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     try:
         yield {}
     finally:
+        engine.drawn()
         await warming
         await asyncio.to_thread(engine.close)
 

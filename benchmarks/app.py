@@ -32,6 +32,7 @@ READY = """heading => {
 }"""
 MOST_S = 120.0
 POLL_S = 0.02
+COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}  # bytecode is kept between starts, as it is for a user
 LIBRARIES_THAT_CALL_HOME = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "ANONYMIZED_TELEMETRY": "False"}
 
 
@@ -45,7 +46,7 @@ class App:
 def served(data_dir: Path) -> Iterator[App]:
     """Start the app on a free port, without waiting for it to answer."""
     port = _free_port()
-    settings = {"MEMOIR_DATA_DIR": str(data_dir), "MEMOIR_MODEL": "offline"} | LIBRARIES_THAT_CALL_HOME
+    settings = {"MEMOIR_DATA_DIR": str(data_dir), "MEMOIR_MODEL": "offline"} | COMPILED | LIBRARIES_THAT_CALL_HOME
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless", "true"]
     started = time.perf_counter()
     quiet = subprocess.DEVNULL

@@ -185,7 +185,7 @@ def _nearest(many: int, questions: int) -> Iterator[dict[str, Any]]:
     rows, asked = _units(chance, many), _units(chance, questions)
     truth = [set(np.argsort(-(rows.astype(np.float64) @ one))[:10].tolist()) for one in asked.astype(np.float64)]
     index = ExactVectors(DIM)
-    index.take_in(range(many), rows, (), seq=1)
+    index.apply_changes(range(many), rows, (), seq=1)
     ours = yield from _top(
         f"ExactVectors: ten of {many:,}", lambda one: [near.key for near in index.top(one, 10)], asked, truth, True
     )

@@ -39,9 +39,10 @@ def error_lines() -> Iterator[str]:
 
 
 def event_lines() -> Iterator[str]:
-    yield from ("# Events", "", f"{WRITTEN}", "")
-    yield "One stream serves the log, progress and the pages. An event is a fact with numbers;"
-    yield "prompts and replies are in the ledger."
+    yield from ("# Run events", "", f"{WRITTEN}", "")
+    yield "They say how far a run is: one stream for the log, progress and the pages, of names and numbers;"
+    yield "prompts and replies are in the ledger. Audit events are another thing: they say what was changed, and are"
+    yield "the chain that `memory.audit` reads and verifies; their kinds are in `memoir_engine/store/events`."
     yield from ("", "| event | fields | meaning |", "|---|---|---|")
     for name, kind in _classes(events, events.Event):
         fields = ", ".join(f"`{field}`" for field in inspect.get_annotations(kind))

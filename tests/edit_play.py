@@ -151,7 +151,7 @@ class Play:
         asked = reviews.ReviewDecision(item.chunk_id, item.filed_seq, verdict)
 
         def judge(tx: Tx) -> Action:
-            return reviews.perform(tx, reviews.as_it_stands(tx, asked), actor="Mia", clock=clock, action_id=action_id)
+            return reviews.perform(tx, asked, actor="Mia", clock=clock, action_id=action_id, overrides=True)
 
         try:
             return self.store.db.write(judge).action_id

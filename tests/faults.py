@@ -51,8 +51,8 @@ class Fault:
 @contextmanager
 def failing(memory: Memory, at: int, *, caches: bool = False) -> Iterator[Fault]:
     fault = Fault(at, caches)
-    db, keeper = memory._async._engine.db, memory._async._engine.keeper
-    keeper._hurried.set()  # its rounds follow at once
+    db, refresher = memory._async._engine.db, memory._async._engine.refresher
+    refresher._hurried.set()  # its rounds follow at once
     hooks: list[tuple[Any, str, Any]] = []
     for engine in {db._writer, db._reader}:
         hooks.append((engine, "before_cursor_execute", lambda _c, _k, statement, *_: fault.send(statement)))
@@ -61,10 +61,10 @@ def failing(memory: Memory, at: int, *, caches: bool = False) -> Iterator[Fault]
         event.listen(*hook)
     try:
         yield fault
-        if keeper._next is not None:
-            keeper._next.result()  # what it caused is part of it
+        if refresher._next is not None:
+            refresher._next.result()  # what it caused is part of it
     finally:
-        keeper._hurried.clear()
+        refresher._hurried.clear()
         for hook in hooks:
             event.remove(*hook)
 

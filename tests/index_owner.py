@@ -31,7 +31,7 @@ class Owner:
     def change(self, added: dict[int, int], removed: set[int] = frozenset()) -> None:
         """added: key → row."""
         self.changes.append((added, removed))
-        self.exact.take_in(list(added), ROWS[list(added.values())], removed, len(self.changes))
+        self.exact.apply_changes(list(added), ROWS[list(added.values())], removed, len(self.changes))
 
     def feed(self, index: VectorIndex) -> None:
         before = index.high_water
@@ -41,7 +41,7 @@ class Owner:
             held = {key: row for key, row in held.items() if key not in removed} | added
             gone |= removed
         if len(self.changes) > before:
-            assert index.take_in(list(held), ROWS[list(held.values())], gone - held.keys(), len(self.changes), since=before)
+            assert index.apply_changes(list(held), ROWS[list(held.values())], gone - held.keys(), len(self.changes), since=before)
 
     def ask(self, index: VectorIndex, k: int = 10, **options) -> list:
         """Feed and ask; repeat once if the index was found damaged only then."""

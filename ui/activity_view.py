@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Action, Change, Memory, UndoPreview
-from ui import activity_filters, figures, frame, problems, state, viewer, wording_events
+from ui import activity_filters, event_words, figures, frame, problems, state, viewer
 from ui import wording_activity as texts
 from ui.escape import md_escape
 
@@ -44,7 +44,7 @@ def _pages(found: tuple[Action, ...]) -> None:
 def _row(action: Action) -> None:
     with st.container(border=True, key=f"act-row-{action.action_id}", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f"**{md_escape(action.says)}**", width="content")
+            st.markdown(f"**{md_escape(event_words.action(action))}**", width="content")
             st.markdown(f":gray[{md_escape(action.actor)} · {figures.stamp(action.at)}]", width="content")
             if action.undone_by:
                 st.badge(texts.UNDONE, color="orange", icon=":material/undo:")
@@ -60,12 +60,11 @@ def _row(action: Action) -> None:
 
 
 def _line(change: Change) -> str:
-    return f":small[{md_escape(figures.one_line(wording_events.says(change), 200))}{_before_after(change)}]"
+    return f":small[{md_escape(figures.one_line(event_words.change(change), 200))}{_before_after(change)}]"
 
 
 def _before_after(change: Change) -> str:
-    before = md_escape(figures.one_line(change.before or "", 160))
-    after = md_escape(figures.one_line(change.after or "", 160))
+    before, after = (md_escape(figures.one_line(text, 160)) for text in event_words.before_after(change))
     if not after:
         return f" :gray[{before} → –]" if before else ""
     return f" :gray[{before} →] **{after}**" if before else f" :gray[→] **{after}**"
@@ -77,7 +76,7 @@ def _before_after(change: Change) -> str:
 def one(memory: Memory, action_id: str) -> None:
     with frame.found("activity", texts.TITLE):
         action = memory.audit.action(action_id)
-    with frame.head("activity", md_escape(action.says)):
+    with frame.head("activity", md_escape(event_words.action(action))):
         if action.undone_by:
             st.badge(texts.UNDONE, color="orange", icon=":material/undo:")
         st.space("stretch")
@@ -161,7 +160,7 @@ def _in_the_way(memory: Memory, preview: UndoPreview) -> None:
     for number in preview.blocked_by[:20]:
         with problems.noted():
             later = memory.audit.action(number)
-            label = f"{md_escape(later.says)} · {md_escape(later.actor)} · {figures.ago(later.at)}"
+            label = f"{md_escape(event_words.action(later))} · {md_escape(later.actor)} · {figures.ago(later.at)}"
             link(label, number, key=f"act-first-{number}")
     if preview.clash and not preview.blocked_by:
         st.caption(texts.UNDO_CLASH.format(clash=md_escape(preview.clash)))

@@ -13,8 +13,10 @@ import threading
 from memoir_engine import MemoirError, Memory, sample_conversations
 
 FIRST = "A few words."
+PATIENCE_S = 10  # where nobody opens a page, the first text is not kept waiting either
 _lock = threading.Lock()
 _held: list[Memory] = []
+_drawn = threading.Event()
 
 
 def memory() -> Memory:
@@ -26,15 +28,24 @@ def memory() -> Memory:
 
 
 def warm() -> None:
-    """Open the memory before the first page; errors are left to that page. MEMOIR_DEMO=1 fills an empty one."""
+    """Open the memory, and load what the first text needs once the first page is drawn: it would take the processor from it.
+
+    Errors are left to that page. MEMOIR_DEMO=1 fills an empty memory.
+    """
     with contextlib.suppress(MemoirError):
         opened = memory()
-        opened.warm_up()
-        opened.estimate(FIRST)  # loads the tokeniser, for which the first text would wait
         if os.environ.get("MEMOIR_DEMO") == "1" and opened.overview().sources == 0:
             opened.start("load_samples")
             for talk in sample_conversations():
                 opened.start("remember", messages=talk.messages, user_id=talk.user, session_id=talk.session_id)
+        _drawn.wait(PATIENCE_S)
+        opened.warm_up()
+        opened.estimate(FIRST)  # loads the tokeniser
+
+
+def drawn() -> None:
+    """Note that a page is drawn, or that none will be."""
+    _drawn.set()
 
 
 def close() -> None:

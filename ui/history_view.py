@@ -12,7 +12,7 @@ from contextlib import suppress
 import streamlit as st
 
 from memoir_engine import CategoryVersion, Cause, Filing, Memory, ReviewError
-from ui import figures, frame, state
+from ui import event_words, figures, frame, state
 from ui import wording_history as texts
 
 Row = tuple[Cause, str, str]
@@ -31,31 +31,25 @@ def show(memory: Memory) -> None:
 def category(memory: Memory, category_id: int) -> None:
     """Show every change of a category, newest first."""
     versions = memory.tree.history(category_id)
-    rows = [row for at, one in enumerate(versions) for row in _version(one, versions[at + 1 : at + 2])]
+    said = [event_words.version(now, was) for was, now in zip((None, *versions), versions, strict=False)]
+    rows = [row for at, one in enumerate(versions) for row in _rows(one, said[at], versions[at + 1 : at + 2])]
     _table(memory, texts.HISTORY, texts.HISTORY_ABOUT, rows, f"history-{category_id}")
 
 
 def chunk(memory: Memory, chunk_id: int) -> None:
     """Show every place a chunk has had, newest first."""
     filings = memory.tree.filings(chunk_id)
-    rows = [row for at, one in enumerate(filings) for row in _filing(one, filings[at + 1 : at + 2])]
+    said = [event_words.filing(now, was) for was, now in zip((None, *filings), filings, strict=False)]
+    rows = [row for at, one in enumerate(filings) for row in _rows(one, said[at], filings[at + 1 : at + 2])]
     _table(memory, texts.PLACES, texts.PLACES_ABOUT, rows, f"places-{chunk_id}")
 
 
-def _version(version: CategoryVersion, following: Sequence[CategoryVersion]) -> list[Row]:
-    began = (version.began, version.says, figures.path(version.path))
-    ended = version.ended
-    if ended is None or (following and following[0].from_seq == version.to_seq):
-        return [began]
-    return [began, (ended, texts.ENDED.get(ended.kind, texts.ENDED_OTHERWISE), figures.path(version.path))]
-
-
-def _filing(filing: Filing, following: Sequence[Filing]) -> list[Row]:
-    began = (filing.began, filing.says, figures.path(filing.path))
-    ended = filing.ended
-    if ended is None or (following and following[0].from_seq == filing.to_seq):
-        return [began]
-    return [began, (ended, texts.ENDED.get(ended.kind, texts.ENDED_OTHERWISE), figures.path(filing.path))]
+def _rows(one: CategoryVersion | Filing, says: str, following: Sequence[CategoryVersion | Filing]) -> list[Row]:
+    """Return how it began, and how it ended unless the next one began by that."""
+    path, ended = figures.path(one.path), one.ended
+    if ended is None or (following and following[0].from_seq == one.to_seq):
+        return [(one.began, says, path)]
+    return [(one.began, says, path), (ended, texts.ENDED.get(ended.kind, texts.ENDED_OTHERWISE), path)]
 
 
 def _table(memory: Memory, title: str, about: str, rows: list[Row], key: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import frame, problems, viewer, wording
+from ui import engine, frame, problems, viewer, wording
 
 HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "pages"
@@ -58,4 +58,7 @@ memory = guard()
 frame.foot(memory)
 viewer.foot(memory)
 frame.offline_banner(memory)
-chosen.run()
+try:
+    chosen.run()
+finally:
+    engine.drawn()

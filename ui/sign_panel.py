@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from memoir_engine import Memory, SignOff
-from ui import figures, problems, report_buttons, viewer
+from ui import event_words, figures, problems, report_buttons, viewer
 from ui import wording_activity as texts
 from ui.escape import md_escape
 
@@ -58,7 +58,7 @@ def _ended(one: SignOff) -> None:
     elif one.ended_by is not None:
         form = texts.VOID_SINCE if one.state == "void" else texts.WITHDRAWN
         by = one.ended_by
-        label = form.format(who=md_escape(by.actor), what=md_escape(by.says or by.verb), when=figures.stamp(by.at))
+        label = form.format(who=md_escape(by.actor), what=md_escape(event_words.action(by)), when=figures.stamp(by.at))
         st.page_link("../pages/activity.py", label=label, icon=texts.ICONS[one.state], query_params={"action": by.action_id})
 
 

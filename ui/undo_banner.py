@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Action, Change, MemoirError, Memory
-from ui import edit_effect, problems, state, wording_events
+from ui import edit_effect, event_words, problems, state
 from ui import wording_edit as texts
 from ui.escape import md_escape
 
@@ -80,7 +80,7 @@ def _fact(memory: Memory) -> str | None:
 
 
 def _told(action: Action, about: str | None) -> str:
-    done = wording_events.done(action)
+    done = event_words.outcome(action)
     if done is None:
         return texts.DONE.format(what=_what(action))
     return texts.DONE_TO.format(what=done, about=about) if about else f"{done}."
@@ -90,10 +90,9 @@ def _what(action: Action) -> str:
     """Summarise the action: its kind and the first things it did."""
     did = "; ".join(_did(one) for one in action.changes[:SHOWN])
     more = " …" if len(action.changes) > SHOWN else ""
-    return (did or action.says or action.verb) + more
+    return (did or event_words.action(action)) + more
 
 
 def _did(change: Change) -> str:
-    names = [name for name in (change.before, change.after) if name]
-    says = wording_events.says(change)
-    return f"{says}: {' → '.join(names)}" if names else says
+    names, sentence = [name for name in event_words.before_after(change) if name], event_words.change(change)
+    return f"{sentence}: {' → '.join(names)}" if names else sentence

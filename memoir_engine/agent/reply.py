@@ -19,12 +19,12 @@ from concurrent.futures import CancelledError
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from memoir_engine.agent.tools import OWN, LookupMemory, Lookups, Showing, something
+from memoir_engine.agent.tools import OWN, LookupMemory, Lookups, ShownItems, something
 from memoir_engine.core import validation
-from memoir_engine.core.errors import CostCapReached, CostUnknown, MemoirError, QueryCancelled
+from memoir_engine.core.errors import MemoirError, QueryCancelled
 from memoir_engine.core.results import MessageRecord, Reply
 from memoir_engine.core.run import Actor, Listener, Run
-from memoir_engine.models.providers import cost
+from memoir_engine.models.providers import CostCap
 from memoir_engine.models.tokens import window_of
 from memoir_engine.prompts import chat
 from memoir_engine.runtime import messages
@@ -65,7 +65,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Talk:
+class ReplyOptions:
     """Options of an agent's replies. tools: of the caller; lookups: whether it may look in the memory by itself.
 
     earlier: whether it finds what was said in other conversations of the person, too. Else it has no tools of its own while there
@@ -78,7 +78,7 @@ class Talk:
     lookups: bool = True
     earlier: bool = True
 
-    def checked(self) -> Talk:
+    def checked(self) -> ReplyOptions:
         """Raises InvalidSetting."""
         validation.whole("max_tool_calls", self.max_tool_calls, least=0)
         if self.max_tool_calls > MOST_CALLS:
@@ -118,7 +118,7 @@ class ReplyTurn:
 
     text: str
     session_id: str
-    talk: Talk
+    options: ReplyOptions
     words: RestartableStream | None = None
     warnings: list[str] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
@@ -137,7 +137,7 @@ def reply_verb(
         validation.refuse("text", turn.text, "it is empty", "Say something.")
     if len(turn.text) > MOST_CHARS:
         validation.refuse("text", "…", f"it is {len(turn.text)} characters long", f"Shorten it to {MOST_CHARS} characters.")
-    session_id, talk = messages.session(turn.session_id), turn.talk.checked()
+    session_id, options = messages.session(turn.session_id), turn.options.checked()
 
     async def work(run: Run) -> Reply:
         return await _reply(engine, actor, run, turn, memory)
@@ -148,16 +148,16 @@ def reply_verb(
         counts = {"tool_calls": reply.tool_calls, "limited": reply.limited, "warnings": len(reply.warnings)}
         return {**counts, "messages": [message.n for message in reply.messages], "shown": shown}
 
-    request = {"text": turn.text, "session_id": session_id, "max_tool_calls": talk.max_tool_calls}
+    request = {"text": turn.text, "session_id": session_id, "max_tool_calls": options.max_tool_calls}
     return Verb("reply", request, None, work, QueryCancelled, record, listeners=listeners)
 
 
 async def _reply(engine: Engine, actor: Actor, run: Run, turn: ReplyTurn, memory: LookupMemory) -> Reply:
-    began, showing = run.clock.tick_ms(), Showing()
+    began, shown = run.clock.tick_ms(), ShownItems()
     question = Message("human", turn.text, f"{run.id}-0")  # no time of its own: the turn has the chain's
     history = await _history(engine, actor, turn)
     try:
-        turned = await _converse(engine, actor, run, turn, memory, history, showing)
+        turned = await _converse(engine, actor, run, turn, memory, history, shown)
     except asyncio.CancelledError:
         streamed = "".join(turn.pieces)
         stopped = Message("ai", streamed, f"{run.id}-1", rest={"response_metadata": {"finish_reason": "stopped"}})
@@ -175,7 +175,7 @@ async def _reply(engine: Engine, actor: Actor, run: Run, turn: ReplyTurn, memory
         run_id=run.id,
         tool_calls=sum(message.kind == "tool" for message in turned.messages),
         limited=turned.limited,
-        shown=showing.all,
+        shown=shown.all,
         warnings=tuple(turn.warnings),
         model=turned.model,
         latency_ms=round(run.clock.tick_ms() - began, 3),
@@ -189,14 +189,14 @@ async def _converse(
     turn: ReplyTurn,
     memory: LookupMemory,
     history: Sequence[Message],
-    showing: Showing,
+    shown: ShownItems,
 ) -> Turned:
     from memoir_engine.models.agents import converse
 
-    talk, own = turn.talk, list[Callable[..., Any]]()
-    if talk.lookups and (talk.earlier or await something(engine, actor)):
-        own = Lookups(engine, memory, turn.session_id, showing, earlier=talk.earlier).tools
-        own = own[: talk.max_tool_calls]  # the offline model asks all of them at once
+    options, own = turn.options, list[Callable[..., Any]]()
+    if options.lookups and (options.earlier or await something(engine, actor)):
+        own = Lookups(engine, memory, turn.session_id, shown, earlier=options.earlier).tools
+        own = own[: options.max_tool_calls]  # the offline model asks all of them at once
     turn.pieces.clear()  # of a memory that failed
 
     def heard(piece: str) -> None:
@@ -209,16 +209,16 @@ async def _converse(
         run,
         history,
         turn.text,
-        instructions=chat.instructions(talk.system_prompt),
-        tools=[*own, *talk.tools],
-        max_tool_calls=talk.max_tool_calls,
+        instructions=chat.instructions(options.system_prompt),
+        tools=[*own, *options.tools],
+        max_tool_calls=options.max_tool_calls,
         guard=_guard(engine, run),
         on_text=heard if turn.words is not None else None,
         fallback=engine.fallback,
     )
     turn.warnings.extend(turned.warnings)
     if turned.limited:
-        turn.warnings.append(f"more than {talk.max_tool_calls} tool calls were asked for; the reply goes by those made")
+        turn.warnings.append(f"more than {options.max_tool_calls} tool calls were asked for; the reply goes by those made")
     return turned
 
 
@@ -258,19 +258,12 @@ async def _store(memory: LookupMemory, run: Run, turn: ReplyTurn, messages: Sequ
 def _guard(engine: Engine, run: Run) -> Callable[[str], Awaitable[None]]:
     """Return the check before each request: the run is not cancelled, and the cap on cost will hold."""
 
+    cap = CostCap(engine.resolved.config.max_cost)
+    models = [(client.name, client.choice) for client in (engine.client, engine.fallback) if client is not None]
+
     async def guard(prompt: str) -> None:
         run.check(QueryCancelled)
-        cap = engine.resolved.config.max_cost
-        if cap is None:
-            return
-        likely = 0.0
-        for client in filter(None, (engine.client, engine.fallback)):  # either may answer
-            price = await asyncio.to_thread(cost, client.choice, await asyncio.to_thread(engine.tokens.count, prompt), 0)
-            if price is None:
-                raise CostUnknown(cap=cap, model=client.name)
-            likely = max(likely, price)
-        if run.ledger.spent + likely > cap:
-            raise CostCapReached(spent=run.ledger.spent, likely=likely, cap=cap)
+        cap.check(run, max(await cap.prices(lambda: engine.tokens.count(prompt), *models)))  # either may answer
 
     return guard
 

@@ -26,7 +26,7 @@ from memoir_engine.text.partial_dates import format_date
 MOST_CHARS = 2_000  # of one finding
 
 
-class Showing:
+class ShownItems:
     """Findings of one turn."""
 
     def __init__(self) -> None:
@@ -76,9 +76,9 @@ async def something(engine: Engine, actor: Actor) -> bool:
 class Lookups:
     """The tools of one turn. earlier: whether other conversations of the person are searched, too."""
 
-    def __init__(self, engine: Engine, memory: LookupMemory, session_id: str, showing: Showing, *, earlier: bool = True) -> None:
+    def __init__(self, engine: Engine, memory: LookupMemory, session_id: str, shown: ShownItems, *, earlier: bool = True) -> None:
         self._engine, self._memory, self._session_id = engine, memory, session_id
-        self._showing, self._earlier = showing, earlier
+        self._shown, self._earlier = shown, earlier
 
     @property
     def tools(self) -> list[Callable[..., Any]]:
@@ -97,7 +97,7 @@ class Lookups:
         results = await self._memory.search(query, 2 * FOUND, kinds=kinds) if kinds != () else []
         others = [hit for hit in results if hit.session_id is None or hit.session_id != self._session_id]
         return _or_nothing(
-            self._showing.show(
+            self._shown.show(
                 Shown(0, "passage", hit.passage_id, hit.source_id, hit.start, hit.end),
                 hit.text,
                 source=hit.source_name or (hit.session_id and "an earlier conversation"),
@@ -114,7 +114,7 @@ class Lookups:
         """
         zone = self._engine.resolved.config.zone
         return _or_nothing(
-            self._showing.show(
+            self._shown.show(
                 Shown(0, "fact", recalled.fact.id),
                 recalled.content,
                 status=recalled.status,
@@ -134,7 +134,7 @@ class Lookups:
             return [{"text": f"The tree has no answer: {result.error.message}"}]
         texts = {chunk.id: chunk.text for chunk in result.chunks}
         evidence = [
-            self._showing.show(
+            self._shown.show(
                 Shown(0, "chunk", used.chunk_id, used.source_id, used.start, used.end, result.run_id),
                 texts.get(used.chunk_id, ""),
                 filed=" › ".join(used.category_path),

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from memoir_engine.agent.reply import Replying, ReplyTurn, Talk, reply_verb
+from memoir_engine.agent.reply import Replying, ReplyOptions, ReplyTurn, reply_verb
 from memoir_engine.api.sync import Memory
 from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass
-class UnderWay:
+class TurnRuns:
     """The runs of one turn: the memory's, and a private one's where that failed. What stops it stops whichever comes."""
 
     runs: list[tuple[Engine, str]] = field(default_factory=list)
@@ -81,7 +81,7 @@ class AgentClient:
         lookups: bool = True,
         **settings: Any,
     ) -> None:
-        self._talk = Talk(_tools(tools), max_tool_calls, system_prompt, lookups, earlier=memory is not None).checked()
+        self._options = ReplyOptions(_tools(tools), max_tool_calls, system_prompt, lookups, earlier=memory is not None).checked()
         ours: object = memory  # callers need not keep to types
         if not isinstance(ours, Memory | None):
             validation.refuse("memory", memory, "it is not a Memory", "Give a Memory, or a view of one: memory.acting_as(…).")
@@ -149,19 +149,19 @@ class AgentClient:
         self.close()
 
     def _turn(self, text: str, session_id: str | None) -> ReplyTurn:
-        return ReplyTurn(text, new_id(self.memory._engine.clock.now()) if session_id is None else session_id, self._talk)
+        return ReplyTurn(text, new_id(self.memory._engine.clock.now()) if session_id is None else session_id, self._options)
 
     def _begin(self, turn: ReplyTurn, on_text: Callable[[str], None]) -> tuple[Callable[[], Reply], Callable[[], None]]:
         """Start the reply; return the functions that wait for it and stop it."""
-        turn.words, under_way = RestartableStream(on_text), UnderWay()
+        turn.words, turn_runs = RestartableStream(on_text), TurnRuns()
         first: list[Future[Reply | MemoirError]] = []
         with contextlib.suppress(DatabaseError):  # it is tried once more, by who waits
-            first.append(self._submit(self.memory, turn, under_way))
+            first.append(self._submit(self.memory, turn, turn_runs))
 
         def wait(memory: Memory) -> Reply:
-            return _checked((first.pop() if first else self._submit(memory, turn, under_way)).result())
+            return _checked((first.pop() if first else self._submit(memory, turn, turn_runs)).result())
 
-        return lambda: self._answered(self.memory, turn, wait), under_way.stop
+        return lambda: self._answered(self.memory, turn, wait), turn_runs.stop
 
     def _answered(self, memory: Memory, turn: ReplyTurn, wait: Callable[[Memory], Reply]) -> Reply:
         """Wait for the reply; if the memory fails, for one of a private memory."""
@@ -189,13 +189,13 @@ class AgentClient:
         verb = reply_verb(engine, actor, turn, memory._async)
         return _checked(engine.loop.wait(engine.runner.perform(verb, actor), verb="reply"))
 
-    def _submit(self, memory: Memory, turn: ReplyTurn, under_way: UnderWay) -> Future[Reply | MemoirError]:
+    def _submit(self, memory: Memory, turn: ReplyTurn, turn_runs: TurnRuns) -> Future[Reply | MemoirError]:
         """Begin a run that may be stopped. Raises DatabaseError."""
         engine, actor = memory._engine, memory.actor
         verb = reply_verb(engine, actor, turn, memory._async)
         run = engine.runner.open_run(verb, actor)
         future = engine.loop.submit(engine.runner.execute(verb, run), verb="reply")
-        under_way.add(engine, run.id)
+        turn_runs.add(engine, run.id)
         return future
 
 

@@ -7,8 +7,8 @@ from memoir_engine.audit.people import PeopleView as PeopleView
 from memoir_engine.audit.reports import Reports as Reports
 from memoir_engine.audit.trail import AuditTrail as AuditTrail
 from memoir_engine.conversations.view import SessionsView as SessionsView
-from memoir_engine.facts.context import ContextOptions as ContextOptions, context as context
-from memoir_engine.facts.recall import RecallOptions as RecallOptions, recall as recall
+from memoir_engine.facts.context import ContextOptions as ContextOptions, context_verb as context_verb
+from memoir_engine.facts.recall import RecallOptions as RecallOptions, recall_verb as recall_verb
 from memoir_engine.facts.remember import (
     ExtractOptions as ExtractOptions,
     RememberOptions as RememberOptions,
@@ -34,12 +34,16 @@ from memoir_engine.runtime.engine import open_engine as open_engine
 from memoir_engine.runtime.jobs import JobsView as JobsView, start as start
 from memoir_engine.runtime.verbs import NoOptions as NoOptions, locate as locate, perform as perform
 from memoir_engine.samples import SampleQuestion as SampleQuestion, questions as questions
-from memoir_engine.search.knowledge import add_knowledge as add_knowledge, reindex_verb as reindex_verb
-from memoir_engine.search.summary import create_summary as create_summary
+from memoir_engine.search.knowledge import (
+    KnowledgeOptions as KnowledgeOptions,
+    add_knowledge as add_knowledge,
+    reindex_verb as reindex_verb,
+)
+from memoir_engine.search.summary import SummaryOptions as SummaryOptions, create_summary as create_summary
 from memoir_engine.search.verb import (
     SearchOptions as SearchOptions,
-    search as search,
     search_by_words as search_by_words,
+    search_verb as search_verb,
     searchable as searchable,
 )
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from memoir_engine.facts.view import FactsView
     from memoir_engine.ingest.helper_view import AsyncHelpers
     from memoir_engine.ingest.view import SourcesView
-    from memoir_engine.query.pipeline import Moment, PerPath
+    from memoir_engine.query.pipeline import AsOf, PerPath
     from memoir_engine.query.tree_view import TreeView
     from memoir_engine.review.split import AsyncReview
     from memoir_engine.runtime.engine import Engine
@@ -165,7 +165,7 @@ class Face:
     def warm_up(self) -> None:
         """Load in the background what the first question would otherwise wait for."""
         self._engine.client.warm_up()
-        self._engine.keeper.later()
+        self._engine.refresher.later()
 
     def close(self) -> None:
         """End pools, index handles and, with the last open memory, the background loop. Waits for runs that are under way."""
@@ -288,7 +288,7 @@ class AsyncMemory(Face):
         after: str | None = None,
         sources: Sequence[int] | None = None,
         safety_net: int = 0,
-        as_of: Moment | None = None,
+        as_of: AsOf | None = None,
         on_event: OnEvent | None = None,
     ) -> QueryResult:
         """Walk the tree with a question and answer from what stands in its leaves (MEMOIR 6.3).
@@ -401,7 +401,7 @@ class AsyncMemory(Face):
             threshold=threshold,
             filters=filters,
         )
-        return await features.recall(self._engine, self._actor, options)
+        return await features.perform(self._engine, self._actor, features.recall_verb, options)
 
     async def context(
         self,
@@ -431,7 +431,7 @@ class AsyncMemory(Face):
             threshold=threshold,
             filters=filters,
         )
-        return await self._engine.loop.bridge(features.context(self._engine, self._actor, options), verb="context")
+        return await features.perform(self._engine, self._actor, features.context_verb, options)
 
     async def search(
         self,
@@ -469,7 +469,7 @@ class AsyncMemory(Face):
             candidates=candidates,
             newest_first=newest_first,
         )
-        return await features.search(self._engine, self._actor, options)
+        return await features.perform(self._engine, self._actor, features.search_verb, options)
 
     async def add_knowledge(self, doc_id: str, text: str, metadata: dict[str, Any] | None = None) -> Knowledge:
         """Store a text under a doc_id: searchable at once, filed in the tree when it is ingested (MEMOLLA F-02).
@@ -478,7 +478,8 @@ class AsyncMemory(Face):
         without one pass no such filter. Ingesting the same text later files it, as the next version under its doc_id.
         Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
         """
-        knowledge = features.add_knowledge(self._engine, self._actor, doc_id, text, metadata)
+        options = features.KnowledgeOptions(doc_id, text, metadata)
+        knowledge = features.add_knowledge(self._engine, self._actor, options)
         return await self._engine.loop.bridge(knowledge, verb="add_knowledge")
 
     async def create_summary(
@@ -490,7 +491,8 @@ class AsyncMemory(Face):
         of the text that replaces the model). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting,
         ModelError.
         """
-        summary = features.create_summary(self._engine, self._actor, session_id, doc_id, options)
+        target = features.SummaryOptions(session_id, doc_id, options)
+        summary = features.create_summary(self._engine, self._actor, target)
         return await self._engine.loop.bridge(summary, verb="create_summary")
 
     async def reindex(self, *, on_event: OnEvent | None = None) -> Reindexed:

@@ -70,7 +70,7 @@ def import_memory(
     else:
         engine = open_engine(resolved, first=partial(_fill, resolved, source))
     engine.lexical.clear()  # an index of another memory may lie in the folder
-    engine.keeper.later()
+    engine.refresher.later()
     return engine
 
 

@@ -26,7 +26,7 @@ LAST_ACTIONS = 8
 
 def overview(engine: Engine, actor: Actor) -> Overview:
     wanted, whose = activity.ActivityFilter(but=("close", "converse")), any_of(actor)
-    engine.bury_the_dead()
+    engine.expire_dead_runs()
     counts, actions, interrupted = engine.db.read(
         lambda tx: (
             sources.counts(tx),

@@ -147,7 +147,7 @@ class PeopleView(View):
         action = engine.db.write(
             lambda tx: person.erase(tx, name, reason=why, **signature), operation="the erasure of a person's data"
         )
-        engine.keeper.erased()
+        engine.refresher.erased()
         engine.nearness.kept.forget()
         return action
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
-from itertools import chain
 from typing import Any, Literal
 
 from memoir_engine.core import validation
@@ -28,7 +27,6 @@ from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import ActivityFilter
-from memoir_engine.store.events.kind import Names
 from memoir_engine.store.verification import verify
 
 PAGE_ACTIONS = 500  # actions read together for an export
@@ -165,28 +163,19 @@ class AuditTrail(View):
 def with_words(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:
     """Add to each action its changes and its verb in words."""
     tallies = activity.tallies(tx, [action.action_id for action in actions])
-    events = [tally.event.body for counted, _ in tallies.values() for tally in counted]
-    names = Names(
-        *activity.names(
-            tx,
-            sources=_ids(events, "source", subject="source"),
-            categories=[*_ids(events, "category", subject="category"), *_ids(events, "was")],
-            chunks=_ids(events, "chunk"),
-        )
-    )
+    bodies = [tally.event.body for counted, _ in tallies.values() for tally in counted]
+    members = [member for body in bodies for member in (*body.items(), (body.get("subject"), body.get("number")))]
+
+    def ids(*keys: str) -> set[int]:
+        return {number for key, number in members if key in keys and isinstance(number, int)}
+
+    names = activity.names(tx, sources=ids("source"), categories=ids("category", "was"), chunks=ids("chunk"))
 
     def changes(action: Action) -> tuple[Change, ...]:
         counted, more = tallies.get(action.action_id, ((), 0))
         return sentences.changes(counted, names, more)
 
     return tuple(replace(action, changes=changes(action), says=sentences.verb(action.verb)) for action in actions)
-
-
-def _ids(bodies: Iterable[dict[str, Any]], key: str, subject: str = "") -> list[int]:
-    """Ids under `key` in these event bodies, and those that a sign-off of this subject carries as `number`."""
-    bodies = list(bodies)
-    signed = (body.get("number") for body in bodies if subject and body.get("subject") == subject)
-    return [number for number in chain((body.get(key) for body in bodies), signed) if isinstance(number, int)]
 
 
 def _checked_filter(but: Sequence[str], *values: Any) -> ActivityFilter:
@@ -264,14 +253,7 @@ def action_record(action: Action) -> dict[str, Any]:
             for change in action.changes
         ],
         "events": [
-            {
-                "seq": event.seq,
-                "at": stamp(event.at),
-                "kind": event.kind,
-                "body": event.body,
-                "payload": event.payload,
-                "hash": event.hash,
-            }
+            {"at": stamp(event.at), **{name: getattr(event, name) for name in ("seq", "kind", "body", "payload", "hash")}}
             for event in action.events
         ],
     }

@@ -114,7 +114,7 @@ class VectorIndex(Protocol):
 
     def __len__(self) -> int: ...
 
-    def take_in(
+    def apply_changes(
         self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
     ) -> bool:
         """Bring the index to `seq`: `removed` go, then `keys` come; an existing key is replaced.

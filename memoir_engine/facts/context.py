@@ -13,10 +13,13 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from memoir_engine.core import validation
+from memoir_engine.core.errors import MemoirError, QueryCancelled
 from memoir_engine.core.results.facts import ContextBlock, FactView, RecalledFact
-from memoir_engine.core.run import Actor
-from memoir_engine.facts.recall import Moment, RecallOptions, recalled
+from memoir_engine.core.run import Actor, Listener, Run
+from memoir_engine.facts.recall import RecallOptions, SeqOrTime, recall_verb
 from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.verbs import verb
 from memoir_engine.text.partial_dates import format_date
 
 MAX_TOKENS = 800
@@ -32,14 +35,17 @@ class ContextOptions:
     _: KW_ONLY
     limit: int = 50
     include_outdated: bool = False
-    as_of: Moment | None = None
+    as_of: SeqOrTime | None = None
     valid_at: datetime | str | None = None
     threshold: float | None = None
     filters: Mapping[str, Any] | None = None
 
 
-async def context(engine: Engine, actor: Actor, options: ContextOptions) -> ContextBlock:
-    """Return the facts that answer a text, as lines. Raises what `recall` raises."""
+@verb("context", ContextOptions)
+def context_verb(
+    engine: Engine, actor: Actor, options: ContextOptions, listeners: tuple[Listener, ...] = ()
+) -> Verb[ContextBlock | MemoirError]:
+    """Recall, and return the facts as lines: its run is one of recall. Raises what `recall_verb` raises."""
     most = validation.whole("max_tokens", options.max_tokens, least=1)
     asked = RecallOptions(
         options.text,
@@ -51,7 +57,23 @@ async def context(engine: Engine, actor: Actor, options: ContextOptions) -> Cont
         threshold=options.threshold,
         filters=options.filters,
     )
-    return _block(engine, await recalled(engine, actor, asked), most)
+    recall = recall_verb(engine, actor, asked)
+
+    async def work(run: Run) -> ContextBlock | MemoirError:
+        recalled = await recall.work(run)
+        return recalled if isinstance(recalled, MemoirError) else _block(engine, recalled, most)
+
+    return Verb(
+        name=recall.name,
+        request=recall.request,
+        subject=None,
+        work=work,
+        stopped=QueryCancelled,
+        record=lambda block: {"facts": [hit.id for hit in block.facts]},
+        listeners=listeners,
+        actor=recall.actor,
+        recorded=recall.recorded,
+    )
 
 
 def _block(engine: Engine, hits: Iterable[RecalledFact], most: int) -> ContextBlock:

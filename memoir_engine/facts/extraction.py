@@ -37,7 +37,7 @@ from memoir_engine.facts.cuts import cut_by_meaning, last_cut
 from memoir_engine.prompts import facts
 from memoir_engine.prompts.facts import CutMessage, ExtractedFact, ExtractRequest, ExtractResult, Quote, RelatableFact
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.model import Ask, Asking
+from memoir_engine.runtime.model import Ask, RunModel
 from memoir_engine.text.attributes import fold_statement, is_same, subject_key, words
 from memoir_engine.text.messages import Message
 from memoir_engine.text.spans import find_quote
@@ -316,7 +316,7 @@ async def run_extraction(
         )
     )
     shown = utterances(messages)
-    ask = Asking(engine, run, RememberingCancelled)
+    ask = RunModel(engine, run, RememberingCancelled)
     behind = await last_cut(engine, before, extraction.conversation) if before else ()
     source = ExtractionInput(shown, conversation.cuts, user or NAMELESS, config.zone, utterances(behind), extraction.untimed)
     cutting_warnings = len(extraction.warnings)

@@ -21,11 +21,11 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, MemoirError, QueryCancelled, QuestionEmpty
 from memoir_engine.core.ports import VectorIndex, Vectors
 from memoir_engine.core.results.facts import FACT_TYPES, FactView, RecalledFact, RecalledFacts, RecallMode
-from memoir_engine.core.run import Actor, Run
+from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.runtime import access
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
-from memoir_engine.runtime.verbs import run_verb
+from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import facts
 from memoir_engine.store.facts.rows import NEVER_TRUE
@@ -33,7 +33,7 @@ from memoir_engine.store.facts.statements import noted_fields, statements
 from memoir_engine.text.attributes import subject_key
 from memoir_engine.text.questions import Question, expansion, is_hypothetical, lift_newer, read_question, read_statement, weigh
 
-Moment = int | datetime
+SeqOrTime = int | datetime
 BROAD = 4
 FAR_ENOUGH = 1_000  # facts searched for one that weighs more than nearer ones that have decayed
 NEWEST: dict[RecallMode, float] = {"words": 1.0, "meaning": 0.1}  # how much more the newest candidate is worth than the oldest
@@ -72,7 +72,7 @@ class RecallOptions:
     user_id: str | None = None
     limit: int = 10
     include_outdated: bool = True
-    as_of: Moment | None = None
+    as_of: SeqOrTime | None = None
     valid_at: datetime | str | None = None
     _: KW_ONLY
     status: str | None = None
@@ -81,13 +81,11 @@ class RecallOptions:
     filters: Mapping[str, Any] | None = None
 
 
-async def recall(engine: Engine, actor: Actor, options: RecallOptions) -> RecalledFacts:
-    """Return the facts that answer a text. Raises QuestionEmpty, InvalidSetting, and errors of the embedder."""
-    return await engine.loop.bridge(recalled(engine, actor, options), verb="recall")
-
-
-async def recalled(engine: Engine, actor: Actor, options: RecallOptions) -> RecalledFacts:
-    """Recall, on the engine's loop."""
+@verb("recall", RecallOptions)
+def recall_verb(
+    engine: Engine, actor: Actor, options: RecallOptions, listeners: tuple[Listener, ...] = ()
+) -> Verb[RecalledFacts | MemoirError]:
+    """Raises QuestionEmpty, InvalidSetting; the outcome may be an error of the embedder."""
     text, limit = validation.text("text", options.text), validation.limit(options.limit)
     if not text.strip():
         raise QuestionEmpty()
@@ -116,21 +114,18 @@ async def recalled(engine: Engine, actor: Actor, options: RecallOptions) -> Reca
         successors = await search.active_successors(best, candidates)
         return RecalledFacts(_in_reading_order(best, successors, limit, question), warnings)
 
-    if owner != access.NOBODY and user_id is not None:
-        actor = replace(
-            actor, user=user_id
-        )  # the run belongs to the user it is about: they may see it, and it is erased with them
-    if engine.embedder.lexical:
-        return await work(engine.unrecorded_run("recall", actor))
-    verb: Verb[RecalledFacts | MemoirError] = Verb(
+    is_theirs = owner != access.NOBODY and user_id is not None
+    return Verb(
         name="recall",
         request={"user_id": user_id},
         subject=None,
         work=work,
         stopped=QueryCancelled,
         record=lambda recalled: {"facts": [hit.id for hit in recalled]},
+        listeners=listeners,
+        actor=replace(actor, user=user_id) if is_theirs else None,  # they may see the run, and it is erased with them
+        recorded=not engine.embedder.lexical,
     )
-    return await run_verb(engine, actor, verb)
 
 
 async def asked_vectors(engine: Engine, text: str, question: Question, run: Run) -> Vectors:
@@ -168,7 +163,7 @@ class FactSearch:
     vectors: Vectors
     question: Question
     matching: FactFilter
-    as_of: Moment | None
+    as_of: SeqOrTime | None
     least: float = 0.0
     among: list[int] | None = None
 

@@ -30,7 +30,7 @@ from memoir_engine.facts.extraction import NAMELESS, Extraction, IndexedMessage,
 from memoir_engine.runtime import access
 from memoir_engine.runtime import messages as arguments
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.model import Asking
+from memoir_engine.runtime.model import RunModel
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.chain.canonical_json import canonical
@@ -166,6 +166,7 @@ def source_input(source: Source, text: str, owner: str, zone: tzinfo) -> Convers
     return ConversationInput(source.name, messages, subject=conversation_key(owner, messages), source=read)
 
 
+@verb("extract", ExtractOptions)
 def extract_verb(
     engine: Engine, actor: Actor, options: ExtractOptions, listeners: tuple[Listener, ...] = ()
 ) -> Verb[ExtractionResult | MemoirError]:
@@ -313,7 +314,7 @@ async def store(
     cut_at = {cut.id: at for at, cut in enumerate(conversation.cuts)}
     material = ConsolidationInput(extraction.merged.facts, extraction.links, shown, engine.resolved.config.zone, cut_at)
     signature, most = engine.signature(run.actor), engine.resolved.config.session.max_messages
-    ask = Asking(engine, run, RememberingCancelled)
+    ask = RunModel(engine, run, RememberingCancelled)
     shown_chars = None if engine.client.is_offline else SHOWN_CHARS
     for _ in range(PLANS):
         known, stored = await known_facts(material, owner_key(user), engine.nearness, run, seen)

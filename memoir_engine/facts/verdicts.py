@@ -101,7 +101,7 @@ class PlanDraft:
             self.stands_for[new.uid] = self.merge(key, sure, verdict)
         elif cause in ENDING:
             for old in sure:
-                self.end(old.key, key, cause, verdict.why, None if cause == "corrected" else ended(new, old))
+                self.end(old.key, key, cause, verdict.why, None if cause == "corrected" else planned_end(new, old))
             if sure and verdict.keep:
                 self.keep(key, sure, verdict.keep)
                 verdict = replace(verdict, keep="")
@@ -248,10 +248,11 @@ def is_earlier(new: PlannedFact, old: KnownFact) -> bool:
     return new.said_at is not None and old.said_at is not None and new.said_at < old.said_at
 
 
-def ended(new: PlannedFact, old: KnownFact) -> datetime | None:
+def planned_end(new: PlannedFact, old: KnownFact) -> datetime | None:
     """Return when the old fact stopped being true: when the new one began to be, as far as that is known.
 
-    What was to begin later than the new one was said never began: it ends in the moment of its beginning.
+    What was to begin later than the new one was said never began: it ends in the moment of its beginning. The new one was not
+    said before the old, else a person is asked, who may settle it by `store.facts.reviews.settled_end`.
     """
     if old.valid_from is not None and new.said_at is not None and new.said_at < old.valid_from:
         return old.valid_from

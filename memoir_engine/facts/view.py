@@ -17,7 +17,7 @@ from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.facts import FactLineage, FactProposal, FactRelation, FactStatus, FactView, ForgetPreview
 from memoir_engine.facts.by_hand import FactEdits, Ids, fact_uid, fact_uids
-from memoir_engine.facts.recall import Moment, moment_of, valid_moment
+from memoir_engine.facts.recall import SeqOrTime, moment_of, valid_moment
 from memoir_engine.runtime import access, messages
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.store.facts import facts, reviews
@@ -33,7 +33,7 @@ class FactsView(FactEdits):
         self,
         user_id: str | None = None,
         status: FactStatus | None = None,
-        as_of: Moment | None = None,
+        as_of: SeqOrTime | None = None,
         valid_at: datetime | str | None = None,
         limit: int = 1000,
         before: str | None = None,
@@ -57,12 +57,12 @@ class FactsView(FactEdits):
             )
         )
 
-    def get(self, fact_id: str, as_of: Moment | None = None) -> FactView:
+    def get(self, fact_id: str, as_of: SeqOrTime | None = None) -> FactView:
         """Return one fact. Raises FactNotFound, also for a fact of somebody else."""
         whose, uid, when = access.any_of(self._actor), fact_uid(fact_id), moment_of(as_of)
         return self._read(lambda tx: facts.get(tx, whose, uid, when))
 
-    def lineage(self, fact_id: str, as_of: Moment | None = None) -> FactLineage:
+    def lineage(self, fact_id: str, as_of: SeqOrTime | None = None) -> FactLineage:
         """Return the facts it replaced and those that replaced it, oldest first. Raises FactNotFound."""
         whose, uid, when = access.any_of(self._actor), fact_uid(fact_id), moment_of(as_of)
         return self._read(lambda tx: facts.lineage(tx, whose, uid, when))
@@ -81,7 +81,7 @@ class FactsView(FactEdits):
         owner = access.whose(self._actor, user_id)
         return self._read(lambda tx: facts.relations(tx, owner, limit=most, after=last))
 
-    def counts(self, user_id: str | None = None, as_of: Moment | None = None) -> dict[tuple[str, str], int]:
+    def counts(self, user_id: str | None = None, as_of: SeqOrTime | None = None) -> dict[tuple[str, str], int]:
         """Count facts by (type, status)."""
         owner, when = access.whose(self._actor, user_id), moment_of(as_of)
         return self._read(lambda tx: facts.counts(tx, owner, when))

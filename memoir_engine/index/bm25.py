@@ -22,13 +22,13 @@ from memoir_engine.index import segments
 from memoir_engine.index.lock import FolderLock, FolderTaken
 from memoir_engine.index.segments import (
     NO_WHOLES,
+    Bm25Parameters,
     Documents,
     Hit,
     Keys,
     Scores,
     Segment,
     Tokenise,
-    Weighing,
     Wholes,
     best,
     build,
@@ -70,11 +70,11 @@ class _LexicalState:
 class LexicalIndex:
     """Keys are ids of chunks or of passages. Safe for any number of threads; one process writes a folder, others only read it."""
 
-    def __init__(self, folder: Path | None, tokenise: Tokenise, tokeniser_id: str, weighing: Weighing) -> None:
+    def __init__(self, folder: Path | None, tokenise: Tokenise, tokeniser_id: str, parameters: Bm25Parameters) -> None:
         self._folder = folder
         self._tokenise = tokenise
         self._tokeniser_id = tokeniser_id
-        self._weighing = weighing
+        self._parameters = parameters
         self._writing = threading.Lock()
         self._tidying = threading.Lock()
         self._keeping = threading.Lock()  # of what is on disk; taken behind the others
@@ -86,15 +86,15 @@ class LexicalIndex:
 
     @classmethod
     def open(
-        cls, folder: Path | None, tokenise: Tokenise, *, tokeniser_id: str, weighing: Weighing | None = None
+        cls, folder: Path | None, tokenise: Tokenise, *, tokeniser_id: str, parameters: Bm25Parameters | None = None
     ) -> LexicalIndex:
         """Load the index in a folder, else make an empty one: `high_water` 0 asks its owner for everything.
 
         folder: the index's own, with nothing else in it; None keeps nothing on disk.
-        tokeniser_id: an index made with another tokeniser or weighing reads as empty.
+        tokeniser_id: an index made with another tokeniser or parameters reads as empty.
         """
-        weighing = weighing or Weighing()
-        index = cls(folder, tokenise, f"{tokeniser_id} k1={weighing.k1} b={weighing.b}", weighing)
+        parameters = parameters or Bm25Parameters()
+        index = cls(folder, tokenise, f"{tokeniser_id} k1={parameters.k1} b={parameters.b}", parameters)
         if folder is not None:
             try:
                 index._lock = FolderLock(folder)
@@ -104,7 +104,7 @@ class LexicalIndex:
                 index.unsaved = f"{taken} writes the index in {folder.name}"
             except OSError as refused:
                 index.unsaved = str(refused)
-            kept = segments.load(folder, index._tokeniser_id, weighing)
+            kept = segments.load(folder, index._tokeniser_id, parameters)
             if kept:
                 index._files = {segment.documents: name for name, segment in kept.segments}
                 index._state = index._kept = _LexicalState(kept.high_water, tuple(segment for _, segment in kept.segments))
@@ -129,7 +129,7 @@ class LexicalIndex:
     def __len__(self) -> int:
         return len(self._state)
 
-    def take_in(
+    def apply_changes(
         self,
         added: Iterable[tuple[int, str]],
         removed: Iterable[int],
@@ -151,9 +151,9 @@ class LexicalIndex:
             new = read(dict(added).items(), self._tokenise, wholes)
             gone = {*removed, *new.keys.tolist()}
             kept = [segment.without(gone) for segment in before.segments]
-            grown = _grown(kept, new, self._weighing)
+            grown = _grown(kept, new, self._parameters)
             few = sum(segment.living for segment in grown) <= TAIL_DOCUMENTS  # then it costs nothing to be exact
-            self._put(_LexicalState(seq, _pinned(grown, self._weighing, 0 if few else MOST_DRIFT)), keep=keep)
+            self._put(_LexicalState(seq, _pinned(grown, self._parameters, 0 if few else MOST_DRIFT)), keep=keep)
         if len(self._state.segments) > MOST_SEGMENTS:
             self.tidy()
         return True
@@ -164,7 +164,7 @@ class LexicalIndex:
             while (worn := _like(self._state.segments[:-1])) is not None:
                 self._swap(worn, _joined(worn))
             state = self._state
-            pinned = _pinned(state.segments, self._weighing, EARLY_DRIFT)
+            pinned = _pinned(state.segments, self._parameters, EARLY_DRIFT)
             if pinned is not state.segments:
                 self._repin({segment.documents: segment for segment in pinned})
             self._keep()
@@ -175,10 +175,10 @@ class LexicalIndex:
         segments = [segment.only(wanted) for segment in self._state.segments]
         held = np.concatenate([np.zeros(0, np.int64), *(segment.documents.keys[segment.alive] for segment in segments)])
         missing = read(texts(np.setdiff1d(wanted, held).tolist()).items(), self._tokenise)
-        made = LexicalIndex(None, self._tokenise, self._tokeniser_id, self._weighing)
+        made = LexicalIndex(None, self._tokenise, self._tokeniser_id, self._parameters)
         pinned = self._state.mean_length or missing.mean_length or 1.0
-        added = [build(missing, pinned, self._weighing)] if len(missing) else []
-        made._state = _LexicalState(self.high_water, _pinned(_whole([*segments, *added]), self._weighing, 0))
+        added = [build(missing, pinned, self._parameters)] if len(missing) else []
+        made._state = _LexicalState(self.high_water, _pinned(_whole([*segments, *added]), self._parameters, 0))
         return made
 
     def clear(self) -> bool:
@@ -190,7 +190,7 @@ class LexicalIndex:
     def compact(self) -> None:
         """Merge everything into one segment, so that nothing of a removed text is left, not even its words."""
         with self._tidying, self._writing:
-            self._put(_LexicalState(self._state.high_water, _pinned(_whole(self._state.segments), self._weighing, 0)))
+            self._put(_LexicalState(self._state.high_water, _pinned(_whole(self._state.segments), self._parameters, 0)))
 
     def scores(self, query: str) -> tuple[Keys, Scores]:
         """Score the documents that share a word with the query; keys in rising order."""
@@ -213,7 +213,7 @@ class LexicalIndex:
             if len(now) == len(before):  # else all was rebuilt or cleared
                 gone = [segment.documents.keys[parts[segment.documents].alive & ~segment.alive] for segment in now]
                 at = self._state.segments.index(now[0])
-                made = made.without(np.concatenate(gone).tolist()).repinned(self._state.mean_length, self._weighing)
+                made = made.without(np.concatenate(gone).tolist()).repinned(self._state.mean_length, self._parameters)
                 rest = [segment for segment in self._state.segments if segment.documents not in parts]
                 if name:
                     self._files[made.documents] = name
@@ -227,7 +227,7 @@ class LexicalIndex:
         with self._writing:
             segments = []
             for segment in self._state.segments:
-                done = pinned.get(segment.documents) or segment.repinned(mean_length, self._weighing)
+                done = pinned.get(segment.documents) or segment.repinned(mean_length, self._parameters)
                 segments.append(replace(done, alive=segment.alive, holding=segment.holding))
             self._put(_LexicalState(self._state.high_water, tuple(segments)))
 
@@ -277,19 +277,19 @@ def together(indexes: Sequence[LexicalIndex], query: str) -> tuple[Keys, Scores]
             weights[term] = times * rarity(holding, documents)
     framed = [state for state in states if state.wholes.count]
     known = framed[0].wholes if len(framed) == 1 else wholes_of(segments)
-    wholes = whole_scores(segments, known, asked, indexes[0]._weighing)
+    wholes = whole_scores(segments, known, asked, indexes[0]._parameters)
     found = [leaned(segment, weights, wholes) for segment in segments]
     keys = np.concatenate([keys for keys, _ in found])
     order = np.argsort(keys, kind="stable")  # runs that rise already are only joined
     return keys[order], np.concatenate([scores for _, scores in found])[order]
 
 
-def _grown(segments: Sequence[Segment], new: Documents, weighing: Weighing) -> tuple[Segment, ...]:
+def _grown(segments: Sequence[Segment], new: Documents, parameters: Bm25Parameters) -> tuple[Segment, ...]:
     """Add new documents to the last segment, or as a segment of their own if it is full."""
     left = [segment for segment in segments if segment.living]
     if not len(new):
         return tuple(left)
-    batch = build(new, left[0].mean_length if left else new.mean_length or 1.0, weighing)
+    batch = build(new, left[0].mean_length if left else new.mean_length or 1.0, parameters)
     if left and len(left[-1].documents) + len(new) <= TAIL_DOCUMENTS:
         return (*left[:-1], merge(left[-1], batch))
     return (*left, batch)
@@ -317,7 +317,7 @@ def _whole(segments: Sequence[Segment]) -> tuple[Segment, ...]:
     return (_joined(left),) if left else ()
 
 
-def _pinned(segments: Sequence[Segment], weighing: Weighing, most_drift: float) -> tuple[Segment, ...]:
+def _pinned(segments: Sequence[Segment], parameters: Bm25Parameters, most_drift: float) -> tuple[Segment, ...]:
     """Rebuild scores for the true mean length if the one they were built for is off by more than `most_drift`."""
     documents = sum(segment.living for segment in segments)
     if not documents:
@@ -326,4 +326,4 @@ def _pinned(segments: Sequence[Segment], weighing: Weighing, most_drift: float) 
     pinned = segments[0].mean_length
     if abs(pinned - mean) <= most_drift * mean:
         return tuple(segments)
-    return tuple(segment.repinned(mean, weighing) for segment in segments)
+    return tuple(segment.repinned(mean, parameters) for segment in segments)

@@ -31,9 +31,9 @@ class Wave:
     gone: set[int] = field(default_factory=set)
     high_water: int = 0
 
-    def take_in(self, keys: Sequence[int], rows: Vectors, removed: Collection[int], seq: int) -> None:
+    def apply_changes(self, keys: Sequence[int], rows: Vectors, removed: Collection[int], seq: int) -> None:
         self.gone.update(removed, keys)
-        self.rows.take_in(keys, rows, removed, 0)  # the seq that counts is the wave's
+        self.rows.apply_changes(keys, rows, removed, 0)  # the seq that counts is the wave's
         self.high_water = seq
 
 
@@ -163,7 +163,7 @@ class DenseIndex:
             hidden = self._waves.hidden()
         return self._settled(lambda: self._asked(lambda held: len(held) - held.held(hidden), 0), counted)
 
-    def take_in(
+    def apply_changes(
         self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
     ) -> bool:
         keys, gone = [int(key) for key in keys], {int(key) for key in removed}
@@ -175,7 +175,7 @@ class DenseIndex:
             before = self._waves.newest.high_water
             if seq < before or since not in (None, before):
                 return False
-            self._waves.newest.take_in(keys, rows, gone, seq)
+            self._waves.newest.apply_changes(keys, rows, gone, seq)
             self._owed = 0
             self._absorb_if_due()
         return True

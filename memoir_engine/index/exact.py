@@ -85,7 +85,7 @@ class ExactVectors:
     def __len__(self) -> int:
         return self._state.living
 
-    def take_in(
+    def apply_changes(
         self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
     ) -> bool:
         self._check()

@@ -132,7 +132,7 @@ Floats = NDArray[np.float64]
 Count = TypeVar("Count", np.float32, np.float64)
 
 
-class Weighing(NamedTuple):
+class Bm25Parameters(NamedTuple):
     """BM25 parameters: k1 for repetition, b (0 to 1) for a document's length, whole_b for the length of its whole."""
 
     k1: float = 0.9
@@ -188,7 +188,7 @@ class Segment:
                 holding[np.unique(self._tokens(row))] -= 1
         return replace(self, alive=alive, holding=holding)
 
-    def repinned(self, mean_length: float, weighing: Weighing) -> Segment:
+    def repinned(self, mean_length: float, parameters: Bm25Parameters) -> Segment:
         """Return the segment as if built for another mean length of all documents.
 
         A share is tf / (tf + K) with K = k1·(1 − b + b·length / mean length), so the count of a word comes back out of it.
@@ -197,7 +197,7 @@ class Segment:
             return replace(self, mean_length=mean_length)
         lengths = self.documents.lengths
         before, after = (
-            (weighing.k1 * (1 - weighing.b + weighing.b * lengths / mean)).astype(np.float32)[self.rows]
+            (parameters.k1 * (1 - parameters.b + parameters.b * lengths / mean)).astype(np.float32)[self.rows]
             for mean in (self.mean_length, mean_length)
         )
         times = np.rint(self.shares * before / (1 - self.shares))
@@ -231,7 +231,7 @@ class Segment:
         found = np.flatnonzero(total != 0)  # of truth values: many times faster than of floats
         return found, total[found]
 
-    def counted(self, term: str, weighing: Weighing) -> tuple[Keys, Scores]:
+    def counted(self, term: str, parameters: Bm25Parameters) -> tuple[Keys, Scores]:
         """Return (m,) the wholes of the living documents with the term, neighbours merged, and (m,) its counts in them.
 
         Cached for frequent terms: these are asked for again and again.
@@ -239,26 +239,26 @@ class Segment:
         number = self.documents.numbers.get(term)
         column = slice(0, 0) if number is None else slice(self.starts[number], self.starts[number + 1])
         if column.stop - column.start < COMMON:
-            return self._counted(column, weighing)
-        found = self._known.get((term, weighing))
+            return self._counted(column, parameters)
+        found = self._known.get((term, parameters))
         if found is None:
-            found = self._counted(column, weighing)
+            found = self._counted(column, parameters)
             if sum(len(wholes) for wholes, _ in list(self._known.values())) > MOST_KNOWN:
                 self._known.clear()
-            self._known[term, weighing] = found
+            self._known[term, parameters] = found
         return found
 
-    def _counted(self, column: slice, weighing: Weighing) -> tuple[Keys, Scores]:
+    def _counted(self, column: slice, parameters: Bm25Parameters) -> tuple[Keys, Scores]:
         rows, shares = self.rows[column], self.shares[column]
         if self.living < len(self.documents):
             there = self.alive[rows]
             rows, shares = rows[there], shares[there]
-        each = np.float32(weighing.k1 * weighing.b / self.mean_length)
-        spread = np.float32(weighing.k1 * (1 - weighing.b)) + each * self._lengths[rows]
+        each = np.float32(parameters.k1 * parameters.b / self.mean_length)
+        spread = np.float32(parameters.k1 * (1 - parameters.b)) + each * self._lengths[rows]
         return summed(self.documents.wholes[rows], np.rint(shares * spread / (1 - shares)))
 
     @cached_property
-    def _known(self) -> dict[tuple[str, Weighing], tuple[Keys, Scores]]:
+    def _known(self) -> dict[tuple[str, Bm25Parameters], tuple[Keys, Scores]]:
         """Cache of `counted`, shared by threads."""
         return {}
 
@@ -299,18 +299,18 @@ def rarity(holding: int, documents: int) -> float:
     return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))
 
 
-def build(documents: Documents, mean_length: float, weighing: Weighing) -> Segment:
+def build(documents: Documents, mean_length: float, parameters: Bm25Parameters) -> Segment:
     """Build a segment. mean_length: of all documents in the index, in tokens."""
     if not len(documents.tokens):
         none = np.zeros(0, np.int32)
         return _segment(documents, mean_length, np.zeros(0, np.float32), none, none)
     if len(documents) <= FEW:
-        return _counted(documents, mean_length, weighing)
+        return _counted(documents, mean_length, parameters)
     from bm25s import BM25
 
     ratio = documents.mean_length / mean_length
-    spread = 1 - weighing.b + weighing.b * ratio
-    engine = BM25(k1=weighing.k1 * spread, b=weighing.b * ratio / spread, method="lucene")
+    spread = 1 - parameters.b + parameters.b * ratio
+    engine = BM25(k1=parameters.k1 * spread, b=parameters.b * ratio / spread, method="lucene")
     built = engine.build_index_from_ids(range(len(documents.numbers)), documents.rows(), show_progress=False)
     holding = np.diff(built["indptr"]).astype(np.int32)
     own = np.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))  # `rarity`, of all terms at once
@@ -318,12 +318,12 @@ def build(documents: Documents, mean_length: float, weighing: Weighing) -> Segme
     return _segment(documents, mean_length, shares, built["indices"].astype(np.int32), holding)
 
 
-def _counted(documents: Documents, mean_length: float, weighing: Weighing) -> Segment:
+def _counted(documents: Documents, mean_length: float, parameters: Bm25Parameters) -> Segment:
     """Build a segment of a few documents without the fixed cost of bm25s."""
     of = np.repeat(np.arange(len(documents)), documents.lengths)
     places, times = np.unique(documents.tokens.astype(np.int64) * len(documents) + of, return_counts=True)
     columns, rows = np.divmod(places, len(documents))
-    spread = (weighing.k1 * (1 - weighing.b + weighing.b * documents.lengths / mean_length))[rows]
+    spread = (parameters.k1 * (1 - parameters.b + parameters.b * documents.lengths / mean_length))[rows]
     holding = np.bincount(columns, minlength=len(documents.numbers)).astype(np.int32)
     return _segment(documents, mean_length, (times / (times + spread)).astype(np.float32), rows.astype(np.int32), holding)
 
@@ -391,15 +391,15 @@ def wholes_of(segments: Sequence[Segment]) -> Wholes:
     return Wholes(lengths, count, float(lengths.sum()) / count if count else 0.0)
 
 
-def whole_scores(segments: Sequence[Segment], wholes: Wholes, asked: Mapping[str, int], weighing: Weighing) -> Floats:
+def whole_scores(segments: Sequence[Segment], wholes: Wholes, asked: Mapping[str, int], parameters: Bm25Parameters) -> Floats:
     """Return (greatest number + 1,) the BM25 score of each whole at its number. asked: term → count in the query."""
     total: Floats = np.zeros(len(wholes.lengths))
     if not wholes.count:
         return total
-    b = weighing.whole_b
+    b = parameters.whole_b
     for term, times in asked.items():
-        held, counts = _counts(segments, term, weighing)
-        spread = weighing.k1 * (1 - b + b * wholes.lengths[held] / wholes.mean_length)
+        held, counts = _counts(segments, term, parameters)
+        spread = parameters.k1 * (1 - b + b * wholes.lengths[held] / wholes.mean_length)
         total[held] += times * rarity(len(held), wholes.count) * counts / (counts + spread)
     return total
 
@@ -415,9 +415,9 @@ def leaned(segment: Segment, weights: Mapping[str, float], wholes: Floats) -> tu
     return keys, np.where(of > 0, scores, own) if segment.has_loose else scores
 
 
-def _counts(segments: Sequence[Segment], term: str, weighing: Weighing) -> tuple[Keys, Floats]:
+def _counts(segments: Sequence[Segment], term: str, parameters: Bm25Parameters) -> tuple[Keys, Floats]:
     """Return the wholes that contain a term, each once, and its count in them."""
-    found = [segment.counted(term, weighing) for segment in segments]
+    found = [segment.counted(term, parameters) for segment in segments]
     wholes, counts = (np.concatenate(each) for each in zip(*found, strict=True))
     if (wholes[1:] < wholes[:-1]).any():  # rare: what is cut at once gets its numbers at once
         order = np.argsort(wholes, kind="stable")
@@ -493,7 +493,7 @@ def sweep(folder: Path) -> None:
     drop(folder, {file.name for file in (*folder.glob("*.npz"), *folder.glob("*.part"))} - named)
 
 
-def load(folder: Path, tokeniser: str, weighing: Weighing) -> SavedState | None:
+def load(folder: Path, tokeniser: str, parameters: Bm25Parameters) -> SavedState | None:
     """Load the current state; None if it is unreadable or made by another tokeniser.
 
     Scores of a file written for another mean length are adjusted.
@@ -504,7 +504,7 @@ def load(folder: Path, tokeniser: str, weighing: Weighing) -> SavedState | None:
             return None
         mean_length = float(manifest["mean_length"])
         segments = tuple(
-            (entry["file"], _read(folder / entry["file"]).repinned(mean_length, weighing).without(entry["removed"]))
+            (entry["file"], _read(folder / entry["file"]).repinned(mean_length, parameters).without(entry["removed"]))
             for entry in manifest["segments"]
         )
         return SavedState(int(manifest["high_water"]), segments)

@@ -20,7 +20,7 @@ from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.prompts import helper
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.model import Ask, Asking
+from memoir_engine.runtime.model import Ask, RunModel
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.sources import helpers, sources
@@ -111,7 +111,7 @@ async def regenerate(
     """
     needs_auditor(actor, "regenerate a contextual helper")
     source, texts = await engine.db.aread(lambda tx: (sources.get(tx, source_id), chunks.first_texts(tx, source_id)))
-    ask = Asking(engine, run, partial(IngestionCancelled, name=source.name))
+    ask = RunModel(engine, run, partial(IngestionCancelled, name=source.name))
     before = run.ledger.sent
     new = await generate(source, texts, ask, engine.tokens.count)
     run.emit(HelperReady(new.origin, new.tokens, reused=False, calls=run.ledger.sent - before))

@@ -29,7 +29,7 @@ from memoir_engine.models.providers import cost
 from memoir_engine.readers import Document
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine, digest, subject_of
-from memoir_engine.runtime.model import Asking
+from memoir_engine.runtime.model import RunModel
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import NoOptions, verb
 from memoir_engine.samples import documents
@@ -169,8 +169,10 @@ async def _ingest(ingestion: Ingestion) -> IngestResult:
         run.emit(Warned("file", warning))
     helper = await _settled_helper(engine, upload)
     generates = engine.resolved.config.auto_source_identification or upload.regenerate
-    if helper is None and not generates and await _existing(ingestion) is None:
-        return _wait_for_helper(ingestion, document)
+    if helper is None and not generates:
+        stored = await engine.db.aread(_same_bytes(ingestion))
+        if stored is None or stored.status != "filed":
+            return _wait_for_helper(ingestion, document)
     async with engine.planning(run, upload.name, _same_bytes(ingestion)) as turn:
         same = turn.seen
         filed = same is not None and same.status == "filed"
@@ -221,7 +223,7 @@ async def _file(ingestion: Ingestion, document: Document, helper: NewHelper | No
     same: the stored source of the same bytes, which is not filed yet.
     """
     engine, run = ingestion.engine, ingestion.run
-    ask = Asking(engine, run, partial(IngestionCancelled, name=ingestion.upload.name))
+    ask = RunModel(engine, run, partial(IngestionCancelled, name=ingestion.upload.name))
 
     def cut(text: str) -> list[Piece]:
         pieces = engine.cut(text)
@@ -278,17 +280,11 @@ def _source_of(ingestion: Ingestion, document: Document) -> NewSource:
     )
 
 
-async def _existing(ingestion: Ingestion) -> Source | None:
-    """Return the source that is filed with these bytes."""
-    stored = await ingestion.engine.db.aread(_same_bytes(ingestion))
-    return stored if stored is not None and stored.status == "filed" else None
-
-
 def _same_bytes(ingestion: Ingestion) -> Callable[[Tx], Source | None]:
     return lambda tx: sources.find_by_digest(tx, ingestion.actor.user, ingestion.sha256)
 
 
-def _as_knowledge(ingestion: Ingestion, source: NewSource, stored: Source | None, ask: Asking) -> NewSource:
+def _as_knowledge(ingestion: Ingestion, source: NewSource, stored: Source | None, ask: RunModel) -> NewSource:
     """If the same text is stored under a doc_id and not filed yet, file it as its next version, under its doc_id."""
     if stored is None or stored.status == "filed" or source.replaces is not None:
         return source

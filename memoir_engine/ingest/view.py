@@ -117,7 +117,7 @@ class SourcesView(View):
             lambda tx: execution.erase(tx, source_id, reason=reason, keep=kept, rename=names, **signature),
             operation=f"the erasure of source {source_id}",
         )
-        engine.keeper.erased()
+        engine.refresher.erased()
         engine.nearness.kept.forget()
         return action
 

@@ -113,7 +113,7 @@ class LedgeredModel(WrapperModel):
 
         async def attempt(number: int) -> Answer | Failure:
             settings = client.settings()
-            measure = Measure(prompt, turn.run, client.choice, client.secrets, mark, number, "text", settings)
+            measure = Measure(prompt, turn.run, client.choice, client.secrets, mark, number, "text", settings, client.is_offline)
             if client.speaks_no_http:
                 measure.wire.sent = body
             send = self._send(messages, cast("ModelSettings", settings), parameters, measure, words)

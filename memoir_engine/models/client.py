@@ -35,11 +35,13 @@ from memoir_engine.models.providers import (
     require_installed,
 )
 from memoir_engine.models.recorded_calls import (
+    Exchange,
     Failure,
     Measure,
     RecordedCalls,
     Seat,
     Sleep,
+    as_text,
     fingerprint,
     handed_over,
     instructions_of,
@@ -56,7 +58,7 @@ OUTPUT_RETRIES = 2  # further answers asked for when one does not fit the schema
 
 
 @dataclass(frozen=True)
-class Reply:
+class ModelReply:
     """An answer with what it took. Sums run over all attempts of this ask.
 
     value: the checked answer; None only for a per-item prompt whose reply does not fit as a whole.
@@ -131,7 +133,7 @@ class ModelClient:
         thread.start()
         return thread
 
-    async def ask(self, prompt: Prompt, run: Run, *, seed_reply: Paid | None = None, reuse: bool = True) -> Reply:
+    async def ask(self, prompt: Prompt, run: Run, *, seed_reply: Paid | None = None, reuse: bool = True) -> ModelReply:
         """Return the answer to one prompt, asked again with the problem where a reply does not fit.
 
         seed_reply: a paid answer already at hand, used instead of a search for one. reuse=False searches for none, to ask again
@@ -152,11 +154,11 @@ class ModelClient:
                 messages = [*messages, *_correction(prompt, answer)]
         raise ModelReplyInvalid(model=self.choice.named, problem=answer.problem)
 
-    async def repeat(self, prompt: Prompt, run: Run) -> Reply | None:
+    async def repeat(self, prompt: Prompt, run: Run) -> ModelReply | None:
         """Return the answer that was paid for before, at no cost; None where there is none that fits. No model is asked."""
         return await self._repeat(prompt, run, fingerprint(prompt, self.choice, self._shown_params()), None)
 
-    async def _repeat(self, prompt: Prompt, run: Run, mark: str, seed_reply: Paid | None) -> Reply | None:
+    async def _repeat(self, prompt: Prompt, run: Run, mark: str, seed_reply: Paid | None) -> ModelReply | None:
         paid = seed_reply or await run.ledger.paid(mark)
         if paid is None:
             return None
@@ -164,7 +166,9 @@ class ModelClient:
         if problem:
             return None
         calls = self.calls(run)
-        await calls.record(Measure(prompt, run, self.choice, self.secrets, mark, 1, "native", {}).reused(paid))
+        wire = Exchange(sent=as_text(prompt))
+        measure = Measure(prompt, run, self.choice, self.secrets, mark, 1, "native", {}, wire=wire)
+        await calls.record(measure.reused(paid))
         return calls.reply(value, data, deterministic=self.config.temperature == 0)
 
     def calls(self, run: Run, written: list[tuple[int, Attempt]] | None = None) -> PromptCalls:
@@ -188,7 +192,8 @@ class ModelClient:
 
         def attempt(_: int) -> Awaitable[Answer | Failure]:
             mode, settings = modes[0], self.settings()
-            measure = Measure(prompt, calls.run, self.choice, self.secrets, mark, len(calls.written) + 1, mode, settings)
+            number, is_free = len(calls.written) + 1, self.is_offline
+            measure = Measure(prompt, calls.run, self.choice, self.secrets, mark, number, mode, settings, is_free)
             if self.speaks_no_http:
                 measure.wire.sent = handed_over(messages, output_mode.wire_schema(prompt.schema), settings)
             sent = ModelSettings(**settings)  # type: ignore[typeddict-item]  # only keys ModelSettings has
@@ -261,11 +266,10 @@ class ModelClient:
     def _import_all(self) -> None:
         import pydantic_ai.direct
 
-        if self.is_offline:
-            return
-        import pydantic_ai.models.openai  # noqa: F401
+        if not self.is_offline:
+            import pydantic_ai.models.openai  # noqa: F401
 
-        quiet_litellm()
+            quiet_litellm()
 
 
 @dataclass
@@ -288,10 +292,10 @@ class PromptCalls(RecordedCalls):
 
         return self.attempt(measure, send, judge)
 
-    def reply(self, value: BaseModel | None, data: dict[str, Any], *, deterministic: bool) -> Reply:
+    def reply(self, value: BaseModel | None, data: dict[str, Any], *, deterministic: bool) -> ModelReply:
         rows = [row for _, row in self.written]
         last_id, last = self.written[-1]
-        return Reply(
+        return ModelReply(
             value=value,
             data=data,
             call_id=last_id,

@@ -13,10 +13,8 @@ import asyncio
 import hashlib
 import json
 import re
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -27,8 +25,6 @@ from numpy.typing import NDArray
 from memoir_engine.core.config import MemoirConfig, Secrets
 from memoir_engine.core.errors import (
     ConfigurationError,
-    CostCapReached,
-    CostUnknown,
     InvalidSetting,
     KeyMissing,
     MemoirError,
@@ -39,8 +35,18 @@ from memoir_engine.core.ports import EMBEDDERS, Embedder, Vectors
 from memoir_engine.core.registry import Registry
 from memoir_engine.core.run import Attempt, Run
 from memoir_engine.models import providers
-from memoir_engine.models.providers import OFFLINE, Choice, cost
-from memoir_engine.models.recorded_calls import CHARS_PER_TOKEN, Exchange, Failure, RecordedCalls, Seat, Sleep, recording_client
+from memoir_engine.models.providers import OFFLINE, Choice, CostCap
+from memoir_engine.models.recorded_calls import (
+    CHARS_PER_TOKEN,
+    Exchange,
+    Failure,
+    Measure,
+    RecordedCalls,
+    Seat,
+    Sleep,
+    Tokens,
+    recording_client,
+)
 from memoir_engine.text.similarity import DIM as OFFLINE_DIM
 
 if TYPE_CHECKING:
@@ -50,27 +56,21 @@ if TYPE_CHECKING:
 
 # without plug-ins: nobody else answers for the offline embedder
 OWN_EMBEDDERS: Registry[Callable[[], Embedder]] = Registry("own_embedder", {OFFLINE: "memoir_offline.embedding:OfflineEmbedder"})
-PURPOSE = "embed"
-VERSION = "embed/1"
 
 
-@dataclass
-class EmbeddingMeasure:
-    """One attempt at a batch, from its beginning on. dims: asked for, None leaves it to the model. number: from 1."""
+@dataclass(frozen=True)
+class EmbeddingBatch:
+    """Texts embedded by one request. dims: asked for, None leaves it to the model."""
 
     texts: Sequence[str]
-    run: Run
-    choice: Choice
-    secrets: Secrets
     dims: int | None
-    number: int
-    wire: Exchange = field(default_factory=Exchange)
-    started_at: datetime = field(init=False)
-    _began_ms: float = field(init=False)
+    purpose: str = "embed"
+    version: str = "embed/1"
 
-    def __post_init__(self) -> None:
-        self.started_at = self.run.clock.now()
-        self._began_ms = self.run.clock.tick_ms()
+    def fingerprint(self, choice: Choice) -> str:
+        who = [self.version, choice.provider, choice.model, choice.server, self.dims]
+        exact = json.dumps([who, list(self.texts)], ensure_ascii=False)
+        return hashlib.sha256(exact.encode("utf-8", "backslashreplace")).hexdigest()
 
     async def request(self, model: OpenAIEmbeddingModel) -> EmbeddingResult:
         from pydantic_ai.embeddings.settings import EmbeddingSettings
@@ -80,64 +80,21 @@ class EmbeddingMeasure:
         texts = [text.encode("utf-8", "replace").decode("utf-8") for text in self.texts]
         return await model.embed(texts, input_type="document", settings=settings)
 
-    async def read(self, result: EmbeddingResult) -> tuple[Vectors | Failure, Attempt]:
+    async def read(self, result: EmbeddingResult, measure: Measure) -> tuple[Vectors | Failure, Attempt]:
         """Return the vectors, (n, dim) of unit length, or what is wrong with them; and the row."""
-        latency_ms = self._elapsed_ms()  # before the price is looked up, which loads litellm the first time
+        latency_ms = measure.elapsed_ms()  # before the price is looked up, which loads litellm the first time
         sent = result.usage.input_tokens
-        tokens = sent or sum(map(len, self.texts)) // CHARS_PER_TOKEN
-        price = await asyncio.to_thread(cost, self.choice, tokens, 0)
+        tokens = Tokens(sent or sum(map(len, self.texts)) // CHARS_PER_TOKEN, 0, not sent)
+        price = await measure.price(tokens)
         try:
-            vectors = _ordered_vectors(result.embeddings, len(self.texts), self.wire)
+            vectors = _ordered_vectors(result.embeddings, len(self.texts), measure.wire)
         except ValueError as problem:
-            wrong = ModelReplyInvalid(model=self.choice.named, problem=str(problem))
-            row = self._row(str(wrong), price, self.wire.received, latency_ms, tokens=tokens, estimated=not sent)
+            wrong = ModelReplyInvalid(model=measure.choice.named, problem=str(problem))
+            row = measure.row(str(wrong), price, measure.wire.received, tokens=tokens, latency_ms=latency_ms)
             return Failure(wrong), row
         digest = hashlib.sha256(vectors.astype("<f4").tobytes()).hexdigest()
         reply = json.dumps({"vectors": vectors.shape[0], "dimensions": vectors.shape[1], "sha256": digest})
-        return vectors, self._row(None, price, reply, latency_ms, tokens=tokens, estimated=not sent)
-
-    def failed(self, error: str) -> Attempt:
-        """A request refused with a status is not billed; one that was lost may have been, so its cost is not known."""
-        refused = self.wire.status is not None and self.wire.status >= 400
-        free = refused or self.choice.provider in ("ollama", "lmstudio")
-        return self._row(error, 0.0 if free else None, self.wire.received, self._elapsed_ms())
-
-    def _row(
-        self,
-        error: str | None,
-        price: float | None,
-        reply: str | None,
-        latency_ms: float,
-        *,
-        tokens: int = 0,
-        estimated: bool = False,
-    ) -> Attempt:
-        scrub = self.secrets.scrub
-        who = [VERSION, self.choice.provider, self.choice.model, self.choice.server, self.dims]
-        exact = json.dumps([who, list(self.texts)], ensure_ascii=False)
-        return Attempt(
-            run_id=self.run.id,
-            purpose=PURPOSE,
-            prompt_version=VERSION,
-            fingerprint=hashlib.sha256(exact.encode("utf-8", "backslashreplace")).hexdigest(),
-            model=self.choice.model,
-            provider=self.choice.provider,
-            output_mode="vectors",
-            params={"texts": len(self.texts)} | ({"dimensions": self.dims} if self.dims else {}),
-            attempt=self.number,
-            started_at=self.started_at,
-            latency_ms=latency_ms,
-            tokens_prompt=tokens,
-            tokens_completion=0,
-            tokens_estimated=estimated,
-            cost=price,
-            prompt=scrub(self.wire.sent or ""),
-            reply=None if reply is None else scrub(reply),
-            error=None if error is None else scrub(error),
-        )
-
-    def _elapsed_ms(self) -> float:
-        return round(self.run.clock.tick_ms() - self._began_ms, 3)  # as exact as the ledger keeps it
+        return vectors, measure.row(None, price, reply, tokens=tokens, latency_ms=latency_ms)
 
 
 def packed(batches: Sequence[Vectors], dim: int) -> Vectors:
@@ -185,16 +142,16 @@ def _unit_vectors(rows: NDArray[np.float64]) -> Vectors:
 PARTS = ("id", "dim", "lexical", "embed", "close")
 
 
-def plugged(name: str, made: Any) -> Embedder:
+def plugin_embedder(name: str, made: Any) -> Embedder:
     """Make the embedder registered under `name`. Raises InvalidSetting naming what it lacks."""
     lacking = [part for part in PARTS if not hasattr(made, part)]
     if lacking:
         problem = f"what its factory makes has no {', '.join(lacking)}"
         raise InvalidSetting(name="embedder", value=name, problem=problem, advice="docs/plug-ins.md shows what an embedder has.")
-    return Plugged(name, made)
+    return PluginEmbedder(name, made)
 
 
-class Plugged:
+class PluginEmbedder:
     def __init__(self, name: str, made: Embedder) -> None:
         self._name = name
         self._made = made
@@ -255,7 +212,6 @@ OPENAI_DEFAULT = "text-embedding-3-small"  # MEMOLLA §1
 BATCH_TEXTS = 64  # of 512 characters: far below every server's limit, and little is lost with one that fails
 
 _OPENAI_NAME = re.compile(r"^text-(embedding|similarity|search)-")
-LEAST_USD = 1e-12  # of what is under way; below it stands what adding and taking away leaves of a fraction
 _NATIVE_DIMS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 _WITHOUT = ("anthropic", "google", "xai")  # asked for answers only
 
@@ -270,10 +226,11 @@ class ServerEmbedder:
     sleep: Sleep = asyncio.sleep
     _seats: WeakKeyDictionary[asyncio.AbstractEventLoop, Seat[OpenAIEmbeddingModel]] = field(default_factory=WeakKeyDictionary)
     _dim: int | None = None
-    _in_flight: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))  # USD, by run
+    _cap: CostCap = field(init=False)
 
     def __post_init__(self) -> None:
         self._dim = self.config.embedder_dims or _NATIVE_DIMS.get(self.choice.model)
+        self._cap = CostCap(self.config.max_cost)
 
     @property
     def id(self) -> str:
@@ -309,30 +266,21 @@ class ServerEmbedder:
 
         Raises CostCapReached and CostUnknown, as a prompt does.
         """
-        cap = self.config.max_cost
-        if cap is None:
+        named = (self.choice.named, self.choice)
+        (likely,) = await self._cap.prices(lambda: sum(map(len, texts)) // CHARS_PER_TOKEN, named)
+        self._cap.check(run, likely)
+        with self._cap.in_flight(run, likely):
             return await self._asked(texts, run)
-        likely = await asyncio.to_thread(cost, self.choice, sum(map(len, texts)) // CHARS_PER_TOKEN, 0)
-        if likely is None:
-            raise CostUnknown(cap=cap, model=self.choice.named)
-        spent = run.ledger.spent
-        if spent + self._in_flight.get(run.id, 0.0) + likely > cap:
-            raise CostCapReached(spent=spent, likely=likely, cap=cap)
-        self._in_flight[run.id] += likely
-        try:
-            return await self._asked(texts, run)
-        finally:
-            self._in_flight[run.id] -= likely
-            if self._in_flight[run.id] < LEAST_USD:
-                del self._in_flight[run.id]
 
     async def _asked(self, texts: Sequence[str], run: Run) -> Vectors:
         """Embed one batch, retrying transient failures."""
         seat, calls = await self._seat(), RecordedCalls(run, self.config, self.choice, self.secrets, self.sleep)
+        batch, is_free = EmbeddingBatch(texts, self._asked_dims()), self.choice.provider in ("ollama", "lmstudio")
+        mark, sent = batch.fingerprint(self.choice), {"texts": len(texts)} | ({"dimensions": batch.dims} if batch.dims else {})
 
         async def attempt(number: int) -> Vectors | Failure:
-            measure = EmbeddingMeasure(texts, run, self.choice, self.secrets, self._asked_dims(), number)
-            return await calls.attempt(measure, measure.request(seat.model), measure.read)
+            measure = Measure(batch, run, self.choice, self.secrets, mark, number, "vectors", sent, is_free)
+            return await calls.attempt(measure, batch.request(seat.model), lambda result: batch.read(result, measure))
 
         return self._of_one_length(await calls.patiently(seat, attempt))
 
@@ -377,8 +325,8 @@ def open_embedder(config: MemoirConfig, secrets: Secrets, *, sleep: Sleep = asyn
     Contacts nobody. Raises InvalidSetting naming `embedder` or `embedder_dims`.
     """
     named = config.embedder or AUTO
-    if named in EMBEDDERS and named not in (AUTO, OFFLINE):
-        return plugged(named, EMBEDDERS.get(named)(config))
+    if named not in (AUTO, OFFLINE) and named in EMBEDDERS:  # in this order: EMBEDDERS looks through what is installed
+        return plugin_embedder(named, EMBEDDERS.get(named)(config))
     choice = choose_embedding(config, secrets)
     if choice is None:
         # `auto` without a key still has to open with TIMEM's EMBEDDING_MODEL_DIMS set

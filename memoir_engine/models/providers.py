@@ -12,9 +12,12 @@ named llama-3 downloads a tokenizer (23 s without a network), and in its develop
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.util import find_spec
@@ -25,6 +28,8 @@ from urllib.parse import urlsplit
 from memoir_engine.core.config import MemoirConfig, Secrets
 from memoir_engine.core.errors import (
     ContextTooLong,
+    CostCapReached,
+    CostUnknown,
     InvalidSetting,
     KeyMissing,
     ModelBusy,
@@ -41,6 +46,7 @@ from memoir_engine.core.errors import (
     ProviderMissing,
 )
 from memoir_engine.core.registry import Registry
+from memoir_engine.core.run import Run
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -295,3 +301,45 @@ def _unit(provider: str, model: str) -> tuple[float, float] | None:
             continue
         return sent / _SAMPLE_TOKENS, received / _SAMPLE_TOKENS
     return None
+
+
+class CostCap:
+    """The cap on what a run may cost, checked before a call is made: afterwards it is paid for. None caps nothing.
+
+    What the run spent before it was resumed counts too, and so do calls in flight, each with what its prompt alone costs.
+    """
+
+    def __init__(self, cap: float | None) -> None:
+        self._cap = cap
+        self._in_flight: defaultdict[str, list[float]] = defaultdict(list)  # USD, by run
+
+    async def prices(self, tokens: Callable[[], int], *models: tuple[str, Choice]) -> list[float]:
+        """Return what a prompt costs at least with each named model, in USD. Raises CostUnknown for one without a known price."""
+
+        def work() -> list[float]:
+            count, prices = tokens(), list[float]()
+            for name, choice in models:
+                price = cost(choice, count, 0)
+                if price is None:
+                    raise CostUnknown(cap=self._cap, model=name)
+                prices.append(price)
+            return prices
+
+        return [0.0] * len(models) if self._cap is None else await asyncio.to_thread(work)
+
+    def check(self, run: Run, likely: float) -> None:
+        """Raises CostCapReached if a call that likely costs so much (USD) may not be made."""
+        spent = run.ledger.spent
+        if self._cap is not None and (spent >= self._cap or spent + sum(self._in_flight.get(run.id, ())) + likely > self._cap):
+            raise CostCapReached(spent=spent, likely=likely, cap=self._cap)
+
+    @contextmanager
+    def in_flight(self, run: Run, likely: float) -> Iterator[None]:
+        """Count a call as in flight while it is made."""
+        self._in_flight[run.id].append(likely)
+        try:
+            yield
+        finally:
+            self._in_flight[run.id].remove(likely)
+            if not self._in_flight[run.id]:
+                del self._in_flight[run.id]

@@ -90,18 +90,31 @@ class Tokens:
     estimated: bool = False
 
 
+class Purposed(Protocol):
+    """What a request is for: a prompt, or a batch of texts to embed."""
+
+    @property
+    def purpose(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+
+
 @dataclass
 class Measure:
-    """One attempt from its beginning on. `number` counts from 1 within an ask; `settings` are those sent."""
+    """One attempt from its beginning on. `number` counts from 1 within an ask; `settings` are those sent.
 
-    prompt: Prompt
+    is_free: even a request that was lost costs nothing.
+    """
+
+    prompt: Purposed
     run: Run
     choice: Choice
     secrets: Secrets
     fingerprint: str
     number: int
-    mode: Mode | Literal["text"]
+    mode: Mode | Literal["text", "vectors"]
     settings: dict[str, Any]
+    is_free: bool = False
     wire: Exchange = field(default_factory=Exchange)
     started_at: datetime = field(init=False)
     _began_ms: float = field(init=False)
@@ -113,11 +126,10 @@ class Measure:
     def failed(self, error: str) -> Attempt:
         """A request refused with a status is not billed; one that was lost may have been, so its cost is not known."""
         refused = self.wire.status is not None and self.wire.status >= 400
-        free = refused or self.choice.provider == "offline"
-        return self._row(error=error, cost=0.0 if free else None, reply=self.wire.received)
+        return self.row(error, 0.0 if refused or self.is_free else None, self.wire.received)
 
     async def answered(self, response: ModelResponse, text: str, error: str | None) -> Attempt:
-        latency_ms = self._elapsed_ms()  # before the price is looked up, which loads litellm the first time
+        latency_ms = self.elapsed_ms()  # before the price is looked up, which loads litellm the first time
         tokens = self._tokens(response, text)
         served = {
             "served_by": response.model_name,
@@ -125,21 +137,19 @@ class Measure:
             "response_id": response.provider_response_id,
         }
         params = {name: value for name, value in served.items() if value is not None}
-        price = await self._price(tokens)
-        return self._row(error=error, cost=price, reply=text, tokens=tokens, served=params, latency_ms=latency_ms)
+        return self.row(error, await self.price(tokens), text, tokens=tokens, served=params, latency_ms=latency_ms)
 
     def reused(self, paid: Paid) -> Attempt:
-        self.wire.sent = json.dumps({"instructions": instructions_of(self.prompt), "text": self.prompt.text}, ensure_ascii=False)
-        return self._row(error=None, cost=0.0, reply=paid.reply, reused_from=paid.call_id, latency_ms=0.0)
+        return self.row(None, 0.0, paid.reply, reused_from=paid.call_id, latency_ms=0.0)
 
     def temperature_sent(self) -> bool:
         """Some models take none, and pydantic-ai then leaves it out: only the body tells."""
         return '"temperature"' in (self.wire.sent or "")
 
-    def _elapsed_ms(self) -> float:
+    def elapsed_ms(self) -> float:
         return round(self.run.clock.tick_ms() - self._began_ms, 3)  # as exact as the ledger keeps it
 
-    async def _price(self, tokens: Tokens) -> float | None:
+    async def price(self, tokens: Tokens) -> float | None:
         if is_known(self.choice):  # a hop to the pool costs a call more than the multiplication
             return cost(self.choice, tokens.prompt, tokens.completion)
         return await asyncio.to_thread(cost, self.choice, tokens.prompt, tokens.completion)
@@ -150,12 +160,12 @@ class Measure:
             return Tokens(sent, received, self.choice.provider == "offline")
         return Tokens(len(self.wire.sent or "") // CHARS_PER_TOKEN, len(text) // CHARS_PER_TOKEN, True)
 
-    def _row(
+    def row(
         self,
-        *,
         error: str | None,
         cost: float | None,
         reply: str | None,
+        *,
         tokens: Tokens = Tokens(),
         served: dict[str, Any] | None = None,
         reused_from: int | None = None,
@@ -173,7 +183,7 @@ class Measure:
             params={**self.settings, **(served or {})},
             attempt=self.number,
             started_at=self.started_at,
-            latency_ms=round(self._elapsed_ms() if latency_ms is None else latency_ms, 3),  # as exact as databases keep it
+            latency_ms=round(self.elapsed_ms() if latency_ms is None else latency_ms, 3),  # as exact as databases keep it
             tokens_prompt=tokens.prompt,
             tokens_completion=tokens.completion,
             tokens_estimated=tokens.estimated,
@@ -183,6 +193,11 @@ class Measure:
             error=None if error is None else scrub(error),
             reused_from=reused_from,
         )
+
+
+def as_text(prompt: Prompt) -> str:
+    """Return a prompt that is not sent, as the ledger keeps it."""
+    return json.dumps({"instructions": instructions_of(prompt), "text": prompt.text}, ensure_ascii=False)
 
 
 def instructions_of(prompt: Prompt) -> str:
@@ -228,17 +243,6 @@ class Seat(Generic[Model]):
     gate: asyncio.Semaphore
 
 
-class Measured(Protocol):
-    """One attempt from its beginning on."""
-
-    @property
-    def wire(self) -> Exchange: ...
-
-    def failed(self, error: str) -> Attempt:
-        """Return the row of an attempt that brought no answer."""
-        ...
-
-
 @dataclass
 class RecordedCalls:
     """The attempts at one answer, or of one turn with tools."""
@@ -281,7 +285,7 @@ class RecordedCalls:
 
     async def attempt(
         self,
-        measure: Measured,
+        measure: Measure,
         send: Coroutine[Any, Any, Returned],
         read: Callable[[Returned], Awaitable[tuple[Outcome | Failure, Attempt]]],
     ) -> Outcome | Failure:

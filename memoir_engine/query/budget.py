@@ -13,7 +13,7 @@ from math import floor
 
 from memoir_engine.core.errors import BudgetTooSmall, NoRoomForContent, SummariesTooLong, SummaryMissing
 from memoir_engine.core.results import Chunk, PathChoice
-from memoir_engine.models.client import Reply
+from memoir_engine.models.client import ModelReply
 from memoir_engine.prompts import condense
 from memoir_engine.runtime.model import Ask
 
@@ -159,7 +159,7 @@ async def summarise(
     retries: int,
     tolerance_percent: float,
     count: Count,
-    heard: Callable[[Reply], None],
+    heard: Callable[[ModelReply], None],
 ) -> dict[int, Condensed]:
     """Return a summary of every chunk, by id. heard: called with each reply.
 
@@ -176,7 +176,9 @@ async def summarise(
     return summaries
 
 
-async def _summarise_part(part: condense.Part, ask: Ask, *, retries: int, heard: Callable[[Reply], None]) -> dict[int, Condensed]:
+async def _summarise_part(
+    part: condense.Part, ask: Ask, *, retries: int, heard: Callable[[ModelReply], None]
+) -> dict[int, Condensed]:
     """Keep the shortest summary of each chunk; one still over its target after all retries stays as it is."""
     summaries: dict[int, Condensed] = {}
     left = part

@@ -46,7 +46,7 @@ FRAME_TOKENS = 40  # of a chunk in the final prompt: its number, its path, its q
 
 LEAST = {"n": 1, "n2": 0, "per_path_limit": 1, "page_size": 1, "max_token_budget": 1, "safety_net": 0}
 PerPath = int | Literal["auto"] | None
-Moment = int | datetime | str  # a seq, an aware time, or an aware time as ISO 8601 text
+AsOf = int | datetime | str  # a seq, an aware time, or an aware time as ISO 8601 text
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class QueryOptions:
     after: str | None = None
     sources: Sequence[int] | None = None
     safety_net: int = 0
-    as_of: Moment | None = None
+    as_of: AsOf | None = None
 
     def checked(self) -> QueryOptions:
         """Check types and ranges, whatever the configuration. Raises InvalidSetting."""

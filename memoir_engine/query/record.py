@@ -37,7 +37,7 @@ from memoir_engine.core.results import (
 )
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Actor
-from memoir_engine.models.client import Reply
+from memoir_engine.models.client import ModelReply
 from memoir_engine.models.output_mode import decode
 from memoir_engine.prompts import answer, condense
 from memoir_engine.prompts.select import SelectedCategory
@@ -74,7 +74,7 @@ class Progress:
     summaries: dict[int, Condensed] = field(default_factory=dict)
     as_of_seq: int | None = None
 
-    def heard(self, purpose: str, answer: Reply, picked: Sequence[SelectedCategory] = ()) -> None:
+    def heard(self, purpose: str, answer: ModelReply, picked: Sequence[SelectedCategory] = ()) -> None:
         """Add the response of a call that ended (MEMOIR 4.4), in call order."""
         self.deterministic &= answer.deterministic
         output = tuple({"category": option.name, "ranked_relevance": option.rank} for option in picked)

@@ -21,7 +21,7 @@ from memoir_engine.core.events import LevelSelected, PathDropped
 from memoir_engine.core.results import Decision, DroppedPath, Option, PathChoice
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Run
-from memoir_engine.models.client import Reply
+from memoir_engine.models.client import ModelReply
 from memoir_engine.prompts import select
 from memoir_engine.prompts.evidence import likeliest
 from memoir_engine.query.record import Progress
@@ -33,7 +33,7 @@ from memoir_engine.text.profiles import QuestionProfile
 FEW = 300  # chunks below the open paths: their words are compared in less time than a hop to another thread takes
 ATTEMPTS = 2  # a wrong selection is asked once more, then refused (MEMOIR 4.1.2)
 
-Heard = tuple[Reply, tuple[select.SelectedCategory, ...]]
+Heard = tuple[ModelReply, tuple[select.SelectedCategory, ...]]
 Record = Callable[[Sequence[Decision]], None]  # keeps decisions for the result and has them written; writing sets their ids
 
 

@@ -25,7 +25,7 @@ from memoir_engine.query.record import Progress, result_of, to_record, view_of
 from memoir_engine.query.strategies import widths, without_effect
 from memoir_engine.query.traverse import PresetChoice
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.model import Asking
+from memoir_engine.runtime.model import RunModel
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.chain import actions, state
@@ -104,7 +104,7 @@ async def _ask_question(engine: Engine, request: QueryRequest, run: Run, progres
             for at, number in enumerate(decisions.add(tx, run.id, choices, again=again), first):
                 progress.decisions[at] = replace(progress.decisions[at], id=number)
 
-        engine.runner.carry(run.id, write)
+        engine.runner.defer(run.id, write)
 
     async def written() -> None:
         if any(not decision.id for decision in progress.decisions):
@@ -116,13 +116,13 @@ async def _ask_question(engine: Engine, request: QueryRequest, run: Run, progres
         if request.as_of is not None:
             moment = validation.moment("as_of", request.as_of)
             at_seq = engine.db.read(lambda tx: actions.seq_of(tx, moment))
-        words, tree = engine.keeper.words(at_seq), engine.cache.at(at_seq)
+        words, tree = engine.refresher.words(at_seq), engine.cache.at(at_seq)
         return at_seq, ScoreMap(*words.scores(request.question)), tree
 
     at_seq, nearness, tree = await asyncio.to_thread(open_memory)
-    engine.runner.carry(run.id, lambda tx, _: runs.note_tree_seq(tx, run.id, tree.seq))
+    engine.runner.defer(run.id, lambda tx, _: runs.note_tree_seq(tx, run.id, tree.seq))
     progress.as_of_seq = at_seq
-    ask = Asking(engine, run, QueryCancelled)
+    ask = RunModel(engine, run, QueryCancelled)
     question = Question(
         request=replace(request, at_seq=at_seq),
         db=engine.db,

@@ -154,10 +154,6 @@ def _content_of(part: EmailMessage) -> tuple[bytes, tuple[str, ...]]:
     return data, ()
 
 
-def _structural_warnings(part: EmailMessage) -> tuple[str, ...]:
-    return tuple(text for kind, text in _REPAIRS.items() if any(isinstance(defect, kind) for defect in part.defects))
-
-
 def size_of(count: int) -> str:
     """Format a number of bytes for people."""
     if count < 1000:
@@ -301,7 +297,7 @@ class MailText:
         kind = part.get_content_type()
         if kind in _SEALED:
             raise self.refused("it is encrypted, or signed in a way that hides its text")
-        self.warn(*_structural_warnings(part))
+        self.warn(*(text for kind, text in _REPAIRS.items() if any(isinstance(defect, kind) for defect in part.defects)))
         if kind == "multipart/alternative" and part.is_multipart():
             yield from self.best_alternative(part, depth)
         elif part.get_content_maintype() == "multipart":

@@ -21,7 +21,7 @@ from memoir_engine.core.results import (
     StepsPreview,
 )
 from memoir_engine.review.order import QueueItem, reasons
-from memoir_engine.review.queue_cache import WaitingList
+from memoir_engine.review.queue_cache import QueueCache
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.ledger import decisions
@@ -79,7 +79,7 @@ def items(tx: Tx, waiting: Sequence[QueueItem]) -> tuple[ReviewItem, ...]:
 
 def evidence(engine: Engine, waiting: QueueItem) -> ReviewEvidence:
     """Return the evidence from the store as of now, with what the caches know of its words."""
-    engine.keeper.catch_up()
+    engine.refresher.catch_up()
     snapshot = engine.cache.current()
     chunk_id, source_id = waiting.filed.chunk_id, waiting.filed.source_id
     text = engine.db.read(lambda tx: chunks.get(tx, chunk_id)).text
@@ -87,7 +87,7 @@ def evidence(engine: Engine, waiting: QueueItem) -> ReviewEvidence:
     best = max(scores.tolist(), default=0.0)
     hits = engine.lexical.top(text, NEIGHBOURS, exclude=[chunk_id]) if best > 0 else []
     nearness = {hit.key: round(min(hit.score / best, 1.0), 4) for hit in hits}  # as parts of what the chunk scores for itself
-    filed = engine.cache_of(WaitingList).now(engine.db).filed
+    filed = engine.cache_of(QueueCache).now(engine.db).filed
     states = {filing.chunk_id: filing.state for filing in filed if filing.chunk_id in nearness}
 
     def work(tx: Tx) -> ReviewEvidence:

@@ -29,7 +29,7 @@ from memoir_engine.core.results.review import (
 from memoir_engine.review import item, order
 from memoir_engine.review.item import outcome_of
 from memoir_engine.review.order import CODES, QueueFilter, QueueItem, read_fact_cursor, read_fact_key, read_key
-from memoir_engine.review.queue_cache import WaitingList
+from memoir_engine.review.queue_cache import QueueCache
 from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import View
@@ -160,10 +160,12 @@ class Reviews(FactReviews):
         """
         needs_auditor(self._actor, "review")
         outcomes: list[StepOutcome] = []
-        for portion in _portions_of(_steps(steps)):
+        # filings and facts in transactions of their own, so that none takes the locks of both
+        alike = [tuple(group) for _, group in groupby(_steps(steps), key=_is_of_fact)]
+        for portion in (group[at : at + TOGETHER] for group in alike for at in range(0, len(group), TOGETHER)):
             outcomes += self._engine.db.write(partial(self._do, steps=portion), operation="the review")
         if any(outcome.outcome == "done" for outcome in outcomes):
-            self._engine.keeper.later()
+            self._engine.refresher.later()
         return tuple(outcomes)
 
     def preview_steps(self, steps: Sequence[ReviewStep]) -> StepsPreview:
@@ -200,15 +202,15 @@ class Reviews(FactReviews):
         if _is_of_fact(step):
             about, whose = fact_decision(step), access.any_of(self._actor)
             return engine.db.write(
-                lambda tx: reviews.perform(tx, whose, reviews.as_it_stands(tx, whose, about), **signature),
+                lambda tx: reviews.perform(tx, whose, about, overrides=True, **signature),
                 operation=f"the review of {key}",
             )
         decision = _filing_decision(step)
         done = engine.db.write(
-            lambda tx: filing_reviews.perform(tx, filing_reviews.as_it_stands(tx, decision), **signature),
+            lambda tx: filing_reviews.perform(tx, decision, overrides=True, **signature),
             operation=f"the review of {key}",
         )
-        engine.keeper.later()
+        engine.refresher.later()
         return done
 
     def _do(self, tx: Tx, steps: Sequence[ReviewStep]) -> list[StepOutcome]:
@@ -234,7 +236,7 @@ class Reviews(FactReviews):
         return StepOutcome(step.step_id, step.key, "done", action_id=step.step_id)
 
     def _waiting(self, percent: float = SAMPLE_PERCENT, seed: int = 0) -> tuple[QueueItem, ...]:
-        return self._engine.cache_of(WaitingList).weighed(self._engine.db, order.SampleRule(percent, seed))
+        return self._engine.cache_of(QueueCache).weighed(self._engine.db, order.SampleRule(percent, seed))
 
 
 def _is_of_fact(step: ReviewStep) -> bool:
@@ -285,12 +287,6 @@ def _filing_decision(step: ReviewStep) -> ReviewDecision:
     category = validation.category(step.category_id) if step.verdict == "refile" else None
     reason = None if step.reason is None else validation.text("reason", step.reason)
     return ReviewDecision(*key, step.verdict, category, reason, step.seen)
-
-
-def _portions_of(steps: Sequence[ReviewStep]) -> list[Sequence[ReviewStep]]:
-    """Split the steps into transactions: filings and facts apart, so that none takes the locks of both."""
-    alike = [tuple(group) for _, group in groupby(steps, key=_is_of_fact)]
-    return [group[at : at + TOGETHER] for group in alike for at in range(0, len(group), TOGETHER)]
 
 
 def _steps(value: object) -> tuple[ReviewStep, ...]:

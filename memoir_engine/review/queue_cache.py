@@ -24,7 +24,7 @@ MOST_LOTS = 4  # samples that are kept in order at a time
 
 
 @dataclass(frozen=True)
-class WaitingNow:
+class QueueState:
     """The queue at one seq. signs: of the decisions about a chunk, by chunk. unhelped: sources without a contextual helper."""
 
     seq: int
@@ -33,7 +33,7 @@ class WaitingNow:
     unhelped: frozenset[int]
 
 
-class WaitingList:
+class QueueCache:
     """One per memory; safe for threads."""
 
     def __init__(self) -> None:
@@ -41,10 +41,10 @@ class WaitingList:
         self._signs: dict[int, tuple[RiskSignal, ...]] = {}
         self._last_decision = 0
         self._filed: dict[int, ReviewedFiling] = {}  # open filings, by chunk
-        self._now: WaitingNow | None = None
+        self._now: QueueState | None = None
         self._weighed: dict[SampleRule, tuple[int, tuple[QueueItem, ...]]] = {}  # with the seq they are of
 
-    def now(self, db: Database) -> WaitingNow:
+    def now(self, db: Database) -> QueueState:
         with self._lock:
             return self._current(db)
 
@@ -59,21 +59,21 @@ class WaitingList:
             self._weighed = {**dict(latest), lot: (now.seq, waiting)}
             return waiting
 
-    def _current(self, db: Database) -> WaitingNow:
+    def _current(self, db: Database) -> QueueState:
         if self._now is None or db.read(actions.seq) != self._now.seq:
             self._now = self._read(db)
         return self._now
 
-    def _read(self, db: Database) -> WaitingNow:
+    def _read(self, db: Database) -> QueueState:
         seen = None if self._now is None else self._now.seq
 
-        def work(tx: Tx) -> tuple[dict[int, ReviewedFiling], list[ChunkDecision], WaitingNow]:
+        def work(tx: Tx) -> tuple[dict[int, ReviewedFiling], list[ChunkDecision], QueueState]:
             touched = None if seen is None else reviews.touched_since(tx, seen)
             kept = {} if touched is None else {chunk: row for chunk, row in self._filed.items() if chunk not in touched}
             filed = {**kept, **{row.chunk_id: row for row in reviews.open_items(tx, touched)}}
             made = reviews.decisions_since(tx, self._last_decision)
             every = (*filed.values(), *reviews.rejected_items(tx))
-            return filed, made, WaitingNow(actions.seq(tx), every, self._signs, reviews.sources_without_helper(tx))
+            return filed, made, QueueState(actions.seq(tx), every, self._signs, reviews.sources_without_helper(tx))
 
         self._filed, made, now = db.read(work)
         if not made:

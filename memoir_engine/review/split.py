@@ -20,7 +20,7 @@ from memoir_engine.prompts.split import SplitItem, SplitRequest
 from memoir_engine.review.view import ReviewView
 from memoir_engine.runtime.access import needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.model import Asking
+from memoir_engine.runtime.model import RunModel
 from memoir_engine.runtime.runner import OnEvent, Verb
 from memoir_engine.runtime.verbs import perform, verb
 from memoir_engine.store.db.statements import Tx
@@ -77,7 +77,7 @@ def split_verb(
         node, items, beside = await engine.db.aread(lambda tx: contents(tx, number, words))
         config = engine.resolved.config
         request = _split_request(node, items, beside, config.hierarchy_depth, config.limit(node.level))
-        reply = await Asking(engine, run, QueryCancelled)(split.build(request), reuse=False)
+        reply = await RunModel(engine, run, QueryCancelled)(split.build(request), reuse=False)
         parsed = split.parse(reply.data, request)
         chunks = {item.id: item.chunks for item in request.items}
         groups = tuple(

@@ -80,7 +80,7 @@ class TreeEdits(View):
             lambda tx: edit_plan.perform(tx, edit, limits=limits, reason=why, **signature),
             operation=f"the edit of the tree ({edit.verb})",
         )
-        self._engine.keeper.later()
+        self._engine.refresher.later()
         return done
 
 

@@ -30,15 +30,15 @@ from memoir_engine.core.ports import Embedder
 from memoir_engine.core.run import Actor, Clock, NullLedger, Run, SystemClock, new_id
 from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.index.exact import Matrices
-from memoir_engine.index.segments import Weighing
+from memoir_engine.index.segments import Bm25Parameters
 from memoir_engine.models.client import ModelClient
 from memoir_engine.models.embeddings import open_embedder
 from memoir_engine.models.tokens import TokenCounter, counter
 from memoir_engine.runtime.chunking import CHUNKERS
-from memoir_engine.runtime.indexes import Nearness, check_chroma, nearest_facts_of, nearest_of, weighing_of
+from memoir_engine.runtime.indexes import Nearness, bm25_parameters, check_chroma, nearest_facts_of, nearest_of
 from memoir_engine.runtime.loop import LOOP, BackgroundLoop
 from memoir_engine.runtime.passages import Collections, ConversationPassages
-from memoir_engine.runtime.refresher import DELAY_S, OFF, Keeper, Vectoring
+from memoir_engine.runtime.refresher import DELAY_S, OFF, CacheRefresher, VectorBackfill
 from memoir_engine.runtime.runner import HEARTBEAT_S, Runner, Verb
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.statements import Tx
@@ -86,10 +86,10 @@ class Engine:
     cache: TreeCache
     lexical: LexicalIndex
     runner: Runner
-    keeper: Keeper
+    refresher: CacheRefresher
     embedder: Embedder
     passages: Collections
-    vectoring: Vectoring
+    backfill: VectorBackfill
     nearness: Nearness
     fallback: ModelClient | None = None  # asked only when the configured model is not to be had
     loop: BackgroundLoop = LOOP
@@ -108,7 +108,7 @@ class Engine:
         if self.closed or self._pid != os.getpid():
             self.closed = True
             return
-        self.loop.may_wait("close")
+        self.loop.require_loop("close")
         with self._closing:  # who comes second returns when it is done
             first, self.closed = not self.closed, True
             if first:
@@ -124,7 +124,7 @@ class Engine:
                 if adapter is not None:
                     parts.callback(self._close_adapter, adapter)
             parts.callback(self.lexical.close)
-            parts.callback(self.keeper.close)
+            parts.callback(self.refresher.close)
             for run_id in reversed(self.runner.ids()):
                 parts.callback(self.runner.leave, run_id)
 
@@ -149,7 +149,7 @@ class Engine:
 
     def follow_up(self, actor: Actor) -> None:
         """Bring the caches up behind a change, and embed the new passages, a moment later: the caller's own reads go first."""
-        self.keeper.later()
+        self.refresher.later()
         if not self.closed and self.resolved.config.vector_store != OFF:
             self.loop.submit(self._embed_later(actor), verb=EMBED)
 
@@ -157,12 +157,12 @@ class Engine:
         await asyncio.sleep(DELAY_S)
         with suppress(MemoirError):  # it is closed, or the database is away: the next search makes what is missing
             if not self.embedder.lexical:
-                work = partial(self.vectoring.catch_up, WORKSPACE)
+                work = partial(self.backfill.catch_up, WORKSPACE)
                 request = {"embedder": self.embedder.id}
                 verb = Verb[Any](EMBED, request, None, work, QueryCancelled, lambda count: {"passages": count})
                 await self.runner.perform(verb, actor)
             else:  # nobody is asked, so there is nothing to write down
-                await self.vectoring.catch_up(WORKSPACE, self.unrecorded_run(EMBED, actor))
+                await self.backfill.catch_up(WORKSPACE, self.unrecorded_run(EMBED, actor))
 
     def check_open(self) -> None:
         """Raises MemoryClosed; for work that needs neither loop nor database, which would say so themselves."""
@@ -180,7 +180,7 @@ class Engine:
             delimiters=config.delimiters,
         )
 
-    def bury_the_dead(self) -> None:
+    def expire_dead_runs(self) -> None:
         """Mark runs as interrupted whose process shows no life any more."""
         if self.db.read(lambda tx: runs.expired(tx, now=self.clock.now(), ttl_s=EXPIRED_S)):
             self.db.write(lambda tx: runs.interrupt_expired(tx, clock=self.clock, ttl_s=EXPIRED_S), operation="ending dead runs")
@@ -240,7 +240,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
     client, fallback = ModelClient.open(config, resolved.secrets), None
     if config.fallback_model:
         fallback = ModelClient.open(config.model_copy(update={"model": config.fallback_model}), resolved.secrets)
-    embedder, weighing = open_embedder(config, resolved.secrets), weighing_of(resolved)
+    embedder, parameters = open_embedder(config, resolved.secrets), bm25_parameters(resolved)
     tokens, matrices = counter(client.name), Matrices()
     _check(resolved)
     if first is not None:
@@ -249,11 +249,11 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
         db = Database.open(str(config.database_url), clock=clock, depth=config.hierarchy_depth)
         opened.callback(db.close)
         cache = TreeCache(db, depth=config.hierarchy_depth)
-        lexical, passages = _indexes(opened, resolved, db, weighing)
+        lexical, passages = _indexes(opened, resolved, db, parameters)
         LOOP.acquire()
         opened.callback(LOOP.release)
-        runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical, passages)
-        opened.callback(keeper.close)
+        runner, refresher = Runner(db, clock, LOOP), CacheRefresher(db, cache, lexical, passages)
+        opened.callback(refresher.close)
         db.on_retry = runner.retried
         engine = Engine(
             resolved,
@@ -264,24 +264,24 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
             cache,
             lexical,
             runner,
-            keeper,
+            refresher,
             embedder,
             passages,
-            Vectoring(db, embedder, passages),
+            VectorBackfill(db, embedder, passages),
             Nearness(db, embedder, matrices, nearest_facts_of(resolved, db, matrices)),
             fallback=fallback,
         )
-        keeper.go_on()
+        refresher.resume()
         opened.pop_all()
         return engine
 
 
-def _indexes(opened: ExitStack, resolved: Resolved, db: Database, weighing: Weighing) -> tuple[LexicalIndex, Collections]:
+def _indexes(opened: ExitStack, resolved: Resolved, db: Database, parameters: Bm25Parameters) -> tuple[LexicalIndex, Collections]:
     """Open the indexes of chunks and of passages; `opened` closes them."""
     folder = resolved.config.data_dir
-    lexical = LexicalIndex.open(folder / "bm25", search_tokens, tokeniser_id=SEARCH_TOKENIZER, weighing=weighing)
+    lexical = LexicalIndex.open(folder / "bm25", search_tokens, tokeniser_id=SEARCH_TOKENIZER, parameters=parameters)
     opened.callback(lexical.close)
-    passages = Collections(db, folder, ConversationPassages(db, resolved.config.zone), nearest_of(resolved, db), weighing)
+    passages = Collections(db, folder, ConversationPassages(db, resolved.config.zone), nearest_of(resolved, db), parameters)
     opened.callback(passages.close)
     return lexical, passages
 

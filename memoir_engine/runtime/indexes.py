@@ -27,7 +27,7 @@ from memoir_engine.core.run import Run
 from memoir_engine.index.chroma import CollectionHome, CollectionIdentity, FolderCollection, ServerCollection, check_options
 from memoir_engine.index.chroma_index import DenseIndex
 from memoir_engine.index.exact import ExactVectors, Matrices
-from memoir_engine.index.segments import Weighing
+from memoir_engine.index.segments import Bm25Parameters
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.engines import address, in_memory
@@ -53,10 +53,10 @@ class Off:
     def __len__(self) -> int:
         return 0
 
-    def take_in(self, *_: object, **__: object) -> bool:
+    def apply_changes(self, *_: object, **__: object) -> bool:
         raise VectorIndexUnavailable(self.health)
 
-    top = scores = clear = take_in
+    top = scores = clear = apply_changes
 
     def close(self) -> None:
         """There is nothing to let go identity."""
@@ -108,7 +108,7 @@ LEAST_MOST = {"k1": (0.01, 100.0), "b": (0.0, 1.0)}
 NearestOf = Callable[[str, str, int], VectorIndex]  # of an owner ('' for the workspace), an embedder, a length
 
 
-def weighing_of(resolved: Resolved) -> Weighing:
+def bm25_parameters(resolved: Resolved) -> Bm25Parameters:
     """Return k1 and b of `backend_options["bm25"]`; a configured b holds for whole texts, too.
 
     Raises InvalidSetting for anything else there, or beside `bm25` and `chroma`.
@@ -125,7 +125,7 @@ def weighing_of(resolved: Resolved) -> Weighing:
             problem = "it cannot be used" if name in LEAST_MOST else "bm25 takes k1 and b here"
             raise InvalidSetting(name=f"backend_options['bm25'][{name!r}]", value=value, problem=problem, advice=advice)
     numbers = {name: float(value) for name, value in options.items()}
-    return Weighing(**numbers, **({"whole_b": numbers["b"]} if "b" in numbers else {}))
+    return Bm25Parameters(**numbers, **({"whole_b": numbers["b"]} if "b" in numbers else {}))
 
 
 def check_chroma(resolved: Resolved) -> None:
@@ -207,7 +207,7 @@ class Nearness:
             index, changes, result = await self._look(owner, vectors.shape[1], read)
         if index is not None and len(changes.vectors.keys):
             keys, vectors, last = changes.vectors.keys.tolist(), changes.vectors.vectors, changes.last
-            await _ask(index, lambda: index.take_in(keys, vectors, (), last))
+            await _ask(index, lambda: index.apply_changes(keys, vectors, (), last))
         return index, changes.seq, result
 
     async def _look(

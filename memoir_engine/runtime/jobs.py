@@ -16,15 +16,13 @@ from typing import Any
 from memoir_engine.core import validation
 from memoir_engine.core.errors import IngestionCancelled, QueryCancelled, RunNotResumable
 from memoir_engine.core.results import RunView
-from memoir_engine.core.run import Actor, RunStatus
+from memoir_engine.core.run import Actor
 from memoir_engine.runtime.access import needs_owner, runs_of
 from memoir_engine.runtime.engine import Engine, View
 from memoir_engine.runtime.verbs import Reopened, make, verb_type
 from memoir_engine.store.ledger import runs
 
-UNDER_WAY: tuple[RunStatus, ...] = ("queued", "running")
 POLL_S = 0.2  # how often it is looked whether another process has ended a run
-RESUMABLE: tuple[RunStatus, ...] = ("failed", "interrupted")
 AGAIN = {"query": "Ask the question again.", "load_samples": "Load the samples again: what is stored is recognised."}
 WHY = {
     "queued": ("it has not begun yet", "Wait for it: jobs.wait(run_id)."),
@@ -57,7 +55,7 @@ class JobsView(View):
     def list(self, limit: int = 20, verbs: Sequence[str] | None = None) -> tuple[RunView, ...]:
         """List runs, newest first; those whose process has died are interrupted by now."""
         most, named = validation.limit(limit), None if verbs is None else validation.texts("verbs", verbs)
-        self._engine.bury_the_dead()
+        self._engine.expire_dead_runs()
         return self._read(lambda tx: runs.recent(tx, limit=most, verbs=named, user=runs_of(self._actor)))
 
     def cancel(self, run_id: str) -> bool:
@@ -74,7 +72,7 @@ class JobsView(View):
             return False
         stopped = QueryCancelled() if view.verb == "query" else IngestionCancelled(name=str(view.request.get("name", view.verb)))
         return self._engine.db.write(
-            lambda tx: runs.give_up(tx, run_id, (*RESUMABLE, "waiting_helper"), clock=self._engine.clock, error=stopped),
+            lambda tx: runs.give_up(tx, run_id, (*runs.RESUMABLE, "waiting_helper"), clock=self._engine.clock, error=stopped),
             operation=f"the end of run {run_id}",
         )
 
@@ -85,10 +83,10 @@ class JobsView(View):
         """
         patience = inf if timeout_s is None else validation.seconds("timeout_s", timeout_s)
         until = monotonic() + patience
-        self._engine.runner.wait(validation.run(run_id), None if timeout_s is None else patience)  # asks no database
-        while (view := self.get(run_id)).status in UNDER_WAY and (left := until - monotonic()) > 0:
+        self._engine.runner.wait(validation.run(run_id), patience)
+        while (view := self.get(run_id)).status in runs.AT_WORK and (left := until - monotonic()) > 0:
             sleep(min(POLL_S, left))
-            self._engine.bury_the_dead()  # a process that shows no life any more ends nothing
+            self._engine.expire_dead_runs()  # a process that shows no life any more ends nothing
         return view
 
     def resume(self, run_id: str) -> str:
@@ -96,7 +94,7 @@ class JobsView(View):
 
         Raises RunNotResumable (E213) saying why not, and what to do instead; NotAllowed for the run of another.
         """
-        self._engine.bury_the_dead()
+        self._engine.expire_dead_runs()
         view = self.get(run_id)
         needs_owner(self._actor, view.actor, "resume what another has begun")
         kind = verb_type(view.verb)
@@ -106,7 +104,7 @@ class JobsView(View):
             raise _not_resumable(view, is_ingestion=again is not None)
         engine, actor = self._engine, replace(self._actor, user=view.user)
         verb = again(engine, actor, kept)
-        run = engine.runner.reopen(verb, actor, run_id, RESUMABLE)
+        run = engine.runner.reopen(verb, actor, run_id, runs.RESUMABLE)
         if run is None:
             raise _not_resumable(self.get(run_id), is_ingestion=True)
         engine.loop.submit(engine.runner.execute(verb, run), verb="jobs.resume")

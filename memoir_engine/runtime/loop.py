@@ -57,7 +57,7 @@ class BackgroundLoop:
     def wait(self, coroutine: Coroutine[Any, Any, T], *, verb: str = "this verb") -> T:
         """Run it on the loop and wait here. A wait that is interrupted cancels it."""
         try:
-            loop = self.may_wait(verb)
+            loop = self.require_loop(verb)
         except (MemoryClosed, WrongThread):
             coroutine.close()
             raise
@@ -68,7 +68,7 @@ class BackgroundLoop:
             future.cancel()
             raise
 
-    def may_wait(self, verb: str) -> asyncio.AbstractEventLoop:
+    def require_loop(self, verb: str) -> asyncio.AbstractEventLoop:
         """Return the loop. Raises MemoryClosed; WrongThread on the loop's own thread, where waiting never ends, or if forked."""
         if threading.current_thread() is self._thread:
             raise WrongThread(

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from memoir_engine.core.ports import VectorIndex, VectorIndexUnavailable
 from memoir_engine.index.bm25 import LexicalIndex
-from memoir_engine.index.segments import Weighing
+from memoir_engine.index.segments import Bm25Parameters
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.ids import identity
@@ -97,13 +97,18 @@ class Collections:
     """Safe for threads. folder: of the words of the workspace, None keeps them in memory. nearest: gives an index of vectors."""
 
     def __init__(
-        self, db: Database, folder: Path | None, conversations: ConversationPassages, nearest: NearestOf, weighing: Weighing
+        self,
+        db: Database,
+        folder: Path | None,
+        conversations: ConversationPassages,
+        nearest: NearestOf,
+        parameters: Bm25Parameters,
     ) -> None:
         self._db = db
         self._folder = folder
         self._conversations = conversations
         self._nearest = nearest
-        self._weighing = weighing
+        self._parameters = parameters
         self._lock = threading.Lock()
         self._catching_up = threading.RLock()
         self._workspace: LexicalIndex | None = None
@@ -193,11 +198,11 @@ class Collections:
                     folder = self._folder and self._folder / "passages"
                     tokeniser = f"{PASSAGE_TOKENIZER} of {identity(self._db)}"  # files of another store read as none
                     self._clean = self._marked()
-                    self._workspace = LexicalIndex.open(folder, rank_tokens, tokeniser_id=tokeniser, weighing=self._weighing)
+                    self._workspace = LexicalIndex.open(folder, rank_tokens, tokeniser_id=tokeniser, parameters=self._parameters)
                 return self._workspace
             index = self._users.pop(owner, None)
             if index is None:  # an empty one is no less there
-                index = LexicalIndex.open(None, rank_tokens, tokeniser_id=PASSAGE_TOKENIZER, weighing=self._weighing)
+                index = LexicalIndex.open(None, rank_tokens, tokeniser_id=PASSAGE_TOKENIZER, parameters=self._parameters)
             self._users[owner] = index
             while len(self._users) > MOST_USERS:
                 self._users.popitem(last=False)
@@ -227,7 +232,7 @@ class Collections:
 
         seq, texts, wholes, removed, is_behind = self._db.read(work)
         if seq > before:
-            index.take_in(texts, removed, seq, wholes=wholes, keep=len(texts) > BATCH)
+            index.apply_changes(texts, removed, seq, wholes=wholes, keep=len(texts) > BATCH)
         return is_behind
 
     def _take_vectors(self, owner: str, embedder: str, dim: int, at: int | None) -> VectorIndex:
@@ -253,7 +258,7 @@ class Collections:
         changed, now = self._db.read(work)
         if changed.seq > before:
             keys, vectors = changed.added.keys.tolist(), changed.added.vectors
-            taken = index.take_in(keys, vectors, changed.removed, changed.seq, since=before)
+            taken = index.apply_changes(keys, vectors, changed.removed, changed.seq, since=before)
             return taken and changed.seq < now
         return False
 

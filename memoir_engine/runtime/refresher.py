@@ -35,7 +35,7 @@ LISTED = 200_000  # ids looked up at once: to find what is missing is to look at
 OFF = "off"  # of the setting vector_store
 
 
-class Keeper:
+class CacheRefresher:
     """Keeps the caches up, on a thread of its own. problem: why a cache lags behind; None when none does."""
 
     def __init__(self, db: Database, cache: TreeCache, lexical: LexicalIndex, passages: Collections) -> None:
@@ -106,7 +106,7 @@ class Keeper:
         changed, now = self._db.read(lambda tx: (chunks.changes_since(tx, before, limit=AT_ONCE), actions.seq(tx)))
         if changed.seq > before:
             texts = [(filed.chunk_id, filed.text) for filed in changed.filed]
-            self._lexical.take_in(texts, changed.closed, changed.seq, keep=keep)
+            self._lexical.apply_changes(texts, changed.closed, changed.seq, keep=keep)
         return before < changed.seq < now
 
     def cut_missing(self) -> None:
@@ -131,7 +131,7 @@ class Keeper:
         self._pool.submit(self._round).result()
         self._hurried.clear()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Go on with what the process before this one left undone."""
         if self._db.read(lambda tx: database.compaction_is_due(tx) or bool(passages.uncut(tx, limit=1))):
             self.later()
@@ -170,7 +170,7 @@ class Keeper:
             self.problem = f"{type(delayed).__name__}: {delayed}"
 
 
-class Vectoring:
+class VectorBackfill:
     """Remembers up to where an owner's passages have their vectors, so that a search in between looks nothing up."""
 
     def __init__(self, db: Database, embedder: Embedder, passages: Collections) -> None:

@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from memoir_engine.core import validation
@@ -63,6 +64,7 @@ class Verb(Generic[Result]):
     unopened: the result when not even the run's row can be written; None raises the database's error.
     actor: whose run it is; None: the caller's.
     after: starts what follows in the background, once the end of the run is written.
+    recorded: False for work that asks nobody: it is no run.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Verb(Generic[Result]):
     unopened: Callable[[MemoirError], Result] | None = None
     actor: Actor | None = None
     after: Callable[[Result], None] = lambda _: None
+    recorded: bool = True
 
 
 @dataclass
@@ -302,19 +305,25 @@ class Runner:
             self.cancel(run_id)
             running.done.wait(LEAVE_S)
 
-    def wait(self, run_id: str, timeout_s: float | None) -> bool:
-        """Return True if the run has ended, or is not under way here."""
-        running = self._running.get(run_id)
-        return running is None or running.done.wait(timeout_s)
+    def wait(self, run_id: str, timeout_s: float) -> bool:
+        """Wait until the run has ended here, or goes on elsewhere; return False if the time was over first."""
+        running, until = self._running.get(run_id), monotonic() + timeout_s
+        while running is not None and not running.done.wait(max(0.0, min(HEARTBEAT_S, until - monotonic()))):
+            if monotonic() >= until:
+                return False
+            with suppress(DatabaseError):  # the database may be away while the work goes on
+                if self._db.read(lambda tx: runs.owner_of(tx, run_id)) != running.run.owner:
+                    break
+        return True
 
     def retried(self, operation: str, attempt: int, wait_s: float) -> None:
         """Emit a retry of the database in every run under way. From any thread."""
         for running in list(self._running.values()):
             running.run.emit(DatabaseRetried(operation, attempt, wait_s))
 
-    def carry(self, run_id: str, unit: Unit) -> None:
+    def defer(self, run_id: str, unit: Unit) -> None:
         """Have it written with the next call of a run under way here, or at its end."""
-        self._running[run_id].recorder.carry(unit)
+        self._running[run_id].recorder.defer(unit)
 
     async def flush(self, run_id: str) -> None:
         """Write now what the next call would carry."""
@@ -333,8 +342,7 @@ class Runner:
 
         def heartbeat(tx: Tx) -> None:
             here = [running.run for running in list(self._running.values())]
-            owners = [run.owner for run in here if run.owner]
-            runs.heartbeat(tx, [run.id for run in here], self._clock.now(), owners=owners)
+            runs.heartbeat(tx, [run.id for run in here], self._clock.now(), owners=[run.owner for run in here if run.owner])
 
         await asyncio.sleep(FIRST_BEAT_S)
         while self._running:

@@ -1,13 +1,14 @@
 """The registry of verbs: options model and factory of each.
 
 Invariant: a verb's options are one model; the faces, `start`, the command line and the request kept with a run read that one.
+Every verb that may open a run is registered; `start` begins those that are located.
 Arguments are checked against it before anything is made, so an error from within is never reported as the caller's.
 Source: API `memory.start`; DESIGN §3, §7 (Job).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import Parameter, signature
@@ -63,7 +64,7 @@ def verb(
 
 
 def locate(modules: Mapping[str, str]) -> None:
-    """Say in which module each verb registers itself, which is imported when the verb is first looked up."""
+    """Say in which module each verb that `start` begins registers itself; it is imported when the verb is first looked up."""
     _modules.update(modules)
 
 
@@ -80,7 +81,7 @@ def verb_type(name: str) -> VerbType | None:
 
 def make(engine: Engine, actor: Actor, name: str, arguments: Mapping[str, Any]) -> Verb[Any] | Reopened:
     """Raises InvalidSetting for a verb or an argument there is not, and what the verb itself raises."""
-    kind = verb_type(name) if isinstance(name, str) else None
+    kind = verb_type(name) if isinstance(name, str) and name in _modules else None
     if kind is None:
         advice = f"Use one of: {', '.join(names())}."
         raise InvalidSetting(name="verb", value=name, problem="there is no such verb to start", advice=advice)
@@ -93,9 +94,14 @@ def make(engine: Engine, actor: Actor, name: str, arguments: Mapping[str, Any]) 
     return kind.make(engine, actor, kind.options(**arguments))
 
 
+def work_of(engine: Engine, actor: Actor, verb: Verb[Result]) -> Coroutine[Any, Any, Result]:
+    """Return the work of a verb to be awaited: in a run of its own, or in none if nobody is asked."""
+    return engine.runner.perform(verb, actor) if verb.recorded else verb.work(engine.unrecorded_run(verb.name, actor))
+
+
 async def run_verb(engine: Engine, actor: Actor, verb: Verb[Result | MemoirError]) -> Result:
     """Run a verb on the engine's loop, where the caller is. Raises an error that is its outcome."""
-    outcome = await engine.runner.perform(verb, actor)
+    outcome = await work_of(engine, actor, verb)
     if isinstance(outcome, MemoirError):
         raise outcome
     return outcome
@@ -112,7 +118,7 @@ async def perform(
 async def perform(engine: Engine, actor: Actor, make: MakerOf[Any, Any], options: Any, on_event: OnEvent | None = None) -> Any:
     """Make a verb and run it on the engine's loop, from whatever loop. Raises an error that is its outcome."""
     verb = make(engine, actor, options, listeners(on_event))
-    outcome = await engine.loop.bridge(engine.runner.perform(verb, actor), verb=verb.name)
+    outcome = await engine.loop.bridge(work_of(engine, actor, verb), verb=verb.name)
     if isinstance(outcome, MemoirError):
         raise outcome
     return outcome

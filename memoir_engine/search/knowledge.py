@@ -8,7 +8,7 @@ Source: MEMOLLA F-02, F-04, F-05; DESIGN §2.3; API "Knowledge, conversations, s
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC
 from functools import partial
 from typing import Any
@@ -50,7 +50,7 @@ async def reindex(engine: Engine, run: Run) -> Reindexed:
     """Rebuild the words first, so that they can be searched whatever happens to the vectors."""
     began = run.clock.tick_ms()
     run.emit(Reindexing("passages", 0, 0))
-    await asyncio.to_thread(engine.keeper.cut_missing)
+    await asyncio.to_thread(engine.refresher.cut_missing)
     total = await engine.db.aread(passages.count)
     run.emit(Reindexing("passages", total, total))
     run.check(QueryCancelled)
@@ -58,8 +58,8 @@ async def reindex(engine: Engine, run: Run) -> Reindexed:
     run.emit(Reindexing("words", total, total))
     embedded, problem = 0, None
     if engine.resolved.config.vector_store != OFF:
-        engine.vectoring.forget()
-        embedded = await engine.vectoring.catch_up(
+        engine.backfill.forget()
+        embedded = await engine.backfill.catch_up(
             WORKSPACE, run, progress=lambda count: run.emit(Reindexing("vectors", count, total))
         )
         problem = await asyncio.to_thread(_fill_vectors, engine)
@@ -73,7 +73,7 @@ async def reindex(engine: Engine, run: Run) -> Reindexed:
 def _rebuild_words(engine: Engine) -> None:
     engine.passages.clear()
     engine.lexical.clear()
-    engine.keeper.catch_up()
+    engine.refresher.catch_up()
     engine.passages.catch_up()
 
 
@@ -89,21 +89,31 @@ def _fill_vectors(engine: Engine) -> str | None:
         return unavailable.health.reason
 
 
-async def add_knowledge(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> Knowledge:
-    """Check everything before there is a run, then add in one.
+@dataclass(frozen=True)
+class KnowledgeOptions:
+    """A text, and the name it is stored under."""
 
-    Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
-    """
-    new = await asyncio.to_thread(_checked_source, engine, actor, doc_id, text, metadata)
-    name = new.doc_id or ""
-    if await engine.db.aread(lambda tx: ingestion.find_knowledge(tx, name)) is not None:
-        raise DocIdExists()
-    stored = await run_verb(engine, actor, _add_knowledge_verb(engine, new))
+    doc_id: str
+    text: str
+    metadata: dict[str, Any] | None = None
+
+
+async def add_knowledge(engine: Engine, actor: Actor, options: KnowledgeOptions) -> Knowledge:
+    """Check everything before there is a run, then add in one. Raises what `knowledge_verb` raises."""
+    stored = await run_verb(engine, actor, await asyncio.to_thread(knowledge_verb, engine, actor, options))
     engine.follow_up(actor)
     return stored
 
 
-def _add_knowledge_verb(engine: Engine, new: NewSource) -> Verb[Knowledge | MemoirError]:
+@verb(ingestion.KNOWLEDGE_VERB, KnowledgeOptions)
+def knowledge_verb(
+    engine: Engine, actor: Actor, options: KnowledgeOptions, listeners: tuple[Listener, ...] = ()
+) -> Verb[Knowledge | MemoirError]:
+    """Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid."""
+    new = _checked_source(engine, actor, options)
+    if engine.db.read(lambda tx: ingestion.find_knowledge(tx, new.doc_id or "")) is not None:
+        raise DocIdExists()
+
     async def work(run: Run) -> Knowledge:
         def write(tx: Tx) -> Knowledge:
             source, action = ingestion.add_knowledge(
@@ -119,19 +129,19 @@ def _add_knowledge_verb(engine: Engine, new: NewSource) -> Verb[Knowledge | Memo
         return {name: getattr(stored, name) for name in ("source_id", "passages", "action_id")}
 
     request = {"doc_id": new.doc_id, "chars": len(new.text), "sha256": new.sha256}
-    return Verb(ingestion.KNOWLEDGE_VERB, request, None, work, QueryCancelled, record)
+    return Verb(ingestion.KNOWLEDGE_VERB, request, None, work, QueryCancelled, record, listeners=listeners)
 
 
-def _checked_source(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> NewSource:
+def _checked_source(engine: Engine, actor: Actor, options: KnowledgeOptions) -> NewSource:
     """Read the text as an ingestion would. Raises InvalidSetting, FileTooLarge, TextInvalid."""
-    doc_id, text = validation.text("doc_id", doc_id), validation.text("text", text)
+    doc_id, text = validation.text("doc_id", options.doc_id), validation.text("text", options.text)
     for name, value in (("doc_id", doc_id), ("text", text)):
         if not value.strip():
             raise InvalidSetting(name=name, value=value[:20], problem="it is empty", advice="Give both as non-empty strings.")
     if len(doc_id) > DOC_ID_CHARS:
         problem, advice = f"it is {len(doc_id)} characters long", f"Shorten it to {DOC_ID_CHARS} characters."
         raise InvalidSetting(name="doc_id", value=f"{doc_id[:50]}…", problem=problem, advice=advice)
-    kept = {} if metadata is None else validation.metadata(metadata)
+    kept = {} if options.metadata is None else validation.metadata(options.metadata)
     document = readers.read_text(text, doc_id, max_mb=engine.resolved.config.max_file_mb)
     data = text.encode()
     new = NewSource(

@@ -15,14 +15,14 @@ from typing import Any
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, MemoirError, QueryCancelled, SummaryTargetUnclear, TargetNotFound
-from memoir_engine.core.run import Actor, Run
+from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.models.client import ModelClient
 from memoir_engine.prompts import summarise
 from memoir_engine.prompts.summarise import SourceKind
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.model import Asking
+from memoir_engine.runtime.model import RunModel
 from memoir_engine.runtime.runner import Verb
-from memoir_engine.runtime.verbs import run_verb
+from memoir_engine.runtime.verbs import run_verb, verb
 from memoir_engine.store import ingestion
 from memoir_engine.store.conversations import messages
 from memoir_engine.store.db.statements import Tx
@@ -41,10 +41,19 @@ _OPTIONS = ("timeout", "timeout_s", "max_retries", "model", "max_chars", "summar
 
 @dataclass(frozen=True)
 class SummaryOptions:
-    """settings: of MemoirConfig, overridden for this call. summarizer: a function that replaces the model."""
+    """One of the two names what to summarise."""
+
+    session_id: str | None = None
+    doc_id: str | None = None
+    options: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class SummarySettings:
+    """overrides: settings of MemoirConfig for this call. summarizer: a function that replaces the model."""
 
     max_chars: int = MAX_CHARS
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Any] = field(default_factory=dict)
     summarizer: Summarizer | None = None
 
 
@@ -58,10 +67,10 @@ class SummaryTarget:
     subject: str | None = None
 
 
-def _to_options(value: object) -> SummaryOptions:
+def _to_settings(value: object) -> SummarySettings:
     """Check the options. Raises InvalidSetting naming the option."""
     if value is None:
-        return SummaryOptions()
+        return SummarySettings()
     known = f"Known are {', '.join(_OPTIONS)}; timeout and timeout_s are the same."
     if not isinstance(value, Mapping):
         raise InvalidSetting(name="options", value=value, problem="it must be a dict", advice=known)
@@ -76,35 +85,39 @@ def _to_options(value: object) -> SummaryOptions:
         raise InvalidSetting(name="summarizer", value=summarizer, problem="it cannot be called", advice=advice)
     chars = validation.whole("max_chars", value.get("max_chars", MAX_CHARS), least=LEAST_CHARS)
     named = {"timeout": "timeout_s", "timeout_s": "timeout_s", "max_retries": "max_retries", "model": "model"}
-    return SummaryOptions(
+    return SummarySettings(
         chars, {ours: value[theirs] for theirs, ours in named.items() if value.get(theirs) is not None}, summarizer
     )
 
 
-async def create_summary(engine: Engine, actor: Actor, session_id: object, doc_id: object, options: object) -> str:
-    """Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting, and errors of the model."""
-    if (session_id is None) == (doc_id is None):
+async def create_summary(engine: Engine, actor: Actor, options: SummaryOptions) -> str:
+    """Check everything before there is a run, then summarise. Raises what `summary_verb` raises, and errors of the model."""
+    return await run_verb(engine, actor, await asyncio.to_thread(summary_verb, engine, actor, options))
+
+
+@verb(NAME, SummaryOptions)
+def summary_verb(
+    engine: Engine, actor: Actor, options: SummaryOptions, listeners: tuple[Listener, ...] = ()
+) -> Verb[str | MemoirError]:
+    """Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting, and errors of a model that cannot be used."""
+    if (options.session_id is None) == (options.doc_id is None):
         raise SummaryTargetUnclear()
-    checked = _to_options(options)
-    target = await engine.db.aread(lambda tx: _read_target(tx, actor, session_id, doc_id))
-    if not target.text.strip():
-        return ""
-    if checked.summarizer is not None:
-        return await _summarise_by(checked.summarizer, target.text)
-    return await run_verb(engine, actor, _summary_verb(engine, target, checked))
-
-
-def _summary_verb(engine: Engine, target: SummaryTarget, options: SummaryOptions) -> Verb[str | MemoirError]:
-    """Raises InvalidSetting and errors of the model, when the options name one that cannot be used."""
+    settings = _to_settings(options.options)
+    target = engine.db.read(lambda tx: _read_target(tx, actor, options.session_id, options.doc_id))
+    asks_model = settings.summarizer is None and bool(target.text.strip())
     client: ModelClient | None = None
-    if options.settings:
+    if settings.overrides and asks_model:
         resolved = engine.resolved
-        config = type(resolved.config)(**{**resolved.config.model_dump(exclude_unset=False), **options.settings})
+        config = type(resolved.config)(**{**resolved.config.model_dump(exclude_unset=False), **settings.overrides})
         client = ModelClient.open(config, resolved.secrets)
 
     async def work(run: Run) -> str:
+        if not target.text.strip():
+            return ""
+        if settings.summarizer is not None:
+            return await _summarise_by(settings.summarizer, target.text)
         try:
-            return await _summarise_target(engine, target, options.max_chars, Asking(engine, run, QueryCancelled, client))
+            return await _summarise_target(engine, target, settings.max_chars, RunModel(engine, run, QueryCancelled, client))
         finally:
             if client is not None:
                 await client.close()
@@ -113,11 +126,11 @@ def _summary_verb(engine: Engine, target: SummaryTarget, options: SummaryOptions
         return {"chars": len(summary)}
 
     name = "session_id" if target.kind == "conversation" else "doc_id"
-    request = {name: target.name, "chars": len(target.text), "max_chars": options.max_chars, **options.settings}
-    return Verb(NAME, request, target.subject, work, QueryCancelled, record)
+    request = {name: target.name, "chars": len(target.text), "max_chars": settings.max_chars, **settings.overrides}
+    return Verb(NAME, request, target.subject, work, QueryCancelled, record, listeners=listeners, recorded=asks_model)
 
 
-async def _summarise_target(engine: Engine, target: SummaryTarget, max_chars: int, ask: Asking) -> str:
+async def _summarise_target(engine: Engine, target: SummaryTarget, max_chars: int, ask: RunModel) -> str:
     """Summarise in parts while the text is too long for one call, then as a whole."""
     text, summaries = target.text, 0
     cap = engine.resolved.config.max_token_budget // 2  # the instructions, the frame and the answer need room, too
@@ -145,7 +158,7 @@ async def _summarise_target(engine: Engine, target: SummaryTarget, max_chars: in
     return whole
 
 
-async def _ask_all(ask: Asking, prompts: Sequence[summarise.SummaryRequest]) -> list[str]:
+async def _ask_all(ask: RunModel, prompts: Sequence[summarise.SummaryRequest]) -> list[str]:
     try:
         async with asyncio.TaskGroup() as group:
             calls = [group.create_task(ask(summarise.build(prompt), reuse=False)) for prompt in prompts]

@@ -29,12 +29,12 @@ from memoir_engine.core.errors import (
 )
 from memoir_engine.core.ports import Health, VectorIndexUnavailable, Vectors, search_pull
 from memoir_engine.core.results import Searchable, SearchResult
-from memoir_engine.core.run import Actor, Run
+from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.readers.document import Kind
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.refresher import OFF
 from memoir_engine.runtime.runner import Verb
-from memoir_engine.runtime.verbs import run_verb
+from memoir_engine.runtime.verbs import verb
 from memoir_engine.search.ranking import Fused, SearchQuery, VectorSide, check_ranking, newest_first, rank
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import WORKSPACE, finder_key
@@ -148,24 +148,38 @@ class SearchOptions:
         return query, _to_filter(self.sources, self.kinds, self.since, self.until)
 
 
-async def search(engine: Engine, actor: Actor, options: SearchOptions) -> list[SearchResult]:
+@verb("search", SearchOptions)
+def search_verb(
+    engine: Engine, actor: Actor, options: SearchOptions, listeners: tuple[Listener, ...] = ()
+) -> Verb[list[SearchResult] | MemoirError]:
     """Raises TopKInvalid (E004), QuestionEmpty (E301), SourceNotFound (E206), InvalidSetting."""
-    query, sieve = options.checked()
-    if engine.embedder.lexical or engine.resolved.config.vector_store == OFF:  # no server is asked: no run
-        searching = search_in_run(engine, actor, query, sieve, engine.unrecorded_run("search", actor))
-    else:
-        searching = run_verb(engine, actor, _search_verb(engine, actor, query, sieve))
-    return await engine.loop.bridge(searching, verb="search")
+    query, search_filter = options.checked()
+
+    def record(results: list[SearchResult]) -> dict[str, Any]:
+        return {"passages": [result.passage_id for result in results]}
+
+    limits = {name: value for name, value in vars(search_filter).items() if value is not None}
+    limits |= {"newest_first": True} if query.newest_first else {}
+    return Verb(
+        name="search",
+        request={"query": query.query, "top_k": query.top_k, "alpha": query.alpha, "fanout": query.fanout, **limits},
+        subject=None,
+        work=partial(search, engine, actor, query, search_filter),
+        stopped=QueryCancelled,
+        record=record,
+        listeners=listeners,
+        recorded=not engine.embedder.lexical and engine.resolved.config.vector_store != OFF,
+    )
 
 
 def search_by_words(engine: Engine, actor: Actor, options: SearchOptions) -> list[SearchResult] | None:
     """Search in the caller's own thread if vectors are switched off, since nobody has to be waited for; else None."""
     if engine.resolved.config.vector_store != OFF:
         return None
-    request, sieve = options.checked()
-    engine.loop.may_wait("search")
-    engine.keeper.cut_missing()
-    return PassageSearch(engine, finder_key(actor.user), request, sieve, actor.user).by_words()
+    query, search_filter = options.checked()
+    engine.loop.require_loop("search")
+    engine.refresher.cut_missing()
+    return PassageSearch(engine, finder_key(actor.user), query, search_filter, actor.user).by_words()
 
 
 def searchable(engine: Engine, actor: Actor) -> Searchable:
@@ -180,33 +194,23 @@ def searchable(engine: Engine, actor: Actor) -> Searchable:
     return engine.db.read(work)
 
 
-def _search_verb(engine: Engine, actor: Actor, query: SearchQuery, sieve: SearchFilter) -> Verb[list[SearchResult] | MemoirError]:
-    def record(results: list[SearchResult]) -> dict[str, Any]:
-        return {"passages": [result.passage_id for result in results]}
-
-    limits = {name: value for name, value in vars(sieve).items() if value is not None}
-    limits |= {"newest_first": True} if query.newest_first else {}
-    request = {"query": query.query, "top_k": query.top_k, "alpha": query.alpha, "fanout": query.fanout, **limits}
-    return Verb("search", request, None, partial(search_in_run, engine, actor, query, sieve), QueryCancelled, record)
-
-
-async def search_in_run(engine: Engine, actor: Actor, query: SearchQuery, sieve: SearchFilter, run: Run) -> list[SearchResult]:
+async def search(engine: Engine, actor: Actor, query: SearchQuery, search_filter: SearchFilter, run: Run) -> list[SearchResult]:
     """Search by words and vectors; embed what has no vector first. By words alone where the vectors cannot be had."""
-    if not engine.keeper.all_cut:
-        await asyncio.to_thread(engine.keeper.cut_missing)
-    search = PassageSearch(engine, finder_key(actor.user), query, sieve, actor.user)
+    if not engine.refresher.all_cut:
+        await asyncio.to_thread(engine.refresher.cut_missing)
+    passages = PassageSearch(engine, finder_key(actor.user), query, search_filter, actor.user)
     if engine.resolved.config.vector_store == OFF:
-        return await asyncio.to_thread(search.by_words)
-    seq = await asyncio.to_thread(engine.passages.cut, search.owner)
+        return await asyncio.to_thread(passages.by_words)
+    seq = await asyncio.to_thread(engine.passages.cut, passages.owner)
     vector: Vectors | None = None
     health = Health(True)
     try:  # the passages need their vectors first
-        embedded = [await engine.vectoring.stands(key, run, seq) for key in dict.fromkeys((WORKSPACE, search.owner))]
+        embedded = [await engine.backfill.stands(key, run, seq) for key in dict.fromkeys((WORKSPACE, passages.owner))]
         (vector, *_) = await engine.embedder.embed([query.query], run)
         seq = max(seq, *embedded)
     except (ModelError, CostCapReached, CostUnknown) as failed:
         health = Health(False, failed.message, failed.remedy)
-    return await asyncio.to_thread(search.results, vector, health, seq)
+    return await asyncio.to_thread(passages.results, vector, health, seq)
 
 
 @dataclass(frozen=True)
@@ -216,7 +220,7 @@ class PassageSearch:
     engine: Engine
     owner: str
     query: SearchQuery
-    sieve: SearchFilter
+    search_filter: SearchFilter
     user: str | None = None
 
     def by_words(self) -> list[SearchResult]:
@@ -225,8 +229,8 @@ class PassageSearch:
     def results(self, vector: Vectors | None, health: Health, seq: int) -> list[SearchResult]:
         """Rank the passages as of a seq, and read the best with their texts; passages erased meanwhile are left out."""
         db, query = self.engine.db, self.query
-        if not self.sieve.is_open:
-            query = replace(query, within=db.read(lambda tx: matching_ids(tx, self.owner, self.sieve)))
+        if not self.search_filter.is_open:
+            query = replace(query, within=db.read(lambda tx: matching_ids(tx, self.owner, self.search_filter)))
         passages, health = self.ranked(query, vector, health, seq)
         if not health.ok:
             _log.warning(W01, extra={"reason": health.reason, "remedy": health.remedy})

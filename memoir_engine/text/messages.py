@@ -214,46 +214,12 @@ def parse_message(record: object, where: str = "message") -> Message:
         raise MessageRefused(where=where, problem=str(wrong)) from None
 
 
-def parse_messages(records: object, where: str = "messages") -> tuple[Message, ...]:
-    """Parse a list of records. Raises MessageRefused at the first invalid one."""
-    if not isinstance(records, list | tuple):
-        raise MessageRefused(where=where, problem="it must be a list of messages")
-    return tuple(parse_message(record, f"{where}[{number}]") for number, record in enumerate(records))
-
-
 def to_record(message: Message) -> dict[str, Any]:
     """Write the message like `langchain_core.messages.messages_to_dict`, with `at` beside, which LangChain ignores."""
     data = {"content": message.content, **_defaults(message.kind), **message.rest}
     data |= {"type": message.kind, "name": message.name, "id": message.id}
     time = {} if message.at is None else {"at": message.at.astimezone(UTC).isoformat()}
     return {"type": message.kind, "data": data, **time}
-
-
-def to_constructor(message: Message) -> dict[str, Any]:
-    """Write the message like `langchain_core.load.dumpd`."""
-    fields = {"content": message.content, **message.rest, "type": message.kind, "name": message.name, "id": message.id}
-    kwargs = {name: value for name, value in fields.items() if value is not None or name == "content"}
-    path = ["langchain", "schema", "messages", KINDS[message.kind]]
-    return {"lc": 1, "type": "constructor", "id": path, "kwargs": kwargs}
-
-
-def to_openai(message: Message) -> dict[str, Any]:
-    """Write the message for the Chat Completions API, which has no place for invalid calls, artifacts and metadata."""
-    base = base_kind(message.kind)
-    role = {"human": "user", "ai": "assistant"}.get(base, base)
-    if base == "chat":
-        role = str(message.rest.get("role"))
-    record: dict[str, Any] = {"role": message.rest.get("additional_kwargs", {}).get("__openai_role__", role)}
-    if message.name:
-        record["name"] = message.name
-    if calls := message.rest.get("tool_calls"):
-        functions = ({"name": call["name"], "arguments": json.dumps(call["args"], ensure_ascii=False)} for call in calls)
-        record["tool_calls"] = [
-            {"type": "function", "id": call["id"], "function": function} for call, function in zip(calls, functions, strict=True)
-        ]
-    if base == "tool":
-        record["tool_call_id"] = message.rest["tool_call_id"]
-    return {**record, "content": message.content}
 
 
 def as_record(value: object) -> object:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memoir_engine import AgentClient, Memory
-from memoir_engine.agent.tools import Lookups, Showing
+from memoir_engine.agent.tools import Lookups, ShownItems
 from memoir_engine.core.errors import DatabaseLost, InvalidSetting, RunNotFound, UnsupportedBackend
 from memoir_engine.store.conversations import messages, sessions
 
@@ -267,7 +267,7 @@ def test_what_is_so_now_is_answered_before_what_was(opened: Opened) -> None:
 def test_the_tree_can_be_asked_and_its_evidence_is_shown(opened: Opened) -> None:
     agent = opened()
     source = agent.memory.ingest_text(TOWER).source_id
-    engine, showing = agent.memory._async._engine, Showing()
+    engine, showing = agent.memory._async._engine, ShownItems()
     ask_tree = Lookups(engine, agent.memory._async, "s", showing).ask_tree
     answer, evidence = engine.loop.wait(ask_tree("When was the Eiffel Tower finished?"))
     assert "1889" in answer["text"]

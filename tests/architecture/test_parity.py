@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from memoir_engine import AsyncMemory, Memory
+from memoir_engine import AsyncMemory, Memory, MemoryExtractor
+from memoir_engine.api import features
+from memoir_engine.ingest.helper_view import AsyncHelpers
+from memoir_engine.review.split import AsyncReview
+from memoir_engine.runtime.verbs import verb_type
 
 VIEWS = ("tree", "sources", "runs", "jobs", "review", "audit", "helpers", "sessions", "facts", "reports")
 LOOP_ONLY = {"close": "aclose", "__enter__": "__aenter__", "__exit__": "__aexit__"}  # what a face may spell its own way
@@ -72,3 +76,35 @@ def test_an_acting_view_offers_every_verb_and_view(face: int, faces: tuple[Memor
     assert {name for name in dir(memory) if not name.startswith("_")} - here_only - {
         name for name in dir(acting) if not name.startswith("_")
     } == set()
+
+
+ON_THE_FACE = (
+    "ingest_text",
+    "ingest_file",
+    "query",
+    "what_if",
+    "load_samples",
+    "remember",
+    "remember_source",
+    "recall",
+    "context",
+    "search",
+)
+BOUND = {  # every registered verb, and the method that binds it
+    **{name: getattr(AsyncMemory, name) for name in (*ON_THE_FACE, "add_knowledge", "create_summary", "reindex")},
+    "extract": MemoryExtractor.extract_async,
+    "confirm_helper": AsyncHelpers.confirm,
+    "regenerate_helper": AsyncHelpers.regenerate,
+    "propose_split": AsyncReview.propose_split,
+}
+
+
+@pytest.mark.parametrize("name", BOUND)
+def test_a_verb_takes_what_its_options_hold(name: str):
+    assert all(hasattr(features, loaded) for loaded in dir(features))  # which registers them
+    kind = verb_type(name)
+    assert kind is not None
+    taken = [(each, default) for each, _, default in parameters(BOUND[name]) if each not in ("self", "on_event")]
+    held = {each: default for each, _, default in parameters(kind.options)}
+    assert [each for each, _ in taken] == list(held)
+    assert {each: default for each, default in taken if default is not inspect.Parameter.empty}.items() <= held.items()

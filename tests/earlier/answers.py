@@ -11,7 +11,20 @@ import json
 from datetime import date, datetime
 from typing import Any
 
-from memoir_engine import AuditEvent, Category, Memory, QueryResult, Report, SearchResult
+from memoir_engine import (
+    Action,
+    AuditEvent,
+    Category,
+    CategoryVersion,
+    Change,
+    FactOrigin,
+    FactView,
+    Memory,
+    Moment,
+    QueryResult,
+    Report,
+    SearchResult,
+)
 from memoir_engine.langgraph import MemoirCheckpointSaver
 
 SETTINGS: dict[str, Any] = {
@@ -24,10 +37,15 @@ SETTINGS: dict[str, Any] = {
 }
 USERS = ("mia", "tom", None)
 TIMES = {"latency_ms", "retrieval_ms", "total_latency_ms", "wall_ms"}
-CAME_LATER: dict[str, dict[str, Any]] = {  # fields by class, and what they say of what an earlier version stored
-    "FactView": {"expires_at": None, "agent_id": None, "metadata": {}},
-    "Action": {"fact_ids": (), "known": False, "proposals": ()},
-    "FactOrigin": {"kind": "message", "source_id": None},
+ADDED: dict[type, set[str]] = {  # fields of results that are younger than the recorded answers
+    CategoryVersion: {"merged_path"},
+    Change: {"fields"},
+    Moment: {"kind", "fields"},
+}
+CAME_LATER: dict[type, dict[str, Any]] = {  # younger fields too, and what they say of what an earlier version stored
+    FactView: {"expires_at": None, "agent_id": None, "metadata": {}},
+    Action: {"fact_ids": (), "known": False, "proposals": ()},
+    FactOrigin: {"kind": "message", "source_id": None},
 }
 OF_A_RUN = {"id", "run_id", "call_id", "decisions", "responses"} | TIMES  # of a question asked anew
 
@@ -207,8 +225,8 @@ def _answer(result: QueryResult) -> Any:
 def plain(value: Any) -> Any:
     """Convert to JSON: values by their fields, times in ISO, keys as strings."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        later = CAME_LATER.get(type(value).__name__, {})
+        added, later = ADDED.get(type(value), ()), CAME_LATER.get(type(value), {})
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.name not in added}
         return {name: plain(of) for name, of in fields.items() if name not in later or of != later[name]}
     if isinstance(value, dict):
         return {str(name): plain(one) for name, one in value.items()}

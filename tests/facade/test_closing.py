@@ -13,7 +13,7 @@ from memoir_engine.core.errors import MemoryClosed, ReadFailed, WrongThread
 from memoir_engine.core.events import RunStarted, Stamped
 from memoir_engine.runtime.loop import LOOP
 from memoir_engine.runtime.passages import Collections
-from memoir_engine.runtime.refresher import Keeper
+from memoir_engine.runtime.refresher import CacheRefresher
 from scripted_model import SMALL, Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
@@ -68,7 +68,7 @@ def test_an_opening_that_fails_leaves_nothing_open(script: Script, tmp_path: Pat
         raise ReadFailed(problem="the disk is gone")
 
     with monkeypatch.context() as broken, pytest.raises(ReadFailed):
-        broken.setattr(Keeper, "go_on", fail)
+        broken.setattr(CacheRefresher, "resume", fail)
         Memory(db_path=tmp_path / "one.db", **SMALL)
     assert (LOOP._users, {thread.name for thread in threading.enumerate()} - before) == (others, set())
     with monkeypatch.context() as broken, pytest.raises(ReadFailed):

@@ -28,7 +28,7 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def price(monkeypatch: pytest.MonkeyPatch, cost: Callable[..., float | None]) -> None:
     """Set the expected price of calls."""
-    for where in ("runtime.model", "ingest.verb"):
+    for where in ("models.providers", "ingest.verb"):
         monkeypatch.setattr(f"memoir_engine.{where}.cost", cost)
 
 

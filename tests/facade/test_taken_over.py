@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from time import monotonic
 
 import pytest
 
@@ -47,6 +48,17 @@ def test_it_adds_no_call_and_stops(opened: Opened, script: Script):
     assert other.audit.verify().ok
 
 
+def test_the_end_that_another_gave_it_is_seen_while_its_own_call_hangs(opened: Opened, script: Script):
+    stalled, other = opened(max_concurrency=1), opened(max_concurrency=1)
+    run, gate = stalls(stalled, script)
+    other.jobs.list()
+    done = other.jobs.wait(other.jobs.resume(run), 120)
+    begun = monotonic()
+    assert stalled.jobs.wait(run, 120) == done
+    assert (done.status, monotonic() - begun < 60) == ("done", True)
+    gate.open()
+
+
 def test_it_stops_while_the_other_is_still_at_it(opened: Opened, script: Script):
     stalled, other = opened(max_concurrency=1), opened(max_concurrency=1)
     run, gate = stalls(stalled, script)
@@ -56,7 +68,7 @@ def test_it_stops_while_the_other_is_still_at_it(opened: Opened, script: Script)
     script.wait_for("classify", 2)
     before = len(script.requests)
     gate.open()
-    stalled.jobs.wait(run, 120)
+    assert stalled._async._engine.runner.wait(run, 120)
     assert (other.jobs.get(run).status, len(script.requests)) == ("running", before)
     theirs.open()
     done = other.jobs.wait(run, 120)

@@ -150,7 +150,9 @@ def test_a_task_that_is_cancelled_in_ones_own_loop_cancels_its_run(script: Scrip
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_after_a_fork_the_old_memory_is_refused_and_a_new_one_works(memory: Memory, tmp_path: Path):
     memory.ingest_text(TRADES).raise_for_error()
-    memory._async._engine.keeper._pool.submit(bool).result()  # a thread inside SQLite would leave its mutexes taken in the child
+    memory._async._engine.refresher._pool.submit(
+        bool
+    ).result()  # a thread inside SQLite would leave its mutexes taken in the child
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -172,7 +174,7 @@ def test_a_forked_process_closes_what_it_inherited_without_touching_it(memory: M
     run = memory.start("ingest_text", text=TRADES)
     script.wait_for("helper")
     engine = memory._async._engine
-    pool = engine.keeper._pool
+    pool = engine.refresher._pool
     told, tell = os.pipe()
     with engine.runner._db._pool._shutdown_lock, pool._shutdown_lock, engine.loop._lock:
         child = os.fork()

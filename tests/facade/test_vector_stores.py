@@ -39,7 +39,7 @@ def put_away(memory: Memory) -> None:
     engine = memory._async._engine
     memory.search("anything")
     engine.passages.vectors("", engine.embedder.id, engine.embedder.dim)[0].settle()
-    engine.keeper._pool.submit(lambda: None).result()
+    engine.refresher._pool.submit(lambda: None).result()
 
 
 def index_files(where: Path) -> list[Path]:

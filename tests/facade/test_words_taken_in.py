@@ -20,7 +20,7 @@ def read(memory: Memory, script: Script, monkeypatch: pytest.MonkeyPatch) -> lis
     for number in range(5):
         memory.ingest_text(f"{TRADES} And {number} more.", name=str(number)).raise_for_error()
     engine = memory._async._engine
-    engine.keeper.close()  # nobody else feeds it
+    engine.refresher.close()  # nobody else feeds it
     engine.lexical.clear()
     found: list[int] = []
     original = chunks.changes_since
@@ -37,13 +37,13 @@ def read(memory: Memory, script: Script, monkeypatch: pytest.MonkeyPatch) -> lis
 
 def test_no_more_texts_are_held_than_a_portion(memory: Memory, read: list[int]):
     filed = memory.overview().chunks
-    assert len(memory._async._engine.keeper.words(None)) == filed
+    assert len(memory._async._engine.refresher.words(None)) == filed
     assert max(read) < filed
     assert sum(read) == filed
 
 
 def test_whoever_waits_finds_it_complete_and_reads_nothing_again(memory: Memory, read: list[int]):
-    filed, keeper = memory.overview().chunks, memory._async._engine.keeper
+    filed, refresher = memory.overview().chunks, memory._async._engine.refresher
     with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(lambda _: len(keeper.words(None)), range(8))) == {filed}
+        assert set(pool.map(lambda _: len(refresher.words(None)), range(8))) == {filed}
     assert sum(read) == filed

@@ -178,7 +178,7 @@ def test_an_option_that_chroma_does_not_know_is_refused(tmp_path, options):
 def test_changes_from_another_mark_than_its_own_are_not_taken_in(opened, owner):
     index = opened()
     owner.feed(index)
-    assert index.take_in([500], ROWS[:1], (), 9, since=0) is False
+    assert index.apply_changes([500], ROWS[:1], (), 9, since=0) is False
     assert index.high_water == 1
 
 

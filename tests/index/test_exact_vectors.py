@@ -26,7 +26,7 @@ def array(*rows: list[float]) -> np.ndarray:
 
 def filled(rows: dict[int, list[float]], seq: int = 1) -> ExactVectors:
     index = ExactVectors(2)
-    index.take_in(list(rows), array(*rows.values()), (), seq)
+    index.apply_changes(list(rows), array(*rows.values()), (), seq)
     return index
 
 
@@ -57,22 +57,22 @@ def test_lengths_do_not_matter_and_true_cosines_come_in_the_order_asked_for():
 
 def test_a_key_taken_in_again_is_replaced_and_a_removed_one_is_gone():
     index = filled({1: NORTH, 2: EAST, 3: WEST})
-    assert index.take_in([1], array(EAST), [2], 2)
+    assert index.apply_changes([1], array(EAST), [2], 2)
     assert (asked(index, EAST, 5), len(index), index.high_water) == ([(1, 1.0), (3, -1.0)], 2, 2)
 
 
 def test_all_it_holds_is_given_in_portions_by_rising_keys():
     index = filled({9: WEST, 2: EAST, 5: NORTH})
-    index.take_in([], array(), [5], 2)
-    index.take_in([7], array(NORTH), [], 3)
+    index.apply_changes([], array(), [5], 2)
+    index.apply_changes([7], array(NORTH), [], 3)
     assert [(keys, rows.tolist()) for keys, rows in index.portions(2)] == [([2, 7], [EAST, NORTH]), ([9], [WEST])]
     assert index.keys() == [2, 7, 9]
 
 
 def test_an_earlier_seq_changes_nothing_and_the_same_one_may_come_again():
     index = filled({1: NORTH}, seq=5)
-    assert (index.take_in([2], array(EAST), (), 4), len(index)) == (False, 1)
-    assert (index.take_in([2], array(EAST), (), 5), len(index)) == (True, 2)
+    assert (index.apply_changes([2], array(EAST), (), 4), len(index)) == (False, 1)
+    assert (index.apply_changes([2], array(EAST), (), 5), len(index)) == (True, 2)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_an_earlier_seq_changes_nothing_and_the_same_one_may_come_again():
 def test_what_has_no_direction_is_refused_and_nothing_is_taken_in(row):
     index = filled({1: NORTH})
     with pytest.raises(ValueError, match="vector"):
-        index.take_in([2, 3], np.array([[1.0] * len(row), row], np.float32), (), 2)
+        index.apply_changes([2, 3], np.array([[1.0] * len(row), row], np.float32), (), 2)
     with pytest.raises(ValueError, match="vector"):
         index.top(np.array(row, np.float32), 1)
     assert (len(index), index.high_water) == (1, 1)
@@ -106,7 +106,7 @@ def test_a_closed_one_says_so():
 def test_after_any_changes_it_answers_as_a_search_through_all_would(changes, vector, within):
     index, held = ExactVectors(2), {}
     for seq, (added, removed) in enumerate(changes, start=1):
-        index.take_in([key for key, _ in added], array(*(row for _, row in added)), removed, seq)
+        index.apply_changes([key for key, _ in added], array(*(row for _, row in added)), removed, seq)
         held = {key: row for key, row in held.items() if key not in removed} | dict(added)
     wanted = {key: row for key, row in held.items() if within is None or key in within}
     cosines = {key: round(float(np.dot(row, vector)), 4) + 0.0 for key, row in wanted.items()}
@@ -131,7 +131,7 @@ def test_readers_see_whole_states_while_a_writer_works():
         reader.start()
     for seq in range(2, 200):
         removed = [seq * 2 - 4, seq * 2 - 3] if seq % 3 == 0 else []
-        index.take_in([seq * 2, seq * 2 + 1], array(EAST, EAST), removed, seq)
+        index.apply_changes([seq * 2, seq * 2 + 1], array(EAST, EAST), removed, seq)
     done.set()
     for reader in readers:
         reader.join()
@@ -141,16 +141,16 @@ def test_readers_see_whole_states_while_a_writer_works():
 def test_the_matrices_used_last_are_kept():
     matrices = Matrices(most_bytes=3 * (2 * 4 + 8) * 10)
     for owner in ("ana", "ben", "cleo"):
-        matrices.of(owner, "words", 2).take_in(range(10), array(*[EAST] * 10), (), 7)
+        matrices.of(owner, "words", 2).apply_changes(range(10), array(*[EAST] * 10), (), 7)
     assert matrices.of("ana", "words", 2).high_water == 7
-    matrices.of("dora", "words", 2).take_in(range(10), array(*[EAST] * 10), (), 7)
+    matrices.of("dora", "words", 2).apply_changes(range(10), array(*[EAST] * 10), (), 7)
     assert [matrices.of(owner, "words", 2).high_water for owner in ("dora", "ana", "cleo")] == [7, 7, 7]
     assert matrices.of("ben", "words", 2).high_water == 0
 
 
 def test_two_embedders_and_two_owners_never_share_a_matrix():
     matrices = Matrices()
-    matrices.of("ana", "words", 2).take_in([1], array(EAST), (), 1)
+    matrices.of("ana", "words", 2).apply_changes([1], array(EAST), (), 1)
     assert [len(matrices.of(*key)) for key in (("ana", "words", 2), ("ana", "other", 2), ("ben", "words", 2))] == [1, 0, 0]
     matrices.forget(lambda owner: owner == "ana")
     assert len(matrices.of("ana", "words", 2)) == 0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memoir_engine.index import bm25, segments
 from memoir_engine.index.bm25 import LexicalIndex, together
-from memoir_engine.index.segments import Hit, Segment, Weighing
+from memoir_engine.index.segments import Bm25Parameters, Hit, Segment
 
 WORDS = ["art", "boat", "cat", "dune", "elm", "fig", "goat", "hill"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -30,7 +30,7 @@ def opened(folder=None) -> LexicalIndex:
 
 def filled(texts: dict[int, str]) -> LexicalIndex:
     index = opened()
-    index.take_in(texts.items(), (), 1)
+    index.apply_changes(texts.items(), (), 1)
     return index
 
 
@@ -40,7 +40,7 @@ def plain_scores(texts: dict[int, str], query: str, mean_length: float) -> dict[
     rows = [texts[key].split() for key in keys]
     if not any(rows):
         return {}
-    k1, b, _ = Weighing()
+    k1, b, _ = Bm25Parameters()
     ratio = sum(map(len, rows)) / len(rows) / mean_length
     spread = 1 - b + b * ratio
     plain = bm25s.BM25(k1=k1 * spread, b=b * ratio / spread, method="lucene")
@@ -62,7 +62,7 @@ def small_tail(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_scores_of_segments_equal_one_full_index_after_any_changes(changes, query):
     index, texts = opened(), {}
     for seq, (added, removed, then) in enumerate(changes, start=1):
-        index.take_in(added.items(), removed, seq)
+        index.apply_changes(added.items(), removed, seq)
         texts = {key: text for key, text in texts.items() if key not in removed} | added
         true_mean = sum(len(text.split()) for text in texts.values()) / max(1, len(texts))
         assert not true_mean or index._state.mean_length == pytest.approx(true_mean, rel=bm25.MOST_DRIFT + 1e-9)
@@ -75,8 +75,8 @@ def test_scores_of_segments_equal_one_full_index_after_any_changes(changes, quer
 
 def test_the_property_above_meets_an_index_of_several_segments(small_tail):
     index = filled(dict.fromkeys(range(1, 5), "art boat"))
-    index.take_in([(9, "cat art"), (10, "dune art")], [1], 2)
-    index.take_in([(11, "elm fig")], (), 3)
+    index.apply_changes([(9, "cat art"), (10, "dune art")], [1], 2)
+    index.apply_changes([(11, "elm fig")], (), 3)
     assert [(len(one.documents), one.living) for one in index._state.segments] == [(4, 3), (2, 2), (1, 1)]
     index.tidy()
     assert [(len(one.documents), one.living) for one in index._state.segments] == [(5, 5), (1, 1)]
@@ -84,12 +84,12 @@ def test_the_property_above_meets_an_index_of_several_segments(small_tail):
 
 def test_what_is_removed_or_added_while_segments_are_joined_is_not_undone_by_it(small_tail, monkeypatch):
     index = filled({1: "cat", 2: "cat elm", 3: "dune"})
-    index.take_in([(4, "cat boat"), (5, "cat goat")], (), 2)
-    index.take_in([(6, "elm")], (), 3)
+    index.apply_changes([(4, "cat boat"), (5, "cat goat")], (), 2)
+    index.apply_changes([(6, "elm")], (), 3)
 
     def meanwhile(made: Segment, _join=bm25._joined) -> Segment:
         monkeypatch.setattr(bm25, "_joined", _join)
-        index.take_in([(7, "cat hill"), (4, "fig")], [2], 4)
+        index.apply_changes([(7, "cat hill"), (4, "fig")], [2], 4)
         return _join(made)
 
     monkeypatch.setattr(bm25, "_joined", meanwhile)
@@ -110,7 +110,7 @@ def test_a_few_documents_counted_here_score_as_those_that_bm25s_counts(monkeypat
 
 def test_scores_of_few_documents_do_not_change_by_tidying():
     index = filled({1: "cat", 2: "cat elm", 3: "dune"})
-    index.take_in([(4, "cat boat fig goat elm dune")], (), 2)
+    index.apply_changes([(4, "cat boat fig goat elm dune")], (), 2)
     before = index.top("cat elm", 9)
     index.tidy()
     assert index.top("cat elm", 9) == before
@@ -118,8 +118,8 @@ def test_scores_of_few_documents_do_not_change_by_tidying():
 
 def test_other_weights_of_repetition_and_length_are_those_of_bm25s():
     texts = {1: "cat cat cat", 2: "cat elm fig goat", 3: "dune"}
-    index = LexicalIndex.open(None, str.split, tokeniser_id="words", weighing=Weighing(k1=2.0, b=0.1))
-    index.take_in(texts.items(), (), 1)
+    index = LexicalIndex.open(None, str.split, tokeniser_id="words", parameters=Bm25Parameters(k1=2.0, b=0.1))
+    index.apply_changes(texts.items(), (), 1)
     plain = bm25s.BM25(k1=2.0, b=0.1, method="lucene")
     plain.index([text.split() for text in texts.values()], show_progress=False)
     assert list(index.scores("cat elm")[1]) == pytest.approx(plain.get_scores(["cat", "elm"])[:2], abs=1e-5)

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.index.segments import Weighing, build, join, merge, read
+from memoir_engine.index.segments import Bm25Parameters, build, join, merge, read
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=5).map(" ".join), max_size=6)
 
 
 def segment(texts: list[str], first_key: int, mean_length: float = 3.0):
-    return build(read(enumerate(texts, start=first_key), str.split), mean_length, Weighing())
+    return build(read(enumerate(texts, start=first_key), str.split), mean_length, Bm25Parameters())
 
 
 def scored(*segments) -> dict[int, float]:
@@ -44,5 +44,5 @@ def test_joined_documents_keep_their_words():
 
 @given(TEXTS, st.sets(st.integers(0, 20)), st.floats(0.5, 9))
 def test_another_mean_length_scores_as_if_it_had_been_built_for_it(texts, removed, mean_length):
-    repinned = segment(texts, 0).without(removed).repinned(mean_length, Weighing())
+    repinned = segment(texts, 0).without(removed).repinned(mean_length, Bm25Parameters())
     assert scored(repinned) == pytest.approx(scored(segment(texts, 0, mean_length).without(removed)), abs=1e-6)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memoir_engine.index import bm25 as index_bm25
 from memoir_engine.index import segments
 from memoir_engine.index.bm25 import LexicalIndex, together
-from memoir_engine.index.segments import SHARE, Weighing
+from memoir_engine.index.segments import SHARE, Bm25Parameters
 
 WORDS = ["art", "boat", "cat", "dune", "elm", "fig"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -33,7 +33,7 @@ def opened(folder=None, **options) -> LexicalIndex:
 
 def filled(texts: dict[int, str], wholes: dict[int, int], **options) -> LexicalIndex:
     index = opened(**options)
-    index.take_in(texts.items(), (), 1, wholes=wholes)
+    index.apply_changes(texts.items(), (), 1, wholes=wholes)
     return index
 
 
@@ -54,7 +54,7 @@ def bm25(rows: dict[int, Counter[str]], query: str, mean: float, b: float, k1: f
 
 
 def expected(texts: dict[int, tuple[str, int]], query: str, mean: float) -> dict[int, float]:
-    k1, b, whole_b = Weighing()
+    k1, b, whole_b = Bm25Parameters()
     own = bm25({key: Counter(text.split()) for key, (text, _) in texts.items()}, query, mean, b, k1)
     joined: dict[int, Counter[str]] = {}
     for text, whole in texts.values():
@@ -75,7 +75,7 @@ def test_scores_are_those_of_the_formula_over_documents_and_over_wholes_after_an
         patch.setattr(index_bm25, "LIKE", 2)
         index, texts = opened(), {}
         for seq, (added, removed, then) in enumerate(changes, start=1):
-            index.take_in({key: text for key, (text, _) in added.items()}.items(), removed, seq, wholes=_wholes(added))
+            index.apply_changes({key: text for key, (text, _) in added.items()}.items(), removed, seq, wholes=_wholes(added))
             texts = {key: one for key, one in texts.items() if key not in removed} | added
             getattr(index, then)()
         assert scores(index, query) == pytest.approx(expected(texts, query, index._state.mean_length or 1.0), abs=1e-5)
@@ -106,7 +106,7 @@ def test_two_indexes_asked_together_count_wholes_as_one_would():
     texts, wholes = {1: "elm boat", 2: "elm fig", 3: "dune elm art", 4: "cat elm"}, {1: 7, 2: 8, 3: 8}
     parts = [filled({key: texts[key] for key in some}, wholes) for some in ((1, 4), (2, 3))]
     for part in parts:
-        part._state = index_bm25._LexicalState(1, tuple(one.repinned(9 / 4, Weighing()) for one in part._state.segments))
+        part._state = index_bm25._LexicalState(1, tuple(one.repinned(9 / 4, Bm25Parameters()) for one in part._state.segments))
     keys, found = together(parts, "elm fig")
     one = scores(filled(texts, wholes), "elm fig")
     assert dict(zip(keys.tolist(), found.tolist(), strict=True)) == pytest.approx(one, abs=1e-6)
@@ -114,7 +114,7 @@ def test_two_indexes_asked_together_count_wholes_as_one_would():
 
 def test_of_what_each_is_a_part_is_kept_on_disk(tmp_path):
     index = opened(tmp_path)
-    index.take_in([(1, "elm boat"), (2, "dune cat"), (3, "elm fig")], (), 1, wholes={1: 7, 2: 7, 3: 8})
+    index.apply_changes([(1, "elm boat"), (2, "dune cat"), (3, "elm fig")], (), 1, wholes={1: 7, 2: 7, 3: 8})
     before = scores(index, "elm cat")
     index.close()
     again = opened(tmp_path)
@@ -130,7 +130,7 @@ def test_what_is_remembered_of_a_common_word_follows_every_change(most: int, mon
     index, anew = filled(texts, wholes), []
     told = []
     for seq, (added, removed) in enumerate([({}, [2]), ({5: "art dune"}, []), ({1: "elm"}, [4])], 2):
-        index.take_in(added.items(), removed, seq, wholes=dict.fromkeys(added, 2))
+        index.apply_changes(added.items(), removed, seq, wholes=dict.fromkeys(added, 2))
         monkeypatch.setattr(segments, "COMMON", 1)
         told += [scores(index, "art boat"), scores(index, "art boat")]
         monkeypatch.setattr(segments, "COMMON", 1000)

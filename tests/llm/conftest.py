@@ -13,7 +13,7 @@ import fake_openai as fake
 from memoir_engine.core.config import resolve
 from memoir_engine.core.events import CallEnded, Stamped
 from memoir_engine.core.run import Actor, Attempt, Paid, Run, SystemClock
-from memoir_engine.models.client import ModelClient, Reply
+from memoir_engine.models.client import ModelClient, ModelReply
 from memoir_engine.prompts import Prompt
 
 fake_openai = pytest.fixture(fake.serving)
@@ -105,7 +105,7 @@ def ask(run: Run) -> Callable[..., Any]:
     """Ask the prompts in turn on a new loop; return the reply of one, or the list of several."""
 
     def ask_all(client: ModelClient, *prompts: Prompt, **options: Any) -> Any:
-        async def asked() -> list[Reply]:
+        async def asked() -> list[ModelReply]:
             try:
                 return [await client.ask(prompt, run, **options) for prompt in prompts]
             finally:

@@ -207,7 +207,7 @@ def test_the_offline_embedder_asks_nobody(embedder, embed, fake_openai, book):
 
 
 def priced(monkeypatch: pytest.MonkeyPatch, usd_per_token: float | None) -> None:
-    for where in ("memoir_engine.models.embeddings.cost", "memoir_engine.models.embeddings.cost"):
+    for where in ("memoir_engine.models.recorded_calls.cost", "memoir_engine.models.providers.cost"):
         monkeypatch.setattr(where, lambda _choice, sent, _received: None if usd_per_token is None else usd_per_token * sent)
 
 
@@ -217,7 +217,7 @@ def test_a_batch_that_may_go_over_the_cap_is_not_asked(embedder, embed, fake_ope
     with pytest.raises(CostCapReached):
         embed(chosen, ["a text of some forty characters, no more"], ["a text " * 20])
     assert (len(fake_openai.seen), len(book.rows)) == (1, 1)
-    assert chosen._in_flight == {}  # nothing is kept of a run that has ended
+    assert chosen._cap._in_flight == {}  # nothing is kept of a run that has ended
 
 
 def test_a_cap_is_not_held_by_guessing_a_price(embedder, embed, fake_openai, monkeypatch):

@@ -168,9 +168,9 @@ def test_the_evidence_of_a_moment_is_made_once_for_several_questions(changed: tu
     memory, then = changed
     engine = memory._async._engine
     memory.query(QUESTION, as_of=then).raise_for_error()
-    made = engine.cache.at(then), engine.keeper.words(then)
+    made = engine.cache.at(then), engine.refresher.words(then)
     memory.query("and where is the oboe?", as_of=then).raise_for_error()
-    assert (engine.cache.at(then) is made[0], engine.keeper.words(then) is made[1]) == (True, True)
+    assert (engine.cache.at(then) is made[0], engine.refresher.words(then) is made[1]) == (True, True)
 
 
 def test_what_was_erased_is_not_read_as_of_then_either(changed: tuple[Memory, int], script: Script) -> None:
@@ -187,10 +187,10 @@ def test_what_was_erased_is_not_read_as_of_then_either(changed: tuple[Memory, in
 def test_words_of_then_score_like_an_index_that_never_saw_the_rest() -> None:
     texts = {1: "violin and cello", 2: "dutch oil", 3: "violin varnish oil", 4: "vat on violins", 5: "oboe"}
     index = LexicalIndex.open(None, str.split, tokeniser_id="words")
-    index.take_in([(key, texts[key]) for key in (1, 2, 3, 4)], [], 1)
-    index.take_in([], [3], 2)
+    index.apply_changes([(key, texts[key]) for key in (1, 2, 3, 4)], [], 1)
+    index.apply_changes([], [3], 2)
     alone = LexicalIndex.open(None, str.split, tokeniser_id="words")
-    alone.take_in([(key, texts[key]) for key in (1, 2, 3)], [], 1)
+    alone.apply_changes([(key, texts[key]) for key in (1, 2, 3)], [], 1)
     then = index.of({1, 2, 3}, lambda missing: {key: texts[key] for key in missing})
     keys, scores = then.scores("violin oil")
     wanted, expected = alone.scores("violin oil")

@@ -26,7 +26,7 @@ async def left_while_writing(store: Store, recorder: Recorder, run: str) -> None
         there.set()
         assert go_on.wait(120)
 
-    recorder.carry(slow)
+    recorder.defer(slow)
     task = asyncio.create_task(recorder.record(attempt(store, run)))
     assert await asyncio.to_thread(there.wait, 30)
     task.cancel()

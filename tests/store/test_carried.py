@@ -20,7 +20,7 @@ CHOICE = NewChoice(1, 0, (), ((1, "Art"),), ((1, 1),))
 
 def carrying(store: Store, run: str) -> Recorder:
     recorder = Recorder(store.db, run, None)
-    recorder.carry(lambda tx, again: None if decisions.add(tx, run, [CHOICE], again=again) else None)
+    recorder.defer(lambda tx, again: None if decisions.add(tx, run, [CHOICE], again=again) else None)
     return recorder
 
 

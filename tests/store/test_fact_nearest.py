@@ -69,9 +69,9 @@ def test_pgvector_finds_what_exact_cosine_finds_and_nothing_of_others(pgvector_u
     mine, others, exact = DatabaseVectors(home, "mia"), DatabaseVectors(home, "ben"), ExactVectors(DIM)
     keys = list(range(1, 101))
     for one in (mine, exact):
-        one.take_in(keys, ROWS[:100], (), 100)
-    others.take_in([200], ROWS[100:101], (), 200)
-    mine.take_in(keys, ROWS[:100], (), 100)
+        one.apply_changes(keys, ROWS[:100], (), 100)
+    others.apply_changes([200], ROWS[100:101], (), 200)
+    mine.apply_changes(keys, ROWS[:100], (), 100)
     assert [near.key for near in mine.top(ROWS[100], 10)] == [near.key for near in exact.top(ROWS[100], 10)]
     assert [near.key for near in others.top(ROWS[0], 10)] == [200]
     assert (len(mine), mine.high_water, others.high_water) == (100, 100, 200)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import bindparam, delete, event, insert, select, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.sql.compiler import SQLCompiler
 
+from memoir_engine import Memory
 from memoir_engine.store import tables as t
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.statements import Prepared, Tx
@@ -138,3 +141,22 @@ def test_a_connection_lost_under_one_of_them_gets_the_whole_unit_again(
     assert retried == [("the turn", 1)]
     assert [row.last_n for row in db.read(lambda tx: _OF.rows(tx, {"which": 7}))] == [8]
     db.close()
+
+
+def test_a_second_memory_has_nothing_to_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    before = SQLCompiler.__init__
+
+    def counted(self: SQLCompiler, *args: Any, **given: Any) -> None:
+        before(self, *args, **given)
+        compiled.append(str(self))
+
+    def use(name: str) -> None:
+        with Memory(data_dir=tmp_path / name, model="offline") as memory:
+            memory.ingest_text("The quay is repaired in spring.", name="quay.txt").raise_for_error()
+            memory.query("When is the quay repaired?").raise_for_error()
+
+    use("first")
+    monkeypatch.setattr(SQLCompiler, "__init__", counted)
+    use("second")
+    assert [each for each in compiled if "SAVEPOINT" not in each] == []  # these few are never kept

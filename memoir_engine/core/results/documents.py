@@ -7,7 +7,7 @@ Source: DESIGN §2.7, §5, §6.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -169,7 +169,7 @@ class Cause:
 class CategoryVersion:
     """Name and parent of a category during one interval. `path` is the path at its start; `says` describes the change.
 
-    merged_into: the category it was merged into; such a version ends with the action that made it.
+    merged_into: the category it was merged into, merged_path its path now; such a version ends with the action that made it.
     """
 
     category_id: int
@@ -182,6 +182,7 @@ class CategoryVersion:
     began: Cause
     ended: Cause | None
     says: str
+    merged_path: Path = ()
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,11 @@ class Filing:
 
 @dataclass(frozen=True)
 class Moment:
-    """State of the tree after an action. `seq` is its last event, `at` the time of its first."""
+    """State of the tree after an action. `seq` is its last event, `at` the time of its first.
+
+    kind: the verb of an edit, else the kind of the action's first event; of an undo that of what it took back. fields: the raw
+    values that `says` is made of, None where unknown.
+    """
 
     seq: int
     at: datetime
@@ -215,6 +220,8 @@ class Moment:
     reason: str | None
     run_id: str | None
     says: str
+    kind: str = ""
+    fields: dict[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)

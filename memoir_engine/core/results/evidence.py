@@ -5,7 +5,7 @@ Invariant: a report is one document for people and one for programs, with the sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -162,7 +162,11 @@ class Tally:
 
 @dataclass(frozen=True)
 class Change:
-    """One change of an action, in words. `before` and `after` are names at that time; `count` events share the line."""
+    """One change of an action, in words. `before` and `after` are names at that time; `count` events share the line.
+
+    fields: the raw values that `says`, `before` and `after` are made of, to be worded in any language: numbers, names, paths; a
+    chunk as its number, position from 1 and source. None, or no names in a path: unknown.
+    """
 
     kind: str
     says: str
@@ -172,6 +176,7 @@ class Change:
     source_id: int | None = None
     category_id: int | None = None
     chunk_id: int | None = None
+    fields: dict[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)

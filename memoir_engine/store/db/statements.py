@@ -20,6 +20,8 @@ from sqlalchemy import BigInteger, BindParameter, ColumnElement, Delete, Insert,
 from sqlalchemy.engine import Connection, Dialect
 from sqlalchemy.exc import DBAPIError
 
+from memoir_engine.store.db.engines import SQLite
+
 T = TypeVar("T")
 Convert = Callable[[Any], Any]
 Tx = Connection  # a connection inside one transaction, as `Database.read` and `Database.write` hand it out
@@ -53,7 +55,7 @@ class Prepared:
     def __init__(self, statement: Select[Any] | Insert | Update | Delete, columns: Sequence[str] | None = None) -> None:
         self.statement = statement
         self._columns = columns
-        self._by_dialect: WeakKeyDictionary[Dialect, _Compiled] = WeakKeyDictionary()
+        self._by_dialect: WeakKeyDictionary[Any, _Compiled] = WeakKeyDictionary()
 
     def run(self, tx: Tx, values: Mapping[str, Any]) -> None:
         if tx.dispatch.before_cursor_execute:
@@ -77,9 +79,8 @@ class Prepared:
         return next(iter(self.rows(tx, values)), None)
 
     def _compiled(self, dialect: Dialect) -> _Compiled:
-        if dialect not in self._by_dialect:
-            self._by_dialect[dialect] = _Compiled(self.statement, dialect, self._columns)
-        return self._by_dialect[dialect]
+        key = SQLite if isinstance(dialect, SQLite) else dialect
+        return self._by_dialect.get(key) or self._by_dialect.setdefault(key, _Compiled(self.statement, dialect, self._columns))
 
 
 class _Compiled:
@@ -156,7 +157,6 @@ class _Compiled:
 
 
 MOST = 512
-
 Among = Callable[[ColumnElement[int]], ColumnElement[bool]]
 
 

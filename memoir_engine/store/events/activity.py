@@ -18,14 +18,15 @@ from sqlalchemy import BigInteger, ColumnElement, Select, String, Subquery, cast
 from sqlalchemy.dialects.postgresql import JSON
 
 from memoir_engine.core.results import Action, Moment
-from memoir_engine.core.results.documents import Path
 from memoir_engine.core.results.evidence import Tally
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions as chain_actions
 from memoir_engine.store.chain.canonical_json import moment_of, parse, read_payloads, stamp
 from memoir_engine.store.db.statements import ROOT, Tx, portions
 from memoir_engine.store.db.text_rules import WORKSPACE
+from memoir_engine.store.events.kind import Names
 from memoir_engine.store.events.registry import KINDS
+from memoir_engine.store.events.sentences import places, sentence
 from memoir_engine.store.tree import categories as tree_categories
 
 SHOWN = 12  # lines of one action; the others are counted together
@@ -216,9 +217,7 @@ def tallies(tx: Tx, action_ids: Sequence[str]) -> dict[str, tuple[tuple[Tally, .
     }
 
 
-def names(
-    tx: Tx, *, sources: Iterable[int], categories: Iterable[int], chunks: Iterable[int]
-) -> tuple[dict[int, str], dict[int, Path], dict[int, tuple[int, int]]]:
+def names(tx: Tx, *, sources: Iterable[int], categories: Iterable[int], chunks: Iterable[int]) -> Names:
     """Return names of sources, paths of categories, and source and position of chunks; the chunks' sources included."""
     c, s = tables.chunk.c, tables.source.c
     places: dict[int, tuple[int, int]] = {}
@@ -227,7 +226,7 @@ def names(
     source_names: dict[int, str] = {}
     for some in portions(sorted({*sources, *(source for source, _ in places.values())})):
         source_names |= {row[0]: row[1] for row in tx.execute(select(s.id, s.name).where(s.id.in_(some)))}
-    return source_names, tree_categories.paths(tx, categories), places
+    return Names(source_names, tree_categories.paths(tx, categories), places)
 
 
 def with_events(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:
@@ -274,6 +273,7 @@ Spans = Mapping[str, tuple[int, int]]
 TREE_FAMILIES = ("category.", "chunk.", "source.")  # of event kinds: what changes the tree, or what is filed in it
 
 PLACES = ("category", "other", "was")  # what events and edits call the categories they name
+TAKEN_BACK = "taken back: "
 EDITS = {
     "create": "{name} made",
     "rename": "{category} renamed to {name}",
@@ -302,7 +302,7 @@ def moments(tx: Tx, *, limit: int, before: int | None = None, after: int | None 
     first, last = -1 if after is None else after, math.inf if before is None else before
     whole = [row for row in rows if row.id in spans and first < spans[row.id][1] < last][:limit]
     whole = whole if after is None else whole[::-1]
-    words = _words_of(tx, whole, spans)
+    words = _words(tx, whole, spans)
     bodies = read_payloads(tx, (row.payload for row in whole))
     return tuple(
         Moment(
@@ -313,20 +313,43 @@ def moments(tx: Tx, *, limit: int, before: int | None = None, after: int | None 
             actor=row.actor,
             reason=bodies.get(row.payload, {}).get("reason"),
             run_id=row.run_id,
-            says=words[row.id],
+            says=("" if row.undoes is None else TAKEN_BACK) + sentence(form, fields),
+            kind=kind,
+            fields=fields,
         )
         for row in whole
+        for kind, form, fields in [words.get(row.undoes or row.id, ("", "…", {}))]
     )
 
 
-def _words_of(tx: Tx, actions: Sequence[Any], spans: Spans) -> dict[str, str]:
-    """Return by action what it did to the tree. actions: rows; spans: the first and last seq of each."""
+def _words(tx: Tx, actions: Sequence[Any], spans: Spans) -> dict[str, tuple[str, str, Row]]:
+    """Return kind, form and fields of actions and of those that they undo. spans: the first and last seq of each action."""
     undone = [row.undoes for row in actions if row.undoes is not None]
     others = [row for some in portions(undone) for row in tx.execute(select(tables.action).where(tables.action.c.id.in_(some)))]
     every = {row.id: row for row in (*others, *actions)}
     spans = {**_spans_of(tx, [action for action in every if action not in spans]), **spans}
-    words = _words(tx, [row for row in every.values() if row.id in spans], spans)
-    return {row.id: words[row.id] if row.undoes is None else f"taken back: {words.get(row.undoes, '…')}" for row in actions}
+    actions = [row for row in every.values() if row.id in spans]
+    e, s = tables.audit_event.c, tables.source.c
+    events: dict[int, tuple[str, Row]] = {}
+    for some in portions(sorted({spans[row.id][0] for row in actions})):
+        rows = tx.execute(select(e.seq, e.kind, e.body).where(e.seq.in_(some)))
+        events |= {row.seq: (row.kind, parse(row.body)) for row in rows}
+    bodies = read_payloads(tx, (row.payload for row in actions))
+    facts = {row.id: bodies.get(row.payload, {}).get("edit") or events[spans[row.id][0]][1] for row in actions}
+    categories = _category_names(tx, {facts[row.id].get(name) or 0 for row in actions for name in PLACES})
+    sources: dict[int, tuple[Any, ...]] = {}
+    for some in portions(sorted({facts[row.id].get("source") or 0 for row in actions})):
+        sources |= {row[0]: row[1:] for row in tx.execute(select(s.id, s.name, s.chunks).where(s.id.in_(some)))}
+    forms = {}
+    for row in actions:
+        first, numbers = spans[row.id][0], facts[row.id]
+        kind = row.verb if row.verb in EDITS else events[first][0]
+        form = EDITS.get(kind) or (KINDS[kind].moment if kind in KINDS else None) or kind.replace(".", " ")
+        values: Row = {name: _name_before(categories.get(numbers.get(name) or 0, ()), first) for name in PLACES}
+        source, chunks = sources.get(numbers.get("source") or 0, (None, None))
+        values |= {"name": numbers.get("name"), "source": source, "chunks": chunks}
+        forms[row.id] = kind, form, {name: values[name] for name in places(form)}
+    return forms
 
 
 def _spans_of(tx: Tx, action_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
@@ -339,32 +362,10 @@ def _spans_of(tx: Tx, action_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
     return spans
 
 
-def _words(tx: Tx, actions: Sequence[Any], spans: Spans) -> dict[str, str]:
-    """Fill the form of each action's verb, or of the kind of its first event, with what its edit or that event names."""
-    e = tables.audit_event.c
-    events: dict[int, tuple[str, Row]] = {}
-    for some in portions(sorted({spans[row.id][0] for row in actions})):
-        rows = tx.execute(select(e.seq, e.kind, e.body).where(e.seq.in_(some)))
-        events |= {row.seq: (row.kind, parse(row.body)) for row in rows}
-    bodies = read_payloads(tx, (row.payload for row in actions))
-    facts = {row.id: bodies.get(row.payload, {}).get("edit") or events[spans[row.id][0]][1] for row in actions}
-    categories = _category_names(tx, {facts[row.id].get(name) or 0 for row in actions for name in PLACES})
-    sources = _sources(tx, {facts[row.id].get("source") or 0 for row in actions})
-    words = {}
-    for row in actions:
-        first, numbers = spans[row.id][0], facts[row.id]
-        kind = events[first][0]
-        form = EDITS.get(row.verb) or (KINDS[kind].moment if kind in KINDS else None) or kind.replace(".", " ")
-        places = {name: _name_before(categories.get(numbers.get(name) or 0, ()), first) for name in PLACES}
-        source, chunks = sources.get(numbers.get("source") or 0, ("a source", "chunks"))
-        words[row.id] = form.format(**places, name=numbers.get("name", "a category"), source=source, chunks=chunks)
-    return words
-
-
-def _name_before(names: Sequence[tuple[int, str]], seq: int) -> str:
+def _name_before(names: Sequence[tuple[int, str]], seq: int) -> str | None:
     """Return the name that held just before `seq`, else the first one. names: with the seq from which each holds."""
     before = [name for since, name in names if since < seq] or [name for _, name in names[:1]]
-    return before[-1] if before else "the root"
+    return before[-1] if before else None
 
 
 def _category_names(tx: Tx, category_ids: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
@@ -374,11 +375,3 @@ def _category_names(tx: Tx, category_ids: Iterable[int]) -> dict[int, list[tuple
         for row in tx.execute(select(v.category_id, v.from_seq, v.name).where(v.category_id.in_(some)).order_by(v.from_seq)):
             names.setdefault(row.category_id, []).append((row.from_seq, row.name))
     return names
-
-
-def _sources(tx: Tx, source_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """Return the name of each source, and its size in words."""
-    s = tables.source.c
-    parts = (select(s.id, s.name, s.chunks).where(s.id.in_(some)) for some in portions(sorted(source_ids)))
-    rows = [row for query in parts for row in tx.execute(query)]
-    return {row.id: (row.name, f"{row.chunks} chunk{'' if row.chunks == 1 else 's'}") for row in rows}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from memoir_engine.core.results import AuditEvent
 from memoir_engine.core.results.documents import Path
@@ -29,19 +30,15 @@ class Names:
     categories: Mapping[int, Path] = field(default_factory=dict)
     chunks: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
-    def source(self, number: object) -> str:
-        return self.sources.get(number, "a source") if isinstance(number, int) else "a source"
+    def path(self, number: Any) -> Path:
+        return self.categories.get(number, ())
 
-    def category(self, number: object) -> str:
-        path = self.categories.get(number) if isinstance(number, int) else None
-        return " › ".join(path) if path else "a category"
-
-    def chunk(self, number: object) -> str:
-        place = self.chunks.get(number) if isinstance(number, int) else None
-        return f"chunk {place[1] + 1} of {self.source(place[0])}" if place else f"chunk {number}"
+    def chunk(self, number: Any) -> dict[str, Any]:
+        source, position = self.chunks.get(number, (0, None))
+        return {"number": number, "position": None if position is None else position + 1, "source": self.sources.get(source)}
 
 
-BeforeAfter = Callable[[Body, Names, int], tuple[object, object]]  # the int: how many events alike
+BeforeAfter = Callable[[Body, Names, int], tuple[object, object]]  # the int: how many events alike; texts, paths or versions
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""English sentences for actions and their events: for reports and the command line. The app words it from kinds and fields.
+"""English sentences for actions and their events: for reports and the command line; pages word a `Change` from its fields.
 
 Invariant: every verb that the store writes has its words here, every kind of event its own in the registry.
 Source: DESIGN §6, §8.
@@ -6,14 +6,15 @@ Source: DESIGN §6, §8.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from string import Formatter
 from typing import Any
 
 from memoir_engine.core.results import Change, SignOff
 from memoir_engine.core.results.evidence import Tally
 from memoir_engine.store.events.kind import Names
+from memoir_engine.store.events.projection import Body
 from memoir_engine.store.events.registry import KINDS
 
 VERBS: dict[str, str] = {
@@ -57,6 +58,12 @@ VERBS: dict[str, str] = {
     "expire_fact": "Set when a fact expires",
 }
 
+COUNTED = ("parts", "messages", "chunks", "filings")
+UNKNOWN = {
+    **{"source": "a source", "subject": "a source", "name": "a category", "chunks": "chunks"},
+    **dict.fromkeys(("category", "other", "was"), "the root"),
+}
+
 
 def verb(name: str) -> str:
     """Return the words of a verb; an unknown one is returned readable."""
@@ -70,9 +77,13 @@ def changes(tallies: Iterable[Tally], names: Names, more: int = 0) -> tuple[Chan
 
 
 def _change_of(tally: Tally, names: Names) -> Change:
-    """Describe events alike in one line."""
-    body, says = tally.event.body, _sentence(tally, names)
-    before, after = (None if text and text in says else text for text in _before_after(tally, names))
+    """Describe events alike in one line, with the raw values that are named in it."""
+    body, kind = tally.event.body, KINDS.get(tally.event.kind)
+    form = f"{{count}} × {tally.event.kind}" if kind is None else kind.one if tally.count == 1 else kind.many
+    fields = {"count": tally.count} if kind is None or tally.count > 1 else _named(form, body, names)
+    says = sentence(form, fields)
+    ends = _before_after(tally, names)
+    before, after = (None if value is None or (text := _text(value)) in says else text for value in ends)
 
     def number(key: str) -> int | None:
         value = body.get(key) or (body.get("number") if body.get("subject") == key else None)
@@ -87,54 +98,57 @@ def _change_of(tally: Tally, names: Names) -> Change:
         source_id=number("source"),
         category_id=number("category"),
         chunk_id=number("chunk") if tally.count == 1 else None,
+        fields={**fields, "before": ends[0], "after": ends[1]},
     )
 
 
-def _sentence(tally: Tally, names: Names) -> str:
-    """Return the words of the kind, filled with what the body names."""
-    kind, body = KINDS.get(tally.event.kind), tally.event.body
-    if kind is None:
-        return f"{tally.count} × {tally.event.kind}"
-    if tally.count > 1:
-        return kind.many.format(count=tally.count)
-    subject = names.source if body.get("subject") == "source" else names.category
-    plain = {name: value for name, value in body.items() if isinstance(value, str | int)}
-    fields: defaultdict[str, Any] = defaultdict(lambda: "…", plain)
-    fields |= {
-        "parts": _counted(body.get("count"), "part"),
-        "messages": _counted(body.get("count"), "message"),
-        "chunks": _counted(body.get("count"), "chunk"),
-        "filings": _counted(body.get("filings"), "filing"),
-        "source": names.source(body.get("source")),
+def _named(form: str, body: Body, names: Names) -> dict[str, Any]:
+    """Return the raw values that the form names: plain values of the body, and what its numbers stand for."""
+    source: Callable[[Any], object] = names.sources.get
+    values = {
+        **body,
+        **dict.fromkeys(("parts", "messages", "chunks"), body.get("count")),
+        "source": source(body.get("source")),
         "chunk": names.chunk(body.get("chunk")),
-        "category": names.category(body.get("category")),
-        "subject": subject(body.get("number")),
+        "category": names.path(body.get("category")),
+        "subject": (source if body.get("subject") == "source" else names.path)(body.get("number")),
     }
-    return kind.one.format_map(fields)
+    return {name: values.get(name) for name in places(form)}
 
 
-def _counted(number: object, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def places(form: str) -> list[str]:
+    """List what the braces of a form name."""
+    return [name for _, name, *_ in Formatter().parse(form) if name]
 
 
-def _before_after(tally: Tally, names: Names) -> tuple[str | None, str | None]:
-    """Return the names before and after that the payload holds; else what the kind makes of the body."""
+def sentence(form: str, fields: Mapping[str, Any]) -> str:
+    """Fill a form with raw values, in English."""
+    return form.format_map({name: _text(value, name) for name, value in fields.items()})
+
+
+def _text(value: Any, name: str = "") -> str:
+    """Return a value in English. name: the place in the form that it fills; none before and after a change."""
+    if isinstance(value, dict):
+        place = f"{value['position']} of {value['source'] or 'a source'}" if value["position"] else value["number"]
+        return f"chunk {place}"
+    if isinstance(value, list | tuple):
+        return " › ".join(map(str, value)) or "a category"
+    if value is None:
+        return UNKNOWN.get(name, "…")
+    if name in COUNTED:
+        return f"{value} {name.removesuffix('s') if value == 1 else name}"
+    return f"version {value}" if isinstance(value, int) and not name else str(value)
+
+
+def _before_after(tally: Tally, names: Names) -> tuple[object, object]:
+    """Return what the payload holds as before and after; else what the kind makes of the body."""
     payload = tally.event.payload or {}
     if "before" in payload or "after" in payload:
-        return _text(payload.get("before")), _text(payload.get("after"))
+        return payload.get("before"), payload.get("after")
     if "statement" in payload:
-        return None, _text(payload["statement"])
+        return None, payload["statement"]
     kind = KINDS.get(tally.event.kind)
-    if kind is None or kind.before_after is None:
-        return None, None
-    before, after = kind.before_after(tally.event.body, names, tally.count)
-    return _text(before), _text(after)
-
-
-def _text(value: object) -> str | None:
-    if value is None:
-        return None
-    return " › ".join(str(name) for name in value) if isinstance(value, list | tuple) else str(value)
+    return kind.before_after(tally.event.body, names, tally.count) if kind and kind.before_after else (None, None)
 
 
 def sign_offs(signed: Iterable[SignOff]) -> tuple[SignOff, ...]:

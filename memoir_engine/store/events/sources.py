@@ -195,8 +195,7 @@ def _source_state_problems(tx: Tx, state: Projection, _evidence: RowEvidence) ->
 
 
 def _helper_versions(body: Body, _names: Names, _count: int) -> tuple[object, object]:
-    was = body.get("was")
-    return (None if was is None else f"version {was}"), f"version {body.get('version')}"
+    return body.get("was"), body.get("version")
 
 
 _source = partial(EventKind, digests=(), replays=(_source_state_problems,))

@@ -272,11 +272,11 @@ def _missing(chunk: int, rows: Iterator[FilingRow]) -> Iterator[Problem]:
 
 
 def filed_before_after(body: Body, names: Names, count: int) -> tuple[object, object]:
-    return (None, names.category(body.get("category"))) if count == 1 else (None, None)
+    return (None, names.path(body.get("category"))) if count == 1 else (None, None)
 
 
 def _refiled_before_after(body: Body, names: Names, count: int) -> tuple[object, object]:
-    return (names.category(body.get("was")), names.category(body.get("category"))) if count == 1 else (None, None)
+    return (names.path(body.get("was")), names.path(body.get("category"))) if count == 1 else (None, None)
 
 
 _version = partial(EventKind, digests=(_version_digest_problems,), replays=(_category_problems, _version_problems))

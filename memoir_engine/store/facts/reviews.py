@@ -201,12 +201,24 @@ def item_views(tx: Tx, owner_filter: OwnerFilter, items: list[HeldFact]) -> tupl
     return tuple(views)
 
 
-def perform(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: str, clock: Clock, action_id: str) -> Action:
-    """Carry out a decision, once per action id. Raises ReviewItemNotFound, ReviewOvertaken, NothingChanges."""
+def perform(
+    tx: Tx,
+    owner_filter: OwnerFilter,
+    decision: FactDecision,
+    *,
+    actor: str,
+    clock: Clock,
+    action_id: str,
+    overrides: bool = False,
+) -> Action:
+    """Carry out a decision, once per action id. overrides: decide also over a state that the reviewer did not see.
+
+    Raises ReviewItemNotFound, ReviewOvertaken, NothingChanges.
+    """
     ids.hold(tx, "fact")
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    item = check(tx, owner_filter, decision, actor=actor)
+    item = check(tx, owner_filter, decision, actor=actor, overrides=overrides)
     number, verdict = decision.key.number, decision.verdict
     author: Author = {"actor": actor, "reason": decision.reason, "clock": clock, "action_id": action_id}
     if decision.key.thing == "proposal" and verdict != "skip":
@@ -235,13 +247,13 @@ def done_before(tx: Tx, decision: FactDecision, *, actor: str, action_id: str) -
     return actions.done_before(tx, action_id, actor, VERBS[thing, decision.verdict], thing, number)
 
 
-def check(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: str) -> HeldFact:
+def check(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: str, overrides: bool = False) -> HeldFact:
     """Return the item if it may be decided so. Raises what `perform` does."""
     item = get_item(tx, owner_filter, decision.key)
     if item is None:
         raise ReviewItemNotFound(key=str(decision.key))
-    decided = item.state in ("approved", "rejected")
-    if item.key != decision.key or (decided and decision.seen != item.state and item.reviewer != actor):
+    decided, has_seen = item.state in ("approved", "rejected"), overrides or decision.seen == item.state or item.reviewer == actor
+    if item.key != decision.key or (decided and not has_seen):
         raise ReviewOvertaken(key=str(decision.key), by=item.reviewer or "the model", what=item.state)
     if decision.content is not None and item.key.thing == "fact":
         return item  # it is set right, whatever was decided before
@@ -250,12 +262,6 @@ def check(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: s
     if decision.verdict == "reject" and item.state == "rejected":
         raise NothingChanges(problem="it is rejected already")
     return item
-
-
-def as_it_stands(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision) -> FactDecision:
-    """Return the decision with the present state as seen, for a reviewer who overrides it."""
-    item = get_item(tx, owner_filter, decision.key)
-    return decision if item is None else replace(decision, seen=item.state)
 
 
 def _proposal_items(
@@ -319,8 +325,9 @@ def restore(tx: Tx, owner_filter: OwnerFilter, uid: str, **author: Unpack[Author
     if actions.exists(tx, author["action_id"]):
         return actions.get(tx, author["action_id"])
     number = facts.number_of(tx, owner_filter, uid)
-    row = _open_state(tx, number)
-    if row is None:
+    c = tables.fact_status.c
+    row = tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
+    if row is None:  # the fact was withdrawn
         raise FactNotFound(fact_id=uid)
     if facts.active_facts(tx, {number}):
         raise FactNotOutdated(fact_id=uid)
@@ -390,12 +397,6 @@ def check_owner(tx: Tx, owner_filter: OwnerFilter, action_id: str) -> None:
                 raise ActionNotFound(action_id=action_id)
 
 
-def _open_state(tx: Tx, number: int) -> Any | None:
-    """Return a fact's current state row, or None if the fact was withdrawn."""
-    c = tables.fact_status.c
-    return tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
-
-
 def _open_proposal(tx: Tx, owner_filter: OwnerFilter, number: int) -> Any:
     """Return the row of a proposal that is not settled. Raises ProposalNotFound."""
     p = tables.fact_proposal.c
@@ -432,7 +433,7 @@ def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, fr
             rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, cause, free, None, reason))
     else:
         for number in proposal.old_ids:
-            ended = None if proposal.cause == "corrected" else _end_of_validity(new, by_number[number], action.at)
+            ended = None if proposal.cause == "corrected" else settled_end(new, by_number[number], action.at)
             state = FactState(OUTDATED, proposal.cause, proposal.new_id, ended, reason)
             rows.set_state(tx, action, "fact.outdated", number, state)
         if reasons.get("keep"):
@@ -444,10 +445,11 @@ def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, fr
                 rows.relate(tx, action, row.owner, free, number, "part_of", None, row.run_id)
 
 
-def _end_of_validity(new: Any, old: Any, at: datetime) -> datetime:
-    """Return when the old fact stopped being true: the new one began or was said, else now; never before the old was said.
+def settled_end(new: Any, old: Any, at: datetime) -> datetime:
+    """Return when the old fact stopped being true: the new one began or was said, else `at`; never before the old was said.
 
-    What was to begin later than the new one was said never began: it ends in the moment of its beginning.
+    at: when a person settles it. Unlike in a plan (`planned_end` of verdicts) the new one may have been said first. What was to
+    begin later than the new one was said never began: it ends in the moment of its beginning.
     """
     planned: datetime | None = old.valid_from
     if planned is not None and new.said_at is not None and new.said_at < planned:

@@ -196,7 +196,7 @@ class Recorder:
         with self._lock:
             self._waiting.append(stamped)
 
-    def carry(self, unit: Unit) -> None:
+    def defer(self, unit: Unit) -> None:
         """Write it with the next call, or at the end of the run; its words are not written once something was erased."""
         with self._lock:
             self._units.append(unit)

@@ -76,10 +76,11 @@ def hold(tx: Tx, run_id: str, owner: str | None, what: str) -> None:
 
 def is_held(tx: Tx, run_id: str, owner: str | None) -> bool:
     """Tell whether the owner still holds the run, ended or not; nobody takes it over until the transaction ends."""
-    if owner is None:
-        return True
-    row = _HOLD.first(tx, {"which": run_id})
-    return row is not None and row.owner == owner
+    return owner is None or ((row := _HOLD.first(tx, {"which": run_id})) is not None and row.owner == owner)
+
+
+def owner_of(tx: Tx, run_id: str) -> str | None:
+    return tx.execute(select(tables.run.c.owner).where(tables.run.c.id == run_id)).scalar()
 
 
 ALIVE: tuple[RunStatus, ...] = ("queued", "running", "waiting_helper")
@@ -399,10 +400,6 @@ def kept_runs(tx: Tx, run_ids: list[str]) -> set[str]:
     return set(tx.execute(select(c.run_id).where(c.run_id.in_(run_ids), c.part == 0)).scalars()) if run_ids else set()
 
 
-def _forget_input(tx: Tx, run_id: str) -> None:
-    _FORGET.run(tx, {"which": run_id})
-
-
 def forget_ended_inputs(tx: Tx, subject: str | None) -> None:
     """Drop the input of failed and interrupted runs over the same bytes: they are stored now."""
     if subject is not None:
@@ -470,7 +467,7 @@ def close(tx: Tx, action: OpenAction, run_id: str, ending: Ending, *, committed:
     )
     _END.run(tx, {f"new_{name}": value for name, value in ended.items()} | {"new_closed_seq": seq, "which": run_id})
     if ending.status in ("done", "cancelled"):
-        _forget_input(tx, run_id)
+        _FORGET.run(tx, {"which": run_id})
 
 
 def close_with(tx: Tx, action: OpenAction, run_id: str, *, now: datetime, result: dict[str, Any]) -> AuditHead:

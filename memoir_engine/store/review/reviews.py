@@ -9,7 +9,7 @@ Source: DESIGN §5, §6, §9.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, get_args
 
@@ -163,15 +163,15 @@ def rejected_items(tx: Tx) -> list[ReviewedFiling]:
     return [ReviewedFiling(n, seq, leaf, source, "rejected", by, at) for n, seq, leaf, source, by, at in tx.execute(wanted)]
 
 
-def perform(tx: Tx, decision: ReviewDecision, *, actor: str, clock: Clock, action_id: str) -> Action:
-    """Carry out a decision, once per action id.
+def perform(tx: Tx, decision: ReviewDecision, *, actor: str, clock: Clock, action_id: str, overrides: bool = False) -> Action:
+    """Carry out a decision, once per action id. overrides: decide also over a state that the reviewer did not see.
 
     Raises ReviewItemNotFound, ReviewOvertaken (decided meanwhile), NothingChanges, and for refile what `filings.refile` raises.
     """
     ids.lock_tree(tx)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    row = check(tx, decision, actor=actor)
+    row = check(tx, decision, actor=actor, overrides=overrides)
     if decision.verdict == "refile":
         leaf = decision.category_id or 0
         return filings.refile(tx, decision.chunk_id, leaf, actor=actor, reason=decision.reason, clock=clock, action_id=action_id)
@@ -196,7 +196,7 @@ def done_before(tx: Tx, decision: ReviewDecision, *, actor: str, action_id: str)
     return actions.done_before(tx, action_id, actor, (decision.verdict,), "chunk", decision.chunk_id)
 
 
-def check(tx: Tx, decision: ReviewDecision, *, actor: str) -> Any:
+def check(tx: Tx, decision: ReviewDecision, *, actor: str, overrides: bool = False) -> Any:
     """Return the filing to be judged. Raises what `perform` does, except for the leaf of a re-filing."""
     row = filings.open_filing(tx, decision.chunk_id) or filings.rejected_filing(tx, decision.chunk_id)
     if row is None or row.from_seq != decision.filed_seq:
@@ -204,7 +204,7 @@ def check(tx: Tx, decision: ReviewDecision, *, actor: str) -> Any:
     state = _state(row.verdict, row.reviewed_by)
     is_own = row.reviewed_by == actor
     is_repeat = is_own and STATES.get(decision.verdict) == row.verdict and row.verdict is not None
-    unseen = state in DECIDED and decision.seen != state and not (is_own and decision.seen is None)
+    unseen = not overrides and state in DECIDED and decision.seen != state and not (is_own and decision.seen is None)
     if unseen and not is_repeat:
         raise ReviewOvertaken(key=decision.key, by=row.reviewed_by, what=state)
     if state == "rejected" and decision.verdict != "refile":
@@ -212,12 +212,6 @@ def check(tx: Tx, decision: ReviewDecision, *, actor: str) -> Any:
     if is_repeat:
         raise NothingChanges(problem=f"you have {row.verdict} it already")
     return row
-
-
-def as_it_stands(tx: Tx, decision: ReviewDecision) -> ReviewDecision:
-    """Return the decision with the present state as seen, for a reviewer who overrides it."""
-    row = filings.last_filing(tx, decision.chunk_id)
-    return decision if row is None else replace(decision, seen=_state(row.verdict, row.reviewed_by))
 
 
 def _gone(tx: Tx, decision: ReviewDecision) -> MemoirError:

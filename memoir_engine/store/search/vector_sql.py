@@ -162,7 +162,7 @@ class DatabaseVectors:
         query = select(func.count()).select_from(self._home.table).where(self._mine)
         return int(self._db.read(lambda tx: tx.execute(query).scalar_one()))
 
-    def take_in(
+    def apply_changes(
         self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
     ) -> bool:
         self._check()

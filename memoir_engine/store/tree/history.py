@@ -44,6 +44,7 @@ def versions(tx: Tx, category_id: int) -> tuple[CategoryVersion, ...]:
             began=why[row.from_seq],
             ended=why.get(row.to_seq),
             says=_renamed_or_moved(rows[at - 1], row, paths[at - 1], paths[at], into) if at else "made",
+            merged_path=into.get(row.merged_into, ()),
         )
         for at, row in enumerate(rows)
         if row.from_seq in why

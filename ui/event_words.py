@@ -1,0 +1,110 @@
+"""Words for what was done: actions, changes, moments and histories, from the kind of the event and its fields.
+
+Invariant: pages draw these words, never the engine's English, unless the app does not know the kind (wording_events).
+Names come and go as plain text: whoever draws them escapes them.
+Source: docs/decisions/0026-one-registry-of-event-kinds.md.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from memoir_engine import Action, CategoryVersion, Change, Filing, Moment
+from ui import figures, wording
+from ui import wording_events as texts
+
+HIDDEN = ("before", "after")  # stand beside the sentence, not in it
+
+
+def verb(name: str) -> str:
+    """Return the words of a verb; an unknown one is returned readable."""
+    return texts.VERBS.get(name) or name.replace("_", " ").capitalize()
+
+
+def action(done: Action) -> str:
+    return texts.VERBS.get(done.verb) or done.says or verb(done.verb)
+
+
+def outcome(done: Action) -> str | None:
+    """Return what an action on facts did, in short; None if it is another action."""
+    forms = texts.DONE.get(done.verb)
+    count = sum(change.count for change in done.changes if change.kind in texts.DONE_TO)
+    return None if forms is None else forms[count > 1].format(count=f"{count:,}")
+
+
+def change(done: Change) -> str:
+    """Return one change of an action, or several alike, as a sentence."""
+    forms = texts.EVENTS.get(done.kind)
+    return _filled(forms[done.count != 1], {**done.fields, "count": done.count}) if forms else done.says
+
+
+def before_after(done: Change) -> tuple[str, str]:
+    """Return what a change shows as before and after; empty where there is nothing, or the sentence has it already."""
+    if done.kind not in texts.EVENTS:
+        return done.before or "", done.after or ""
+    sentence, ends = change(done), (done.fields.get(name) for name in HIDDEN)
+    before, after = ("" if end is None or (text := _end(done.kind, end)) in sentence else text for end in ends)
+    return before, after
+
+
+def moment(done: Moment) -> str:
+    """Return what an action did to the tree."""
+    form = texts.MOMENTS.get(done.kind)
+    if form is None:
+        return done.says
+    said = _filled(form, done.fields)
+    return texts.TAKEN_BACK.format(done=said) if done.verb == "undo" else said
+
+
+def version(now: CategoryVersion, was: CategoryVersion | None) -> str:
+    """Return what made a version of a category. was: the version before it, None for the first."""
+    if was is None:
+        return texts.MADE
+    if was.to_seq != now.from_seq:
+        return texts.OPENED_AGAIN
+    if now.merged_into is not None:
+        return texts.MERGED.format(path=figures.path(now.merged_path))
+    changes = []
+    if was.name != now.name:
+        changes.append(texts.RENAMED.format(before=was.name, after=now.name))
+    if was.parent_id != now.parent_id:
+        changes.append(texts.MOVED.format(before=figures.path(was.path[:-1]), after=figures.path(now.path[:-1])))
+    return texts.AND.join(changes) or texts.STANDS_AGAIN
+
+
+def filing(now: Filing, was: Filing | None) -> str:
+    """Return how a chunk came to a place. was: the filing before it, None for the first."""
+    if was is None:
+        return texts.FILED
+    return texts.MOVED_HERE.format(path=figures.path(was.path)) if was.to_seq == now.from_seq else texts.FILED_AGAIN
+
+
+def _filled(form: str, fields: Mapping[str, Any]) -> str:
+    words = {name: _word(name, value) for name, value in fields.items() if name not in HIDDEN}
+    return form.format_map(defaultdict(lambda: texts.OTHERWISE_UNKNOWN, words))
+
+
+def _word(name: str, value: Any) -> str:
+    """Return a value as it stands in a sentence. name: of the field."""
+    if isinstance(value, dict):
+        source = value["source"] or texts.UNKNOWN["source"]
+        form = texts.CHUNK if value["position"] else texts.CHUNK_OF_NOTHING
+        return form.format(number=value["number"], position=value["position"], source=source)
+    if isinstance(value, list | tuple):
+        return figures.path(value) or texts.NO_CATEGORY
+    if value is None:
+        return texts.UNKNOWN.get(name, texts.OTHERWISE_UNKNOWN)
+    if name in texts.COUNTED:
+        return figures.plural(value, *texts.COUNTED[name])
+    return wording.STATUS[value][0] if name == "status" and value in wording.STATUS else str(value)
+
+
+def _end(kind: str, value: Any) -> str:
+    """Return a value before or after a change: a path, the version of a helper, a verdict, or a text of a person."""
+    if isinstance(value, list | tuple):
+        return figures.path(value) or texts.NO_CATEGORY
+    if isinstance(value, int):
+        return texts.VERSION.format(number=value)
+    return texts.VERDICTS.get(value, value) if kind == "filing.reviewed" else str(value)
