@@ -61,7 +61,7 @@ def extract(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: a facts prompt."""
     request = facts.read(text)
     listed: list[dict[str, Any]] = []
-    said: dict[str, list[str]] = defaultdict(list)  # by name
+    said: dict[str | None, list[str]] = defaultdict(list)  # by name
     before = ""
     for turn in request.turns:
         if turn.role in SPEAKERS:

@@ -112,7 +112,7 @@ def _label(edit: FactEdit) -> str:
     return counted(label, len(edit.ids))
 
 
-def counted(forms: tuple[str, str], number: int, **more: str) -> str:
+def counted(forms: Sequence[str], number: int, **more: str) -> str:
     """Return the form for one or for many, with its number."""
     return forms[number != 1].format(count=figures.count(number), **more)
 

@@ -90,7 +90,7 @@ def kind(counts: dict[str, int]) -> str | None:
 def cause(known: Sequence[FactView]) -> str | None:
     """Return the chosen reason among those for which facts are outdated."""
     present = {fact.cause for fact in known}
-    shown = {name: words for name, words in texts.BY_CAUSE.items() if name in present}
+    shown: dict[str, str] = {name: words for name, words in texts.BY_CAUSE.items() if name in present}
     return _one_of("cause", texts.WHY_OUTDATED, texts.ANY_CAUSE, shown)
 
 

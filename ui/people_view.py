@@ -6,11 +6,12 @@ the name typed. Both the person and the panel have an address (`user=…`, `eras
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import streamlit as st
 
@@ -193,16 +194,16 @@ def _form(memory: Memory, user: str) -> None:
 
 
 def _table(
-    rows: Sequence[dict[str, object]],
+    rows: Sequence[Mapping[str, object]],
     titles: Iterable[str],
     key: str,
-    columns: dict[str, object],
+    columns: Mapping[str, Any],
     choose: Callable[[], None] | None = None,
 ) -> None:
     """Draw a table; `choose` is called when one of its rows is clicked."""
     import pandas as pd
 
-    clicks = {} if choose is None else {"on_select": choose, "selection_mode": frame.A_ROW}
+    clicks: dict[str, Any] = {} if choose is None else {"on_select": choose, "selection_mode": frame.A_ROW}
     st.dataframe(
         pd.DataFrame(rows, columns=list(titles)),
         hide_index=True,

@@ -265,13 +265,13 @@ _SLIPPED = re.compile(
 def _put_right(said: str, earlier: Sequence[str]) -> tuple[str, str] | None:
     """Return an earlier statement and its words as this one (火曜じゃなくて水曜です) puts them right; None if it does not."""
     instead = _INSTEAD.search(said)
-    for begin in range(max(0, len(instead["wrong"]) - 1)) if instead else ():
+    if instead is not None:
         exact = VALUE.search(instead["wrong"])
-        wrong = exact[0] if exact else instead["wrong"][begin:]
-        one = next((one for one in reversed(earlier) if wrong in one), None)
-        if one is not None:
-            return one, one.replace(wrong, instead["right"])
-    if instead:
+        for begin in range(max(0, len(instead["wrong"]) - 1)):
+            wrong = exact[0] if exact else instead["wrong"][begin:]
+            one = next((one for one in reversed(earlier) if wrong in one), None)
+            if one is not None:
+                return one, one.replace(wrong, instead["right"])
         return None
     bare = _SLIPPED.sub("", said)
     if not _SLIP.search(said) or named(re.sub("間違い|訂正|勘違", "", bare)):
