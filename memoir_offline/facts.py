@@ -31,9 +31,9 @@ from memoir_offline.rules.dates import validity
 from memoir_offline.rules.endings import BESIDE, GONE, Comparison
 from memoir_offline.rules.entities import names
 from memoir_offline.rules.german import german_statements, is_german, own_words
-from memoir_offline.rules.german_reading import german_reading
+from memoir_offline.rules.german_readings import german_reading
 from memoir_offline.rules.japanese import japanese_statements
-from memoir_offline.rules.japanese_reading import is_japanese, japanese_reading
+from memoir_offline.rules.japanese_readings import is_japanese, japanese_reading
 from memoir_offline.rules.readings import IN_ONE_TALK, Reading, compare_readings
 from memoir_offline.rules.statements import LEAST, LEAST_TOLD, Statement, statements
 

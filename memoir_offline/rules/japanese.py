@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memoir_engine.text.sentences import split
-from memoir_offline.rules.japanese_reading import KIN, OTHERS, SELF, VALUE, fact_type, named, person_of, topics
+from memoir_offline.rules.japanese_readings import KIN, OTHERS, SELF, VALUE, fact_type, named, person_of, topics
 from memoir_offline.rules.speech_filter import claimed
 from memoir_offline.rules.statements import Statement
 

@@ -8,7 +8,7 @@ import pytest
 
 from memoir_offline.rules.german import german_statements, is_german, own_words
 from memoir_offline.rules.german_dates import validity
-from memoir_offline.rules.german_reading import german_reading
+from memoir_offline.rules.german_readings import german_reading
 from memoir_offline.rules.readings import compare_readings
 
 SAID = date(2026, 3, 18)  # a Wednesday

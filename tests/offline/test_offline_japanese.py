@@ -8,7 +8,7 @@ import pytest
 
 from memoir_offline.rules.japanese import japanese_statements
 from memoir_offline.rules.japanese_dates import validity
-from memoir_offline.rules.japanese_reading import japanese_reading
+from memoir_offline.rules.japanese_readings import japanese_reading
 from memoir_offline.rules.readings import compare_readings
 
 SAID = date(2026, 3, 18)  # a Wednesday
