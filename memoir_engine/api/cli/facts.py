@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memoir_engine.api.cli_frame import AsJson, DataDir, errors_shown, opened, plain, print_json
+from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, plain, print_json
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action, FactPreview, FactView

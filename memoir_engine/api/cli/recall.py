@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memoir_engine.api.cli_frame import AsJson, DataDir, opened, print_json
+from memoir_engine.api.cli.frame import AsJson, DataDir, opened, print_json
 from memoir_engine.core.results import FactView
 
 User = Annotated[str | None, typer.Option("--user", "-u", help="Whose facts; else the workspace's.")]

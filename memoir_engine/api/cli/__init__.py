@@ -12,16 +12,16 @@ from typing import Annotated
 
 import typer
 
-from memoir_engine.api import cli_facts, cli_recall
-from memoir_engine.api.cli_frame import AsJson, DataDir, errors_shown, opened, print_json, settings
+from memoir_engine.api.cli import facts, recall
+from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, settings
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.events import Reindexing, Stamped
 from memoir_engine.core.results import Category
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="See, question, correct and undo what an AI remembers.")
 
-app.add_typer(cli_facts.app, name="facts")
-for command in (cli_recall.remember, cli_recall.recall, cli_recall.context):
+app.add_typer(facts.app, name="facts")
+for command in (recall.remember, recall.recall, recall.context):
     app.command()(command)
 
 SHOWN_CHARS = 160  # of a passage
@@ -220,7 +220,3 @@ def _draw(below: dict[int | None, list[Category]], parent: int | None) -> None:
     for category in below.get(parent, ()):
         typer.echo(f"{'  ' * (category.level - 1)}{category.name} ({category.chunks})")
         _draw(below, category.id)
-
-
-if __name__ == "__main__":
-    app(prog_name="python -m memoir_engine.api.cli")
