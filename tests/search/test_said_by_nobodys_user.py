@@ -63,6 +63,7 @@ def test_of_a_store_that_kept_them_with_the_workspace_nothing_is_found_by_others
 PRIVATE: dict[str, Callable[[Memory], Any]] = {
     "create_summary": lambda of: of.create_summary("loc"),
     "remember": lambda of: of.remember(session_id="loc"),
+    "remember_source": lambda of: of.remember_source(of.sources.list()[0].id),
     "extract": lambda of: MemoryExtractor(of).extract([{"role": "user", "content": SAID}]),
     "reply": lambda of: AgentClient(memory=of).query("What about the zebra?", "loc"),
 }

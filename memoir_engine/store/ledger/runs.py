@@ -40,7 +40,7 @@ from memoir_engine.store.db.database import is_retried
 from memoir_engine.store.db.statements import Prepared, Tx, build
 from memoir_engine.store.db.text_rules import check_field, tame
 
-PRIVATE = ("reply", "remember", "extract", "recall", "search")  # a search may embed conversations on its way
+PRIVATE = ("reply", "remember", "remember_source", "extract", "recall", "search")  # a search may embed conversations on its way
 SUMMARY = "create_summary"  # of a session it has a subject, of a document none
 
 
