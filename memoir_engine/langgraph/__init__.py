@@ -1,6 +1,6 @@
-"""LangGraph's checkpoints and LangChain's histories, kept in a memory. Needs the extra: memoir-engine[langgraph].
+"""LangGraph's checkpoints and long-term store, and LangChain's histories, kept in a memory. Extra: memoir-engine[langgraph].
 
-    from memoir_engine.langgraph import MemoirChatMessageHistory, MemoirCheckpointSaver
+    from memoir_engine.langgraph import MemoirChatMessageHistory, MemoirCheckpointSaver, MemoirStore
 
 Source: SESSION 3.5, 4.3; API.
 """
@@ -17,5 +17,6 @@ except ImportError as missing:
 from memoir_engine.core.results.conversations import Pruned
 from memoir_engine.langgraph.history import MemoirChatMessageHistory
 from memoir_engine.langgraph.saver import MemoirCheckpointSaver
+from memoir_engine.langgraph.store import MemoirStore
 
-__all__ = ["MemoirChatMessageHistory", "MemoirCheckpointSaver", "Pruned"]
+__all__ = ["MemoirChatMessageHistory", "MemoirCheckpointSaver", "MemoirStore", "Pruned"]
