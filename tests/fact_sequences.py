@@ -15,6 +15,7 @@ from typing import Any
 from fact_play import remember
 from memoir_engine import FactView, Memory
 from memoir_engine.core import errors
+from memoir_engine.langgraph import MemoirStore
 from memoir_engine.prompts import consolidate
 from scripted_model import Asked, Script
 
@@ -31,6 +32,7 @@ VERBS = (
     *("say", "say", "say", "say", "say", "restore", "restore", "settle", "settle", "judge", "judge", "judge"),
     *("undo", "undo", "undo", "redo", "redo", "probe", "probe"),
     *("correct", "correct", "add", "add", "retire", "expire", "expire", "settle"),
+    *("suggest", "suggest", "store", "store", "settle"),
 )
 State = tuple[Any, ...]
 
@@ -50,7 +52,7 @@ class Play:
         known = {"say": self._say, "restore": self._restore, "settle": self._settle, "judge": self._judge}
         known |= {"correct": self._correct, "add": self._add, "retire": self._retire, "expire": self._expire}
         known |= {"undo": self._undo, "redo": self._redo, "probe": self._probe, "forget": self._forget}
-        known |= {"erase": self._erase}
+        known |= {"erase": self._erase, "suggest": self._suggest, "store": self._store}
         action = known[verb](one, other)
         if action is not None:
             self.done.append(action)
@@ -144,6 +146,26 @@ class Play:
             return self.memory.facts.expire(chosen, at, reason="Until then").action_id if chosen else None
         except (errors.ReviewError, errors.FactError):
             return None
+
+    def _suggest(self, one: int, other: int) -> str | None:
+        facts, words = self._facts(), TEXTS[other % len(TEXTS)]
+        verb = ("add", "correct", "retire")[other % 3]
+        about: tuple[Any, ...] = (words,) if verb == "add" else (facts[one % len(facts)].id if facts else "none", words)
+        more = {"user_id": USERS[one % 2], "subject": "Tea"} if verb == "add" else {}
+        try:
+            return self.memory.facts.suggest(verb, *about, **more).action_id
+        except (errors.ReviewError, errors.FactError):
+            return None
+
+    def _store(self, one: int, other: int) -> str | None:
+        """Put an item of a store, or delete it."""
+        store = MemoirStore(self.memory.acting_as("bot", user=USERS[one % 2], roles=("auditor",)))
+        head, key = self.memory.audit.head(), str(one % 3)
+        if other % 3:
+            store.put(("notes",), key, {"content": TEXTS[other % len(TEXTS)]}, ttl=1e8 if other % 4 == 0 else None)
+        else:
+            store.delete(("notes",), key)
+        return None if self.memory.audit.head() == head else self.memory.audit.events(limit=1)[0].action_id
 
     def _judge(self, one: int, other: int) -> str | None:
         items = self.memory.review.facts(limit=500).items

@@ -48,7 +48,8 @@ def _one(memory: Memory, proposal: FactProposal, *, may: bool) -> None:
             on_click=_decided, args=(memory, proposal.id, False),
         )  # fmt: skip
     reason = f": “{proposal.reason}”" if proposal.reason else ""
-    st.caption(md_escape(f"{texts.WOULD[proposal.cause]} ({texts.DOUBTS.get(proposal.doubt, proposal.doubt)}){reason}"))
+    would = texts.WOULD[proposal.cause].format(content=proposal.merged)
+    st.caption(md_escape(f"{would} ({texts.DOUBTS.get(proposal.doubt, proposal.doubt)}){reason}"))
 
 
 def _side(label: str, fact: FactView) -> None:

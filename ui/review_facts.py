@@ -41,15 +41,16 @@ def evidence(memory: Memory, found: FactReviewItem) -> dict[str, Any]:
     sides = [_side(memory, one, texts.OLDER) for one in older] + [_side(memory, one, texts.NEWER) for one in newer]
     if found.kind == "fact":
         sides = [_side(memory, found.fact, texts.LEARNED)]
+    kind = "suggestion" if found.proposal and found.proposal.doubt == "agent" else found.kind
     asked = {"fact": found.fact.id} | ({"user": found.user_id} if found.user_id else {})
     return {
         "sides": sides,
-        "asks": texts.FACT_ASKS[found.kind],
+        "asks": texts.FACT_ASKS[kind],
         "does": _does(found),
         "because": found.proposal.reason if found.proposal else found.fact.reason,
         "chain": _chain(memory, found.fact),
         "link": "facts?" + urlencode(asked),
-        "labels": texts.FACT_LABELS[found.kind],
+        "labels": texts.FACT_LABELS[kind],
         "right": _right(found),
         "places": [],
     }
@@ -60,7 +61,7 @@ def _does(found: FactReviewItem) -> list[str]:
     if found.proposal is None:
         return list(texts.FACT_DOES[found.kind])
     together = texts.TOGETHER.format(content=found.proposal.merged) if found.proposal.merged else ""
-    return [texts.YES_DOES[found.proposal.cause].format(together=together), texts.NO_DOES]
+    return [texts.YES_DOES[found.proposal.cause].format(together=together), texts.NO_DOES if found.others else texts.NO_CHANGES]
 
 
 def _right(found: FactReviewItem) -> dict[str, Any] | None:
@@ -72,6 +73,8 @@ def _right(found: FactReviewItem) -> dict[str, Any] | None:
         return {"content": found.fact.content, "with": ["approve"]}
     if proposal.cause in ("update", "conflict", "corrected"):
         return {"content": proposal.new.content, "with": ["approve", "reject"]}
+    if proposal.cause in ("added", "correction"):
+        return {"content": proposal.merged or proposal.new.content, "with": ["approve"]}
     if proposal.cause in ("merged", "duplicate") and proposal.old:
         return {"content": proposal.merged or proposal.old[0].content, "with": ["approve"]}
     return None

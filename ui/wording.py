@@ -119,6 +119,8 @@ VERBS = {
     "add_fact": "added a fact",
     "retire_fact": "ended facts",
     "expire_fact": "set when facts expire",
+    "store_items": "stored memories of an agent",
+    "suggest_fact": "suggested a change of facts",
 }
 
 # --- tree ----------------------------------------------------------------------------------------------------------

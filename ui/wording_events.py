@@ -45,6 +45,8 @@ VERBS = {  # as a heading; after a person's name see wording.VERBS
     "add_fact": "Added a fact",
     "retire_fact": "Ended a fact",
     "expire_fact": "Set when a fact expires",
+    "store_items": "Stored items of a graph",
+    "suggest_fact": "Suggested a change of facts",
 }
 
 DONE = {  # by verb, after the action, which names the facts: one, and several

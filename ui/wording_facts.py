@@ -91,6 +91,7 @@ CAUSES = {
     "corrected": "It was put right: it was never so",
     "retired": "Somebody said that it has ended",
     "expired": "It has expired",
+    "proposed": "An agent suggested it, and nobody has agreed",
 }
 BECAUSE = "{cause}: “{reason}”"
 EVIDENCE = "Show the evidence"
@@ -139,11 +140,15 @@ WOULD = {
     "duplicate": "Would count as said again",
     "merged": "Would join both into one",
     "corrected": "Would put the older one right: it was never so",
+    "added": "Would be added",
+    "correction": "Would be set right: “{content}”",
+    "retired": "Would end",
 }
 DOUBTS = {
     "model": "the model was not sure",
     "second_opinion": "the engine's comparison doubts it",
     "by_hand": "it was added by hand and speaks of the same thing",
+    "agent": "an agent suggests it",
 }
 OLD, NEW = "Earlier", "Later"
 APPROVE, REJECT = "That is right", "Keep both"

@@ -194,6 +194,7 @@ FACT_ASKS = {
     "proposal": "Does the later one take the place of the earlier one?",
     "supersession": "Did the older one rightly give way?",
     "fact": "Is this what was said?",
+    "suggestion": "An agent suggests this. Is it right?",
 }
 YES_DOES = {
     "update": "Yes: the older one becomes outdated, because it changed.",
@@ -201,8 +202,12 @@ YES_DOES = {
     "duplicate": "Yes: it counts as said again, and stays one fact.",
     "merged": "Yes: both become one fuller fact{together}.",
     "corrected": "Yes: the older one was never so{together}.",
+    "added": "Yes: it is added, and in force from then on.",
+    "correction": "Yes: it is set right{together}.",
+    "retired": "Yes: it has ended.",
 }
 NO_DOES = "No: both stand as they are."
+NO_CHANGES = "No: nothing changes."
 TOGETHER = ": “{content}”"
 FACT_DOES = {
     "supersession": ("Yes: it stays outdated, as approved.", "No: the older one is in force again, beside the newer one."),
@@ -212,6 +217,7 @@ FACT_LABELS = {
     "proposal": {"approve": "Yes, it does", "reject": "No, keep both"},
     "supersession": {"approve": "Yes, it did", "reject": "No, bring it back"},
     "fact": {"approve": "Yes, approve", "reject": "No, reject"},
+    "suggestion": {"approve": "Yes, it is", "reject": "No, reject"},
 }
 NOTHING_FACTS = {
     "unreviewed": ("All facts reviewed", "Facts that are drawn from conversations wait here for a person."),

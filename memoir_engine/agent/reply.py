@@ -4,6 +4,7 @@ Invariants: a reply that the model gave is never lost because of the memory: wha
 request to the model is in the ledger before the turn goes on, and the run's record names everything of the memory that the model
 saw. Of the conversation the latest messages that fit are sent, in order and without gaps, system messages in any case.
 A streamed reply begins when it is first iterated over, or asked for; whoever leaves the iteration before its end stops it.
+A tool that changes facts is one of the turn: its action is in the run, and drawing facts from the conversation follows the reply.
 Source: SESSION 1, 4; TIMEM "LLM-driven retrieval"; DESIGN §2.6, §7.
 """
 
@@ -19,6 +20,8 @@ from concurrent.futures import CancelledError
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from memoir_engine.agent.edits import EDITS, MODES, Edits, MemoryTools
+from memoir_engine.agent.follow_up import FollowUp
 from memoir_engine.agent.tools import OWN, LookupMemory, Lookups, ShownItems, something
 from memoir_engine.core import validation
 from memoir_engine.core.errors import MemoirError, QueryCancelled
@@ -69,7 +72,8 @@ class ReplyOptions:
     """Options of an agent's replies. tools: of the caller; lookups: whether it may look in the memory by itself.
 
     earlier: whether it finds what was said in other conversations of the person, too. Else it has no tools of its own while there
-    is neither a document nor a fact.
+    is neither a document nor a fact. memory_tools: whether it may change facts: not at all, by proposals, or itself.
+    remember: whether facts are drawn from the conversation behind each turn.
     """
 
     tools: tuple[object, ...] = ()
@@ -77,6 +81,8 @@ class ReplyOptions:
     system_prompt: str | None = None
     lookups: bool = True
     earlier: bool = True
+    memory_tools: MemoryTools = "off"
+    remember: bool = False
 
     def checked(self) -> ReplyOptions:
         """Raises InvalidSetting."""
@@ -85,7 +91,11 @@ class ReplyOptions:
             validation.refuse("max_tool_calls", self.max_tool_calls, "it is too high", f"Give at most {MOST_CALLS}.")
         if self.system_prompt is not None:
             validation.text("system_prompt", self.system_prompt)
-        _check_tools(self.tools, OWN if validation.flag("lookups", self.lookups) and self.max_tool_calls > 0 else ())
+        if self.memory_tools not in MODES:
+            validation.refuse("memory_tools", self.memory_tools, "there is no such choice", f"Use one of: {', '.join(MODES)}.")
+        validation.flag("remember", self.remember)
+        own = OWN if validation.flag("lookups", self.lookups) and self.max_tool_calls > 0 else ()
+        _check_tools(self.tools, (*own, *(EDITS if self.memory_tools != "off" else ())))
         return self
 
 
@@ -114,12 +124,16 @@ def _check_tools(tools: tuple[object, ...], own: tuple[str, ...]) -> None:
 
 @dataclass
 class ReplyTurn:
-    """One turn under way. words: the stream that is told each piece as it comes; pieces: those that came."""
+    """One turn under way. words: the stream that is told each piece as it comes; pieces: those that came.
+
+    follow_up: what draws facts from it afterwards; None: nothing does.
+    """
 
     text: str
     session_id: str
     options: ReplyOptions
     words: RestartableStream | None = None
+    follow_up: FollowUp | None = None
     warnings: list[str] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
 
@@ -146,18 +160,25 @@ def reply_verb(
         """Ids and numbers: what the model saw, and what it did."""
         shown = [{name: value for name, value in asdict(item).items() if value is not None} for item in reply.shown]
         counts = {"tool_calls": reply.tool_calls, "limited": reply.limited, "warnings": len(reply.warnings)}
-        return {**counts, "messages": [message.n for message in reply.messages], "shown": shown}
+        changes = {"actions": list(reply.actions)} if reply.actions else {}
+        return {**counts, "messages": [message.n for message in reply.messages], "shown": shown, **changes}
+
+    def after(reply: Reply | MemoirError) -> None:
+        kept = isinstance(reply, Reply) and all(message.n for message in reply.messages)
+        if kept and turn.follow_up is not None:
+            turn.follow_up.remember(engine, memory, turn.session_id)
 
     request = {"text": turn.text, "session_id": session_id, "max_tool_calls": options.max_tool_calls}
-    return Verb("reply", request, None, work, QueryCancelled, record, listeners=listeners)
+    return Verb("reply", request, None, work, QueryCancelled, record, listeners=listeners, after=after)
 
 
 async def _reply(engine: Engine, actor: Actor, run: Run, turn: ReplyTurn, memory: LookupMemory) -> Reply:
     began, shown = run.clock.tick_ms(), ShownItems()
+    edits = None if turn.options.memory_tools == "off" else Edits(memory.facts, turn.options.memory_tools, shown, run.id)
     question = Message("human", turn.text, f"{run.id}-0")  # no time of its own: the turn has the chain's
     history = await _history(engine, actor, turn)
     try:
-        turned = await _converse(engine, actor, run, turn, memory, history, shown)
+        turned = await _converse(engine, actor, run, turn, memory, history, shown, edits)
     except asyncio.CancelledError:
         streamed = "".join(turn.pieces)
         stopped = Message("ai", streamed, f"{run.id}-1", rest={"response_metadata": {"finish_reason": "stopped"}})
@@ -176,7 +197,8 @@ async def _reply(engine: Engine, actor: Actor, run: Run, turn: ReplyTurn, memory
         tool_calls=sum(message.kind == "tool" for message in turned.messages),
         limited=turned.limited,
         shown=shown.all,
-        warnings=tuple(turn.warnings),
+        warnings=(*turn.warnings, *(turn.follow_up.warnings() if turn.follow_up is not None else ())),
+        actions=() if edits is None else tuple(edits.actions),
         model=turned.model,
         latency_ms=round(run.clock.tick_ms() - began, 3),
     )
@@ -190,13 +212,16 @@ async def _converse(
     memory: LookupMemory,
     history: Sequence[Message],
     shown: ShownItems,
+    edits: Edits | None,
 ) -> Turned:
     from memoir_engine.models.agents import converse
 
     options, own = turn.options, list[Callable[..., Any]]()
-    if options.lookups and (options.earlier or await something(engine, actor)):
+    if options.lookups and (options.earlier or edits is not None or await something(engine, actor)):
         own = Lookups(engine, memory, turn.session_id, shown, earlier=options.earlier).tools
         own = own[: options.max_tool_calls]  # the offline model asks all of them at once
+    if edits is not None:
+        own = [*own, *edits.tools]
     turn.pieces.clear()  # of a memory that failed
 
     def heard(piece: str) -> None:

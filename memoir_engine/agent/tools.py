@@ -9,12 +9,12 @@ Source: SESSION 1.2, 1.4, 4; TIMEM "LLM-driven retrieval"; API "Sessions and the
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import replace
 from typing import Any, Protocol
 
 from memoir_engine.core.errors import DatabaseError
-from memoir_engine.core.results import MessageRecord, QueryResult, RecalledFact, SearchResult, Shown
+from memoir_engine.core.results import MessageRecord, QueryResult, RecalledFact, RememberResult, SearchResult, Shown
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.db.text_rules import WORKSPACE, owner_key
@@ -38,6 +38,10 @@ class ShownItems:
         known = {name: value for name, value in more.items() if value is not None}
         return {"number": numbered.number, "text": text[:MOST_CHARS], **known}
 
+    def fact(self, number: int) -> str | None:
+        """Return the id of the fact that was shown under this number; None if none was."""
+        return next((str(shown.id) for shown in self.all if shown.number == number and shown.kind == "fact"), None)
+
     @property
     def all(self) -> tuple[Shown, ...]:
         return tuple(self._seen.values())
@@ -59,9 +63,12 @@ class LookupMemory(Protocol):
 
     @property
     def sessions(self) -> Sessions: ...
+    @property
+    def facts(self) -> Any: ...  # with `EditedFacts`, what the agent's edits need of it
     def search(self, query: str, top_k: int = 5, *, kinds: Iterable[str] | None = None) -> Awaitable[list[SearchResult]]: ...
     def recall(self, text: str, *, limit: int = 10) -> Awaitable[tuple[RecalledFact, ...]]: ...
     def query(self, question: str) -> Awaitable[QueryResult]: ...
+    def remember(self, messages: None, *, session_id: str) -> Coroutine[Any, Any, RememberResult]: ...
 
 
 async def something(engine: Engine, actor: Actor) -> bool:

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from memoir_engine.agent.edits import MemoryTools
+from memoir_engine.agent.follow_up import FollowUp
 from memoir_engine.agent.reply import Replying, ReplyOptions, ReplyTurn, reply_verb
 from memoir_engine.api.sync import Memory
 from memoir_engine.core import validation
@@ -26,7 +28,9 @@ from memoir_engine.core.config import MemoirConfig
 from memoir_engine.core.errors import DatabaseError, MemoirError
 from memoir_engine.core.results import Cleared, ImportReport, MessageRecord, Reply
 from memoir_engine.core.run import new_id
+from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.runner import LEAVE_S
 from memoir_engine.text.restartable_stream import RestartableStream
 
 IN_MEMORY = "sqlite://"
@@ -66,7 +70,9 @@ class AgentClient:
     memory: a Memory that is open already, instead; its user's sessions are used, and closing it stays the caller's.
     tools: functions with docstrings and typed parameters, sync or async, or tools of LangChain. lookups: whether the agent may
     search the memory by itself: its documents and facts, with `memory` also what was said in other conversations. model and other
-    settings are those of Memory.
+    settings are those of Memory. remember: draw facts from each conversation, in the background behind each turn; what fails is a
+    warning of the next reply, and `wait()` waits for it. memory_tools: "propose" gives the agent tools to remember, correct and
+    forget facts, which a person then approves; with "write" they are changes, which can be undone.
     """
 
     def __init__(
@@ -79,9 +85,13 @@ class AgentClient:
         memory: Memory | None = None,
         system_prompt: str | None = None,
         lookups: bool = True,
+        remember: bool = False,
+        memory_tools: MemoryTools = "off",
         **settings: Any,
     ) -> None:
-        self._options = ReplyOptions(_tools(tools), max_tool_calls, system_prompt, lookups, earlier=memory is not None).checked()
+        choices: dict[str, Any] = {"earlier": memory is not None, "memory_tools": memory_tools, "remember": remember}
+        self._options = ReplyOptions(_tools(tools), max_tool_calls, system_prompt, lookups, **choices).checked()
+        self._follow_up = FollowUp() if remember else None
         ours: object = memory  # callers need not keep to types
         if not isinstance(ours, Memory | None):
             validation.refuse("memory", memory, "it is not a Memory", "Give a Memory, or a view of one: memory.acting_as(…).")
@@ -94,6 +104,8 @@ class AgentClient:
             if memory_config is not None or self._settings:
                 advice = "Give memory= alone, or the settings from which one is opened."
                 validation.refuse("memory", "…", "it is open already, and settings are given", advice)
+            if memory_tools == "write":
+                needs_auditor(memory.actor, "give an agent tools that change facts")
             self.memory = memory
         else:
             self.memory, self._folder = _open(memory_config, self._settings)
@@ -134,8 +146,13 @@ class AgentClient:
         """Load a conversation into a new session or an existing one. Raises HistoryRefused, FormatUnknown."""
         return self.memory.sessions.import_session(data, session_id, dry_run=dry_run)
 
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait until facts are drawn from all turns so far; False if that takes longer. True at once without `remember`."""
+        return self._follow_up is None or self._follow_up.wait(timeout_s)
+
     def close(self) -> None:
-        """End the memory, where it was opened here."""
+        """End the memory, where it was opened here; facts that are being drawn are waited for, a while."""
+        self.wait(LEAVE_S)
         spare, self._spare = self._spare, None
         for memory, folder in filter(None, [spare, (self.memory, self._folder) if self._owned else None]):
             memory.close()
@@ -149,7 +166,8 @@ class AgentClient:
         self.close()
 
     def _turn(self, text: str, session_id: str | None) -> ReplyTurn:
-        return ReplyTurn(text, new_id(self.memory._engine.clock.now()) if session_id is None else session_id, self._options)
+        session = new_id(self.memory._engine.clock.now()) if session_id is None else session_id
+        return ReplyTurn(text, session, self._options, follow_up=self._follow_up)
 
     def _begin(self, turn: ReplyTurn, on_text: Callable[[str], None]) -> tuple[Callable[[], Reply], Callable[[], None]]:
         """Start the reply; return the functions that wait for it and stop it."""
@@ -170,6 +188,7 @@ class AgentClient:
         except DatabaseError as failed:
             _log.warning("[mem] the memory failed; this turn is answered without it", extra={"problem": str(failed)})
             turn.warnings.append(f"the memory failed, and this turn is not kept in it: {failed}")
+            turn.follow_up = None
         words = turn.words or RestartableStream(lambda _: None)
         words.anew()
         reply = wait(self._private())

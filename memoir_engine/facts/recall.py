@@ -28,7 +28,7 @@ from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import facts
-from memoir_engine.store.facts.rows import NEVER_TRUE
+from memoir_engine.store.facts.rows import NEVER_TRUE, PROPOSED
 from memoir_engine.store.facts.statements import noted_fields, statements
 from memoir_engine.text.attributes import subject_key
 from memoir_engine.text.questions import Question, expansion, is_hypothetical, lift_newer, read_question, read_statement, weigh
@@ -43,7 +43,6 @@ BY_WORDS = 0.8  # share of what the question asks for; the rest is the cosine of
 FILTERS = "Give a dictionary such as {'agent_id': 'support', 'topic': ['billing', 'refunds']}, or leave it out."
 STATUSES = ("active", "outdated")
 DAY_S = 86_400
-SUGGESTED = "proposed"  # cause of a fact that an agent suggests and nobody has accepted
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class FactFilter:
 
     def matches(self, fact: FactView) -> bool:
         kinds_match = self.status in (None, fact.status) and self.type in (None, fact.type)
-        if fact.cause == SUGGESTED:
+        if fact.cause == PROPOSED:
             return False
         return kinds_match and (self.valid_at is None or was_true(fact, self.valid_at))
 

@@ -16,8 +16,9 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.facts import FactLineage, FactProposal, FactRelation, FactStatus, FactView, ForgetPreview
-from memoir_engine.facts.by_hand import FactEdits, Ids, fact_uid, fact_uids
+from memoir_engine.facts.by_hand import Ids, fact_uid, fact_uids
 from memoir_engine.facts.recall import SeqOrTime, moment_of, valid_moment
+from memoir_engine.facts.suggestions import FactSuggestions
 from memoir_engine.runtime import access, messages
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.store.facts import facts, reviews
@@ -26,7 +27,7 @@ from memoir_engine.store.facts import forget as facts_forget
 STATES = ("open", "approved", "rejected")
 
 
-class FactsView(FactEdits):
+class FactsView(FactSuggestions):
     """Facts of the users whom the actor may see."""
 
     def list(

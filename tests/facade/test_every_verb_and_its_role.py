@@ -40,6 +40,7 @@ ADDING = {
     "add_knowledge",
     "remember",
     "remember_source",
+    "facts.suggest",  # a person decides about it
     *(f"sessions.{verb}" for verb in ("add", "append", "create", "import_session", "import_sessions")),
 }  # a source of one's own; `start` per verb below
 OWN_RUNS = {"jobs.cancel", "jobs.resume", "jobs.wait", "helpers.cancel"}  # those of another are tested below

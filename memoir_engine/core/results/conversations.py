@@ -176,7 +176,8 @@ class Reply:
     """text: the answer. messages: those of this turn, the person's first, as stored in the session.
 
     tool_calls: how many were made. limited: the model asked for more than the limit allows. shown: the memory the model saw.
-    warnings: what the memory could not do; the reply was given all the same.
+    warnings: what the memory could not do; the reply was given all the same. actions: ids of what the agent's tools changed in
+    the facts, or suggested.
     """
 
     text: str
@@ -189,6 +190,7 @@ class Reply:
     warnings: tuple[str, ...] = ()
     model: str = ""
     latency_ms: float = 0.0
+    actions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

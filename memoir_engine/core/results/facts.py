@@ -15,8 +15,9 @@ from typing import Any, Literal, get_args
 FactType = Literal["personal", "preference", "activity", "plan", "health", "professional", "miscellaneous"]
 FactStatus = Literal["active", "outdated"]
 Precision = Literal["year", "month", "day", "instant"]
-FactCause = Literal["update", "conflict", "merged", "person", "corrected", "retired", "expired"]
-"""Why a fact is outdated: newer, contradicted, part of a fuller one, rejected, set right, ended by hand, or past its expiry."""
+FactCause = Literal["update", "conflict", "merged", "person", "corrected", "retired", "expired", "proposed"]
+"""Why a fact is outdated: newer, contradicted, part of a fuller one, rejected, set right, ended by hand, past its expiry, or only
+suggested so far."""
 OriginKind = Literal["message", "person", "source"]
 
 FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
@@ -124,8 +125,9 @@ class FactProposal:
     """A supersession left to a person, because the model was not sure or the second opinion doubts it.
 
     cause: its effect if accepted: duplicate, merged (both into a fuller one), corrected (the older was never so), conflict or
-    update. doubt: `model` or `second_opinion`. merged: the content of the fuller fact, for `merged`, or of the right one, for
-    `corrected`. keep: what of an ended one still holds; it becomes a fact of its own.
+    update; of what an agent suggests (doubt `agent`): added, correction or retired. doubt: `model`, `second_opinion`, `by_hand`
+    or `agent`. merged: the content of the fuller fact, for `merged`, or of the right one, for `corrected` and `correction`.
+    keep: what of an ended one still holds; it becomes a fact of its own.
     """
 
     id: int

@@ -56,6 +56,8 @@ VERBS: dict[str, str] = {
     "add_fact": "Added a fact",
     "retire_fact": "Ended a fact",
     "expire_fact": "Set when a fact expires",
+    "store_items": "Stored items of a graph",
+    "suggest_fact": "Suggested a change of facts",
 }
 
 COUNTED = ("parts", "messages", "chunks", "filings")

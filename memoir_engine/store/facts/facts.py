@@ -43,7 +43,7 @@ from memoir_engine.store.conversations.messages import id_key
 from memoir_engine.store.db.database import now
 from memoir_engine.store.db.statements import FAR, Listed, Prepared, Tx, portions
 from memoir_engine.store.facts import rows as rows_of_facts
-from memoir_engine.store.facts.rows import ACTIVE, NEVER_TRUE, OUTDATED, REMEMBERED, KnownFact
+from memoir_engine.store.facts.rows import ACTIVE, NEVER_TRUE, OUTDATED, PROPOSED, REMEMBERED, SUGGESTED, KnownFact
 from memoir_engine.store.tables.columns import UTCDateTime
 
 AsOf = int | datetime | None  # now, a seq, or a time
@@ -425,13 +425,23 @@ def _in_force(tx: Tx, query: Select[Any], limit: int) -> list[Any]:
     in_force: list[Any] = []
     rows = tx.execute(query).all()
     while rows:
-        about = {row.id: {row.new_id, *parse(row.old_ids)} for row in rows}
-        active = active_facts(tx, set().union(*about.values()))
-        in_force += [row for row in rows if about[row.id] <= active]
+        ready = settleable(tx, rows)
+        in_force += [row for row in rows if row.id in ready]
         if len(rows) < limit or len(in_force) >= limit:
             break
         rows = tx.execute(query.where(tables.fact_proposal.c.id < rows[-1].id)).all()
     return in_force[:limit]
+
+
+def settleable(tx: Tx, rows: Sequence[Any]) -> set[int]:
+    """Return the proposals whose facts are all active; what an agent suggests to add is in force when it is approved."""
+    about = {row.id: {*parse(row.old_ids), *(() if row.cause == SUGGESTED else (row.new_id,))} for row in rows}
+    active = active_facts(tx, set().union(*about.values()))
+    suggested = {row.id: row.new_id for row in rows if row.cause == SUGGESTED}
+    waiting = select(_S.fact_id).where(_S.to_seq == FAR, _S.cause == PROPOSED)
+    parts = portions(sorted(set(suggested.values())))
+    open_ones = {number for some in parts for number in tx.execute(waiting.where(_S.fact_id.in_(some))).scalars()}
+    return {row for row in about if about[row] <= active and suggested.get(row, 0) in {0, *open_ones}}
 
 
 def active_facts(tx: Tx, numbers: Collection[int]) -> set[int]:

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple, Unpack
 from uuid import uuid4
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from memoir_engine.core.errors import (
     ActionNotFound,
@@ -36,10 +36,10 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse, read_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, Tx, portions
-from memoir_engine.store.facts import by_hand, facts, rows
+from memoir_engine.store.facts import by_hand, facts, rows, suggestions
 from memoir_engine.store.facts.by_hand import Author, Correction, acting
 from memoir_engine.store.facts.facts import OwnerFilter
-from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, FactState, PlannedFact, ProposalState
+from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, PROPOSED, FactState, PlannedFact, ProposalState
 
 REVIEWED = "fact.reviewed"  # event of a verdict that changes no row
 APPROVED = "approved"
@@ -116,6 +116,8 @@ REASONS = {
     "conflict": ("conflict", "Both cannot be so, and the newer one was believed."),
     "merged": ("merged", "Several were put together into one fuller fact."),
     "unsupported": ("unsupported", "The words it was said to stand on are not in the message."),
+    "agent": ("suggested", "An agent suggests it, and nobody has agreed yet."),
+    "proposed": ("suggested", "An agent suggests it, and nobody has agreed yet."),
     "by_hand": ("doubted", "It speaks of the same thing as what somebody added by hand."),
     "corrected": ("corrected", "Somebody set it right: it was never so."),
     "retired": ("retired", "Somebody said that it has ended."),
@@ -269,16 +271,16 @@ def _proposal_items(
 ) -> Iterator[HeldFact]:
     """Yield open proposals that can be settled, and settled ones."""
     p, e, a = tables.fact_proposal.c, tables.audit_event.c, tables.action.c
-    query = select(p.id, p.from_seq, p.outcome, p.new_id, p.old_ids, a.verb, a.actor, a.undoes, e.body)
+    query = select(p.id, p.from_seq, p.outcome, p.cause, p.new_id, p.old_ids, a.verb, a.actor, a.undoes, e.body)
     query = query.join(tables.audit_event, e.seq == p.from_seq).join(tables.action, a.id == e.action_id)
     query = query.where(p.to_seq == FAR, *facts.owned_by(p.owner, owner_filter)).order_by(p.id)
     rows = tx.execute(query if number is None else query.where(p.id == number)).all()
-    active = facts.active_facts(tx, {n for row in rows if row.outcome is None for n in (row.new_id, *parse(row.old_ids))})
+    ready = facts.settleable(tx, [row for row in rows if row.outcome is None])
     origins = _status_events(tx, rows)
     for row in rows:
         (since, _, actor), state = origins[row.from_seq], SETTLED[row.outcome]
         key = FactKey("proposal", row.id, since)
-        if row.outcome is None and not {row.new_id, *parse(row.old_ids)} <= active:
+        if row.outcome is None and row.id not in ready:
             continue
         verdict = last_by_key.get(key)
         by, at = (actor, since) if row.outcome else (verdict.by, verdict.seq) if verdict else (None, None)
@@ -294,6 +296,7 @@ def _fact_items(
     query = query.join(tables.fact, f.id == s.fact_id)
     query = query.join(tables.audit_event, e.seq == s.from_seq).join(tables.action, a.id == e.action_id)
     query = query.where(s.to_seq == FAR, *facts.owned_by(s.owner, owner_filter))
+    query = query.where(or_(s.cause.is_(None), s.cause != PROPOSED))  # those are judged as proposals
     with_quotes = select(o.fact_id).join(tables.fact, f.id == o.fact_id).where(o.to_seq == FAR, o.start.is_not(None)).distinct()
     with_quotes = with_quotes.where(*facts.owned_by(f.owner, owner_filter))
     if number is not None:
@@ -346,17 +349,22 @@ def approve(tx: Tx, owner_filter: OwnerFilter, number: int, *, content: str | No
         return actions.get(tx, author["action_id"])
     row = _open_proposal(tx, owner_filter, number)
     proposal = ProposalState.of(row)
-    involved = {proposal.new_id, *proposal.old_ids}
-    if facts.active_facts(tx, involved) != involved:
+    if not facts.settleable(tx, [row]):
         raise ProposalNotFound(proposal_id=number)
     with acting(tx, "approve_fact", **author) as action:
-        if content is not None and not _makes_fuller(tx, proposal):
+        if content is not None and not _makes_fuller(tx, proposal) and not suggestions.is_correction(proposal):
             kept = proposal.old_ids[0] if proposal.cause == "duplicate" else proposal.new_id
             _set_right(tx, action, kept, content, first + 1, author)
             row = _open_proposal(tx, owner_filter, number)
             proposal = ProposalState.of(row)
         rows.set_proposal(tx, action, "fact.settled", number, row.owner, replace(proposal, outcome=APPROVED), row.run_id)
-        _carry_out(tx, action, row, proposal, first, content)
+        if suggestions.is_correction(proposal):
+            words = read_payloads(tx, [proposal.paper]).get(proposal.paper, {}).get("merged")
+            _set_right(tx, action, proposal.new_id, content or words, first, author)
+        elif proposal.doubt == suggestions.AGENT:
+            suggestions.carry_out(tx, action, proposal, reason=author["reason"])
+        else:
+            _carry_out(tx, action, row, proposal, first, content)
     return by_hand.action_about(tx, action)
 
 

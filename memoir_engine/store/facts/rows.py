@@ -196,7 +196,9 @@ class ConversationRead:
 REMEMBERED = or_(tables.fact.c.salt != NO_SALT, tables.fact.c.content != "")
 ACTIVE = "active"
 OUTDATED = "outdated"
-NEVER_TRUE = ("merged", "corrected")  # causes of facts that no moment answers: another says what is so in their stead
+PROPOSED = "proposed"  # cause of a suggested fact, which nobody has approved
+SUGGESTED = "added"  # cause of the proposal to add it
+NEVER_TRUE = ("merged", "corrected", PROPOSED)  # causes of facts that no moment answers: another says what is so, or nobody yet
 
 _ADD_FACTS, _ADD_ORIGINS = Prepared(insert(tables.fact)), Prepared(insert(tables.fact_origin))
 _ADD_STATES, _ADD_CUTS = Prepared(insert(tables.fact_status)), Prepared(insert(tables.cut))

@@ -1,0 +1,44 @@
+"""`memory.facts.suggest`: changes that somebody else decides about, as agents make them.
+
+Invariant: it changes nothing that is in force. Who may read facts may suggest changes of them. Arguments are those of the verb
+itself, checked as there.
+Source: API "What comes next" (`memory_tools="propose"`); decision 0032.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core.results import Action
+from memoir_engine.facts.by_hand import FactEdits, fact_uid
+from memoir_engine.store.facts import by_hand, suggestions
+
+VERBS = ("add", "correct", "retire")
+
+
+class FactSuggestions(FactEdits):
+    """Suggest facts and changes of facts; each is a proposal that an auditor approves or rejects."""
+
+    def suggest(self, verb: str, about: str, content: str | None = None, reason: str | None = None, **more: Any) -> Action:
+        """Suggest to add, correct or retire a fact: `action.proposals` waits for a person.
+
+        about: the words of an addition, else the id of the fact; content: the words of a correction. more: of an addition,
+        what `add` takes. Raises FactNotFound, FactNotInForce, FactContentInvalid, FactsNotYours, NothingChanges, InvalidSetting.
+        """
+        if verb == "add":
+            usual: dict[str, Any] = dict.fromkeys(
+                ("type", "subject", "valid_from", "valid_to", "expires_at", "agent_id", "metadata")
+            )
+            addition = self._addition(about, more.pop("user_id", None), **{**usual, "entities": (), **more})
+            alike = self._read(lambda tx: by_hand.likeness(tx, addition, self._nearest(tx, addition)))
+            return self._decide(partial(suggestions.suggest_addition, alike=alike), addition, reason, "the suggestion of a fact")
+        uid = fact_uid(about)
+        if verb == "correct":
+            correction = self._correction(content or "", None, None, None, None, None)
+            work = partial(suggestions.suggest_correction, correction=correction)
+            return self._decide(work, uid, reason, f"the suggestion to correct fact {uid}")
+        if verb == "retire":
+            return self._decide(suggestions.suggest_end, uid, reason, f"the suggestion to end fact {uid}")
+        raise InvalidSetting(name="verb", value=verb, problem="there is no such verb", advice=f"One of: {', '.join(VERBS)}.")

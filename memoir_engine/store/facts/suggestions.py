@@ -1,0 +1,136 @@
+"""Changes of facts that somebody who may not make them suggests: an addition, a correction, an end. A person decides.
+
+Invariant: nothing that is in force changes before somebody approves. An added fact is recorded as outdated with the cause
+`proposed`, and stays so when it is rejected: no read takes it for true. A correction keeps its words in the proposal's payload.
+The same suggestion is made once while it is open.
+Source: API "What comes next" (`memory_tools="propose"`); TIMEM "Supports Reversion"; decision 0032.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Unpack
+
+from sqlalchemy import select
+
+from memoir_engine.core.errors import FactNotInForce, NothingChanges
+from memoir_engine.core.results import Action
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import read_payloads
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.statements import FAR, Tx
+from memoir_engine.store.db.text_rules import owner_key
+from memoir_engine.store.facts import by_hand, facts, rows
+from memoir_engine.store.facts.by_hand import Addition, Author, Correction, Likeness, acting
+from memoir_engine.store.facts.facts import OwnerFilter
+from memoir_engine.store.facts.rows import OUTDATED, PROPOSED, SUGGESTED, FactState, NewOrigin, ProposalState
+from memoir_engine.text.attributes import is_same
+
+VERB = "suggest_fact"
+AGENT = "agent"  # whose doubt such a proposal is
+CORRECTION, RETIRED = "correction", "retired"  # causes of these proposals
+
+
+def suggest_addition(
+    tx: Tx, owner_filter: OwnerFilter, addition: Addition, *, alike: Likeness, **author: Unpack[Author]
+) -> Action:
+    """Record a fact that comes into force when somebody approves it. Raises NothingChanges for one that is known.
+
+    alike: from before; what is learned at the same time is seen by whoever approves.
+    """
+    first = ids.reserve(tx, "fact", 2)
+    if actions.exists(tx, author["action_id"]):
+        return by_hand.action_about(tx, author["action_id"])
+    owner = owner_key(addition.user)
+    if alike.known is not None:
+        raise NothingChanges(problem="this is known already")
+    open_ones = [row for row in _open(tx, owner) if row.cause == SUGGESTED]
+    f = tables.fact.c
+    contents = tx.execute(select(f.content).where(f.id.in_([row.new_id for row in open_ones]))).scalars()
+    if any(is_same(addition.fact.content, content) for content in contents):
+        raise NothingChanges(problem="this is suggested already")
+    with acting(tx, VERB, **author) as action:
+        stated = NewOrigin.by_person(author["actor"], action.at)
+        new = replace(addition.fact, key=first, said_at=action.at, origins=(stated,))
+        rows.record(tx, action, owner, addition.user, [new], None)
+        rows.set_state(tx, action, "fact.outdated", first, FactState(OUTDATED, PROPOSED))
+        _propose(tx, action, first + 1, owner, SUGGESTED, first, author["reason"])
+    return by_hand.action_about(tx, action)
+
+
+def suggest_correction(
+    tx: Tx, owner_filter: OwnerFilter, uid: str, *, correction: Correction, **author: Unpack[Author]
+) -> Action:
+    """Ask a person whether a fact should say something else. Raises FactNotFound, FactNotInForce, NothingChanges."""
+    content = correction.columns["content"]
+    check = partial(by_hand.check_correction, correction=correction)
+    return _suggest(tx, owner_filter, uid, CORRECTION, check, content, author)
+
+
+def suggest_end(tx: Tx, owner_filter: OwnerFilter, uid: str, **author: Unpack[Author]) -> Action:
+    """Ask a person whether a fact has ended. Raises FactNotFound, FactNotInForce, NothingChanges."""
+    return _suggest(tx, owner_filter, uid, RETIRED, lambda row: None, None, author)
+
+
+def _suggest(
+    tx: Tx,
+    owner_filter: OwnerFilter,
+    uid: str,
+    cause: str,
+    check: Callable[[Any], None],
+    content: str | None,
+    author: Author,
+) -> Action:
+    number = ids.reserve(tx, "fact", 1)
+    if actions.exists(tx, author["action_id"]):
+        return by_hand.action_about(tx, author["action_id"])
+    row = by_hand.standing_rows(tx, owner_filter, [uid])[0]
+    if row.id not in facts.active_facts(tx, [row.id]):
+        raise FactNotInForce(fact_id=uid, cause=row.cause or "expired", advice="Suggest a change of one that is in force.")
+    check(row)
+    if any(
+        (open_one.cause, open_one.new_id) == (cause, row.id) and _words(tx, open_one) == content
+        for open_one in _open(tx, row.owner)
+    ):
+        raise NothingChanges(problem="this is suggested already")
+    with acting(tx, VERB, **author) as action:
+        _propose(tx, action, number, row.owner, cause, row.id, author["reason"], content)
+    return by_hand.action_about(tx, action)
+
+
+def _propose(
+    tx: Tx, action: OpenAction, number: int, owner: str, cause: str, about: int, reason: str | None, content: str | None = None
+) -> None:
+    """Write a proposal about one fact. content: what it would say."""
+    paper = rows.put_words(tx, reason=reason, merged=content)
+    rows.set_proposal(tx, action, "fact.proposed", number, owner, ProposalState(cause, AGENT, about, (), paper), None)
+
+
+def _open(tx: Tx, owner: str) -> Sequence[Any]:
+    p = tables.fact_proposal.c
+    query = select(tables.fact_proposal).where(p.owner == owner, p.to_seq == FAR, p.outcome.is_(None), p.doubt == AGENT)
+    return tx.execute(query.order_by(p.id)).all()
+
+
+def _words(tx: Tx, row: Any) -> str | None:
+    """Return what the fact of a proposal would say."""
+    words: str | None = read_payloads(tx, [row.payload]).get(row.payload, {}).get("merged")
+    return words
+
+
+def is_correction(proposal: ProposalState) -> bool:
+    """Return True for a suggested correction, which is carried out as one by hand."""
+    return (proposal.doubt, proposal.cause) == (AGENT, CORRECTION)
+
+
+def carry_out(tx: Tx, action: OpenAction, proposal: ProposalState, *, reason: str | None) -> None:
+    """Let a suggested addition come into force, or a fact whose end was suggested be ended."""
+    if proposal.cause == SUGGESTED:
+        rows.set_state(tx, action, "fact.restored", proposal.new_id, FactState())
+    else:
+        paper = rows.put_words(tx, reason=reason) if reason else None
+        rows.set_state(tx, action, "fact.retired", proposal.new_id, FactState(OUTDATED, "retired", None, action.at, paper))
