@@ -26,6 +26,16 @@ def test_the_python_of_the_readme_runs_as_it_stands(capsys: pytest.CaptureFixtur
     assert "AuditCheck(ok=True" in printed
 
 
+def test_the_python_of_the_page_about_peers_runs_as_it_stands(capsys: pytest.CaptureFixture[str]):
+    page = (REPOSITORY / "docs" / "peers.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
+    exec(compile(code, "peers.md", "exec"), {"__name__": "__main__"})
+    printed = capsys.readouterr().out
+    assert "[('Has a cat called Mia', 'outdated', 'corrected'), ('Has a cat called Mimi', 'active', None)]" in printed
+    assert "{'content': 'Prefers green tea'}" in printed
+    assert "docs/peers.md" in README.read_text(encoding="utf-8")
+
+
 def test_every_file_that_the_readme_links_to_is_there():
     links = re.findall(r"\]\((?!https?:)([^)#]+)", README.read_text(encoding="utf-8"))
     assert [link for link in links if not (REPOSITORY / link).exists()] == []
