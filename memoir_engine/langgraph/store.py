@@ -154,11 +154,14 @@ class MemoirStore(BaseStore):
             vector = (await engine.nearness.vectors([query], run))[0]
             return dict(zip(numbers, await engine.nearness.scores(index, vector, numbers), strict=True))
 
-        if engine.embedder.lexical:
-            return engine.loop.wait(work(engine.unrecorded_run("recall", self._actor)), verb="recall")
-        request = {"user_id": self._actor.user}
         verb: Verb[dict[int, float] | MemoirError] = Verb(
-            "recall", request, None, work, QueryCancelled, lambda scores: {"items": len(scores)}
+            name="recall",
+            request={"user_id": self._actor.user},
+            subject=None,
+            work=work,
+            stopped=QueryCancelled,
+            record=lambda scores: {"items": len(scores)},
+            recorded=not engine.embedder.lexical,
         )
         return engine.loop.wait(run_verb(engine, self._actor, verb), verb="recall")
 
