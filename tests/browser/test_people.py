@@ -27,7 +27,7 @@ def test_a_person_is_opened_taken_along_and_erased(known: None, served: Served, 
     expect(page.locator(".st-key-people-table")).to_be_visible(timeout=PATIENCE_MS)
     expect(cells(page, "ana")).to_have_count(1, timeout=PATIENCE_MS)
     page.goto(f"{page.url}?user=ana")
-    expect(page.locator(".st-key-people-facts")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_role("link", name="See them on the timeline")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator("main img[src=x]")).to_have_count(0)
     with page.expect_download(timeout=PATIENCE_MS) as taken:
         page.locator(".st-key-people-export button").click()
