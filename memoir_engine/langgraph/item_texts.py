@@ -119,5 +119,5 @@ def _compared(value: Any, operator: str, other: Any) -> bool:
     numbers = isinstance(value, int | float) and isinstance(other, int | float)
     if not numbers and not (isinstance(value, str) and isinstance(other, str)):
         return False
-    less, equal = value < other, value == other
+    less, equal = bool(value < other), bool(value == other)
     return {"$lt": less, "$lte": less or equal, "$gt": not less and not equal, "$gte": not less}[operator]

@@ -28,8 +28,8 @@ PASSAGES = 5  # looked at for each text that is wanted
 class Shelf(Protocol):
     """A namespace that is filled by the memory."""
 
-    namespace: tuple[str, ...]
-
+    @property
+    def namespace(self) -> tuple[str, ...]: ...
     def get(self, key: str) -> Item | None: ...
     def search(self, query: str | None, reach: int, conditions: Mapping[str, Any] | None) -> list[SearchItem]: ...
     def put(self, key: str, value: Mapping[str, Any] | None) -> None: ...
@@ -54,6 +54,7 @@ class FactShelf:
         """Search facts in force; those about nothing asked last learned first."""
         wanted = checked_filter(conditions)
         if query is None or not query.strip():
+            found: list[tuple[FactView, float | None]]
             found = [(fact, None) for fact in self._memory.facts.list(status="active", limit=MOST)]
         else:
             recall = self._memory.recall(query, limit=MOST if wanted else max(1, 2 * reach), include_outdated=False)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from langgraph.store.base import (
     BaseStore,
@@ -257,7 +257,7 @@ def _ttl_config(ttl: object) -> TTLConfig | None:
         validation.refuse("ttl", ttl, "not a valid ttl: expected a dictionary", f"Known are: {', '.join(known)}.")
     if ttl.get("default_ttl") is not None:
         _minutes("ttl['default_ttl']", ttl["default_ttl"])
-    return TTLConfig(**ttl)
+    return cast(TTLConfig, dict(ttl))
 
 
 def _minutes(name: str, value: object) -> float:

@@ -147,7 +147,7 @@ def write(tx: Tx, user: str | None, changes: Changes, **author: Unpack[Author]) 
     puts = [item for item in changes.puts if not _says_the_same(present.get(item.place), item)]
     deletes = [present[place] for place in changes.deletes if place in present]
     accessed = {*changes.read, *(item.place for item in changes.puts if item not in puts)}
-    stale = [item for place in sorted(accessed) if (item := present.get(place)) is not None and is_stale(item, now(tx))]
+    stale = [present[place] for place in sorted(accessed) if place in present and is_stale(present[place], now(tx))]
     if not (puts or deletes or stale):
         return None
     with acting(tx, VERB, **author) as action:
@@ -160,10 +160,10 @@ def write(tx: Tx, user: str | None, changes: Changes, **author: Unpack[Author]) 
                 rows.set_state(tx, action, "fact.outdated", old.number, FactState(OUTDATED, "update", fact.key, action.at))
             if item.ttl is not None:
                 _expire(tx, action, fact.key, item.ttl)
-        for item in deletes:
-            rows.set_state(tx, action, "fact.retired", item.number, FactState(OUTDATED, "retired", None, action.at))
-        for item in stale:
-            _expire(tx, action, item.number, item.ttl or 0)
+        for old in deletes:
+            rows.set_state(tx, action, "fact.retired", old.number, FactState(OUTDATED, "retired", None, action.at))
+        for old in stale:
+            _expire(tx, action, old.number, old.ttl or 0)
     return action.id
 
 
@@ -186,7 +186,12 @@ def _expire(tx: Tx, action: actions.OpenAction, number: int, ttl: float) -> None
 def _fact(number: int, item: NewItem, old: StoredItem | None, user: str | None, at: datetime, stated: NewOrigin) -> PlannedFact:
     """Return the fact that holds an item."""
     created = old.created_at if old is not None else at
-    meta = {"created_at": created.isoformat(), "key": item.place.key, "namespace": item.place.namespace, "value": item.value}
+    meta: dict[str, Any] = {
+        "created_at": created.isoformat(),
+        "key": item.place.key,
+        "namespace": item.place.namespace,
+        "value": item.value,
+    }
     meta |= {} if item.indexed else {"indexed": False}
     meta |= {"text_at": list(item.text_at)} if item.text_at else {}
     meta |= {} if item.ttl is None else {"ttl": item.ttl}

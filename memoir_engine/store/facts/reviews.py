@@ -359,8 +359,8 @@ def approve(tx: Tx, owner_filter: OwnerFilter, number: int, *, content: str | No
             proposal = ProposalState.of(row)
         rows.set_proposal(tx, action, "fact.settled", number, row.owner, replace(proposal, outcome=APPROVED), row.run_id)
         if suggestions.is_correction(proposal):
-            words = read_payloads(tx, [proposal.paper]).get(proposal.paper, {}).get("merged")
-            _set_right(tx, action, proposal.new_id, content or words, first, author)
+            reasons = read_payloads(tx, [proposal.paper]).get(proposal.paper, {})
+            _set_right(tx, action, proposal.new_id, content or reasons["merged"], first, author)
         elif proposal.doubt == suggestions.AGENT:
             suggestions.carry_out(tx, action, proposal, reason=author["reason"])
         else:
