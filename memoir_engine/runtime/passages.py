@@ -258,8 +258,7 @@ class Collections:
         changed, now = self._db.read(work)
         if changed.seq > before:
             keys, vectors = changed.added.keys.tolist(), changed.added.vectors
-            taken = index.apply_changes(keys, vectors, changed.removed, changed.seq, since=before)
-            return taken and changed.seq < now
+            return index.apply_changes(keys, vectors, changed.removed, changed.seq, since=before) and changed.seq < now
         return False
 
     def _index_of(self, owner: str, embedder: str, dim: int) -> VectorIndex:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 READ = ".talk .top .where"
@@ -23,6 +24,7 @@ def test_a_cut_leads_to_the_message_where_it_begins_and_the_strips_follow_the_re
     expect(page.locator(".tell")).to_contain_text("a new subject is announced")
 
 
+@pytest.mark.full("a flow of the browser with other values")
 def test_a_pasted_conversation_is_shown_as_text_whatever_it_says(served, visit):
     page = visit(f"{served()}/cuts")
     page.get_by_text("Paste", exact=True).click()

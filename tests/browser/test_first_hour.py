@@ -116,6 +116,7 @@ def test_a_reload_in_the_middle_of_a_run_shows_it_still_running_and_then_its_ans
     expect(page.locator(".answer")).to_contain_text("8,450 euros")
 
 
+@pytest.mark.full("a flow of the browser with other values")
 def test_a_hostile_name_is_shown_as_text(served: Served, visit: Visit):
     name = "<img src=x onerror=alert(1)> ![x](http://example.invalid/x.png) [link](javascript:alert(1)).txt"
     page = visit(served() + "/sources")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app_browser import BAKERY, FESTIVAL, PATIENCE_MS, Served, Visit, ask
@@ -55,6 +56,7 @@ def test_the_slider_walks_back_by_keys_and_the_address_brings_the_moment_back(tm
     expect(page.get_by_role("slider")).to_have_count(0)
 
 
+@pytest.mark.full("a flow of the browser with other values")
 def test_a_question_about_a_moment_is_answered_from_what_was_filed_then(tmp_path: Path, served: Served, visit: Visit):
     then, _ = changed(tmp_path)
     page = visit(f"{served()}/tree?seq={then}")

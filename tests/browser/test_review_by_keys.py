@@ -58,6 +58,7 @@ def test_a_key_held_down_or_hammered_decides_one_item(folder: Path, served: Serv
     assert [chunk for chunk, item in every_item(folder).items() if item.state == "approved"] == [first]
 
 
+@pytest.mark.full("a flow of the browser with other values")
 def test_a_reload_in_the_middle_loses_nothing_and_does_nothing_twice(folder: Path, served: Served, visit: Visit):
     fill(folder, 12)
     desk = Desk(visit(f"{served()}/review"))
@@ -171,6 +172,7 @@ def test_the_keys_are_shown_on_the_buttons_and_can_be_put_to_sleep(folder: Path,
     assert [verb for verb, _ in verdicts(folder)] == ["reject"]
 
 
+@pytest.mark.full("a flow of the browser with other values")
 def test_hostile_text_stays_text(folder: Path, served: Served, visit: Visit):
     with opened(folder) as memory:
         text = "<img src=x onerror=alert(1)> <script>alert(2)</script> [a](javascript:alert(3)) the harbour festival of the quay."
@@ -182,6 +184,7 @@ def test_hostile_text_stays_text(folder: Path, served: Served, visit: Visit):
     assert desk.page.locator(".review img, .review script, .review b[onclick]").count() == 0
 
 
+@pytest.mark.full("a flow of the browser with other values")
 def test_facts_are_decided_by_the_same_keys_and_taken_back(folder: Path, served: Served, visit: Visit):
     with opened(folder) as memory:
         for talk in sample_conversations():

@@ -47,6 +47,7 @@ def test_a_helper_is_previewed_edited_and_confirmed(asking: Page):
     expect(helper).to_contain_text("written by a person")
 
 
+@pytest.mark.full("a flow of the browser with other values")
 @pytest.mark.req("MEMOIR 2B.7.7")
 def test_a_cancelled_text_leaves_nothing(asking: Page, served: Served, visit: Visit, tmp_path: Path):
     upload(asking, ("bakery.txt", BAKERY))
@@ -84,6 +85,7 @@ def test_a_waiting_text_is_still_there_after_a_reload_and_by_its_link(asking: Pa
     expect(asking.locator(".st-key-head-sources")).to_contain_text("waiting for you")
 
 
+@pytest.mark.full("a flow of the browser with other values")
 def test_several_texts_are_confirmed_together(asking: Page):
     upload(asking, ("bakery.txt", BAKERY), ("festival.txt", FESTIVAL))
     table = asking.locator(".st-key-drafts")

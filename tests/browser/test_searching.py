@@ -66,6 +66,7 @@ def test_the_ranking_moves_under_the_hand_as_the_engine_would_rank(ranked: dict[
     expect(drawer.get_by_role("link", name="Open the source")).to_be_visible()
 
 
+@pytest.mark.full("a flow of the browser with other values")
 def test_words_alone_say_why_and_the_weight_rests(ranked: dict[float, list], served: Served, visit: Visit):
     page = visit(f"{served(MEMOIR_VECTOR_STORE='off')}/search?q={quote(QUERY)}")
     expect(page.get_by_text("Ranked by words alone")).to_be_visible(timeout=PATIENCE_MS)

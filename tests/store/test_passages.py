@@ -78,7 +78,7 @@ def test_what_came_last_is_read_without_a_walk_through_all_that_came_before(sqli
     said: list[tuple[str, Any]] = []
     reader = sqlite_store.db._reader
     event.listen(reader, "before_cursor_execute", lambda c, k, statement, given, *a: said.append((statement, given)))
-    sqlite_store.db.read(lambda tx: embeddings.changed(tx, "a", 3, 0, owner=WORKSPACE, limit=100))
+    sqlite_store.db.read(lambda tx: embeddings.changed(tx, "a", 3, 1, owner=WORKSPACE, limit=100))
     with reader.connect() as connection:
         plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}", given).all() for asked, given in list(said)]
     walked = [
@@ -86,6 +86,17 @@ def test_what_came_last_is_read_without_a_walk_through_all_that_came_before(sqli
     ]
     assert [bounds for bounds in walked if ">?" not in bounds] == []
     assert len(walked) == 4
+
+
+def test_the_vectors_of_one_owner_are_read_without_a_walk_through_those_of_all(sqlite_store: Store):
+    said: list[tuple[str, Any]] = []
+    reader = sqlite_store.db._reader
+    event.listen(reader, "before_cursor_execute", lambda c, k, statement, given, *a: said.append((statement, given)))
+    sqlite_store.db.read(lambda tx: embeddings.changed(tx, "a", 3, 0, owner="nobody"))
+    vectors = [(asked, given) for asked, given in said if "embedding.vector" in asked]
+    with reader.connect() as connection:
+        plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}", given).all() for asked, given in vectors]
+    assert ["(owner=?" in plan[0].detail for plan in plans] == [True]
 
 
 def test_a_withdrawn_source_leaves_the_search_and_its_undo_brings_it_back(store: Store):
