@@ -72,7 +72,9 @@ def test_a_threshold_is_a_share(memory, how):
 
 
 @pytest.mark.parametrize(
-    "how", [{"agent_id": "x" * 201}, {"agent_id": 3}, {"metadata": [1]}, {"metadata": {"a": object()}}], ids=str
+    "how",
+    [{"agent_id": "x" * 201}, {"agent_id": 3}, {"metadata": [1]}, {"metadata": {"a": object()}}],
+    ids=["a name too long", "a number", "a list", "a value that is no JSON"],
 )
 def test_what_cannot_be_noted_is_refused_and_nothing_is_remembered(memory, how):
     before = memory.audit.head()
