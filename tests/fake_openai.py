@@ -128,12 +128,19 @@ class Broken:
 
 
 @dataclass(frozen=True)
+class Body:
+    """Sends this body as it is, with status 200."""
+
+    content: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Held:
     gate: threading.Event
     then: Any
 
 
-Answer = Text | Torn | Refuse | Called | Status | Drop | Half | Html | Broken | Held | dict[str, Any] | str
+Answer = Text | Torn | Refuse | Called | Status | Drop | Half | Html | Broken | Body | Held | dict[str, Any] | str
 Script = Callable[[Seen], Answer]
 
 
@@ -262,6 +269,8 @@ class _Conversation(BaseHTTPRequestHandler):
             self._tear(torn(seen.body, answer).encode())
         elif isinstance(answer, Html):
             self._send(200, answer.page, kind="text/html")
+        elif isinstance(answer, Body):
+            self._send(200, answer.content)
         elif isinstance(answer, Broken):
             self._send(200, '{"id": "x", "choices": [')
         elif isinstance(answer, Status):

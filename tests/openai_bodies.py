@@ -16,11 +16,12 @@ ANSWER = "final_result"  # the tool that stands for a structured answer
 
 @dataclass(frozen=True)
 class Text:
-    """Text reply. usage: (prompt, completion) tokens, None reports none."""
+    """Text reply. usage: (prompt, completion) tokens, None reports none. cached: of the prompt, from the provider's cache."""
 
     content: str
     finish: str = "stop"
     usage: tuple[int, int] | None = (11, 7)
+    cached: int = 0
 
 
 @dataclass(frozen=True)
@@ -132,9 +133,10 @@ def _usage(reply: Text | Refuse, sent: str, received: str) -> dict[str, Any]:
     counts = reply.usage if isinstance(reply, Text) else (5, 0)
     if counts is None:
         return {}
-    detail: dict[str, Any] = {}
+    cached = reply.cached if isinstance(reply, Text) else 0
+    detail: dict[str, Any] = {"prompt_tokens_details": {"cached_tokens": cached}} if cached else {}
     if sent == "input_tokens":
-        detail = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+        detail = {"input_tokens_details": {"cached_tokens": cached}, "output_tokens_details": {"reasoning_tokens": 0}}
     return {"usage": {sent: counts[0], received: counts[1], "total_tokens": sum(counts), **detail}}
 
 

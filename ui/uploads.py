@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from memoir_engine import Estimate, MemoirError, Memory, Source
+from memoir_engine import Estimate, MemoirConfig, MemoirError, Memory, Source
 from ui import fact_filters, figures, problems, remember_form, state, viewer, wording_facts
 from ui import wording_sources as texts
 from ui.escape import md_escape
@@ -187,16 +187,18 @@ def _tell(memory: Memory, estimates: Sequence[Estimate]) -> None:
         cost=md_escape(figures.money(cost)),
     )
     st.markdown(f":small[:material/calculate: {line}]", help=texts.ESTIMATED_ABOUT)
-    _cap(memory.config.max_cost, None if cost is None else max((each for each in costs if each is not None), default=0.0))
+    for note in dict.fromkeys(each.note for each in estimates if each.note):
+        st.caption(md_escape(note))
+    _cap(memory.config, None if cost is None else max((each for each in costs if each is not None), default=0.0))
 
 
-def _cap(cap: float | None, dearest: float | None) -> None:
+def _cap(config: MemoirConfig, dearest: float | None) -> None:
     """Explain the cost cap, which holds per run, each text being a run. dearest None: no price is known."""
+    cap = config.max_cost
     if cap is None:
         return
-    form, color = (
-        (texts.CAP_UNKNOWN, "red") if dearest is None else (texts.OVER_CAP, "red") if dearest > cap else (texts.CAP, "gray")
-    )
+    unknown = texts.CAP_NOT_COUNTED if config.accept_unknown_price else texts.CAP_UNKNOWN
+    form, color = (unknown, "red") if dearest is None else (texts.OVER_CAP, "red") if dearest > cap else (texts.CAP, "gray")
     st.markdown(f":small[:{color}[:material/lock: {form.format(cap=md_escape(figures.money(cap)))}]]")
 
 

@@ -40,6 +40,7 @@ ESTIMATED_ABOUT = (
 ESTIMATE = "Estimate"
 ESTIMATING = "Estimating"
 CAP = "Hard cap: a run stops before it would spend more than {cap} (max_cost)."
+CAP_NOT_COUNTED = "The hard cap of {cap} (max_cost) counts nothing of this model: no price is known for it."
 CAP_UNKNOWN = "The hard cap of {cap} (max_cost) cannot be held: no price is known for this model, so it will not be asked."
 OVER_CAP = "The estimate is above the hard cap of {cap} (max_cost): it will stop before it is done."
 

@@ -27,8 +27,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import MemoirError, QueryCancelled
 from memoir_engine.core.results import MessageRecord, Reply
 from memoir_engine.core.run import Actor, Listener, Run
-from memoir_engine.models.providers import CostCap
-from memoir_engine.models.tokens import window_of
+from memoir_engine.models.prices import NO_WINDOW, CostCap, Window
 from memoir_engine.prompts import chat
 from memoir_engine.runtime import messages
 from memoir_engine.runtime.engine import Engine
@@ -237,7 +236,7 @@ async def _converse(
         instructions=chat.instructions(options.system_prompt),
         tools=[*own, *options.tools],
         max_tool_calls=options.max_tool_calls,
-        guard=_guard(engine, run),
+        guard=_guard(engine, run, turn),
         on_text=heard if turn.words is not None else None,
         fallback=engine.fallback,
     )
@@ -255,16 +254,18 @@ async def _history(engine: Engine, actor: Actor, turn: ReplyTurn) -> tuple[Messa
         turn.warn("what was said before could not be read", error)
         return ()
     config = engine.resolved.config
-    budget = config.max_token_budget
+    budget, assumed = config.max_token_budget, ""
     if engine.resolved.origins["max_token_budget"] == "default":
-        window = config.conversation.window_tokens or window_of(engine.client.name).tokens
-        budget = max(budget, int(SHARE_OF_WINDOW * window))
+        window = engine.client.window if (own := config.conversation.window_tokens) is None else Window(own, True)
+        budget = max(budget, int(SHARE_OF_WINDOW * window.tokens))
+        assumed = "" if window.known else NO_WINDOW.format(model=engine.client.name, tokens=window.tokens)
     history = [stored_messages.as_message(record) for record in records]
     kept, left_out = await asyncio.to_thread(fitting, history, budget, engine.tokens.count)
     if left_out:
         turn.warnings.append(
             f"{left_out} earlier messages were left out: the model is shown {budget} tokens of what was said before"
         )
+        turn.warnings += [assumed] * bool(assumed)
     return kept
 
 
@@ -280,15 +281,16 @@ async def _store(memory: LookupMemory, run: Run, turn: ReplyTurn, messages: Sequ
         )
 
 
-def _guard(engine: Engine, run: Run) -> Callable[[str], Awaitable[None]]:
+def _guard(engine: Engine, run: Run, turn: ReplyTurn) -> Callable[[str], Awaitable[None]]:
     """Return the check before each request: the run is not cancelled, and the cap on cost will hold."""
 
-    cap = CostCap(engine.resolved.config.max_cost)
+    cap = CostCap(engine.resolved.config)
     models = [(client.name, client.choice) for client in (engine.client, engine.fallback) if client is not None]
 
     async def guard(prompt: str) -> None:
         run.check(QueryCancelled)
         cap.check(run, max(await cap.prices(lambda: engine.tokens.count(prompt), *models)))  # either may answer
+        turn.warnings += [sentence for sentence in cap.not_counted if sentence not in turn.warnings]
 
     return guard
 

@@ -27,7 +27,12 @@ Places = list[tuple[Origin, Mapping[str, str]]]  # strongest first
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "XAI_API_KEY")
 SERVERS = ("OPENAI_BASE_URL", "LMSTUDIO_BASE_URL", "OLLAMA_BASE_URL")
-EXAMPLES = {"category_limits": '{"1": 20}', "roles": '{"ana@example.org": ["auditor"]}', "delimiters": '[".", "\\n"]'}
+EXAMPLES = {
+    "category_limits": '{"1": 20}',
+    "model_info": '{"my-model": {"window_tokens": 32000}}',
+    "roles": '{"ana@example.org": ["auditor"]}',
+    "delimiters": '[".", "\\n"]',
+}
 ALIASES = {  # TIMEM's names
     "model": "MODEL_CHOICE",
     "embedder": "EMBEDDING_MODEL",

@@ -32,6 +32,9 @@ from memoir_engine.core.events import (
     Warned,
 )
 
+# keys of `Attempt.params`: tokens of the prompt that were read from and written to the provider's cache
+CACHED, WRITTEN = "tokens_cached", "tokens_cache_written"
+
 
 @dataclass(frozen=True)
 class Attempt:
@@ -39,6 +42,7 @@ class Attempt:
 
     fingerprint: sha256 of model, parameters, prompt version, exact text and exact schema: equal fingerprints ask the same.
     reused_from: the call whose paid answer this one repeats; then it cost nothing and took no time at the model.
+    params: what was sent beside the prompt and what came back beside the reply: CACHED and WRITTEN among it.
     """
 
     run_id: str

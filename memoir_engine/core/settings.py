@@ -170,6 +170,29 @@ class SessionSettings(Settings):
     """Seconds without a message after which a session counts as expired; None is never."""
 
 
+class ModelInfo(Settings):
+    """What is known of a model beside the price lists, or instead of them. Prices are USD for a million tokens."""
+
+    prefix: ClassVar[str] = "model_info."
+
+    window_tokens: int | None = Field(default=None, ge=1)
+    """Tokens of prompt that the model takes at once; None goes by the lists."""
+    prompt_usd: float | None = Field(default=None, ge=0)
+    """Price of the prompt; None, with `completion_usd`, goes by the lists."""
+    completion_usd: float | None = Field(default=None, ge=0)
+    """Price of the reply; an embedding has none, and takes 0."""
+    cached_usd: float | None = Field(default=None, ge=0)
+    """Price of what a provider reads of the prompt from its cache; None is that of the prompt."""
+
+    @model_validator(mode="after")
+    def _hold_together(self) -> Self:
+        if (self.prompt_usd is None) != (self.completion_usd is None):
+            missing = "prompt_usd" if self.prompt_usd is None else "completion_usd"
+            advice = "Give prompt_usd and completion_usd together, in USD for a million tokens."
+            raise InvalidSetting(name=f"model_info.{missing}", value=None, problem="the other price is given", advice=advice)
+        return self
+
+
 class MemoirConfig(Settings):
     """All settings of one memory. Times are seconds where the name says `_s`; costs are USD."""
 
@@ -195,6 +218,11 @@ class MemoirConfig(Settings):
     """Model requests in flight at the same time."""
     max_cost: float | None = Field(default=None, gt=0)
     """A run stops before it would spend more than this (USD), and asks no model without a known price; None is no cap."""
+    accept_unknown_price: bool = False
+    """With `max_cost`, ask a model without a known price all the same; nothing of it is counted, and the result says so."""
+    model_info: dict[str, ModelInfo] = Field(default_factory=dict)
+    """Window and prices of models that no list knows, or has wrong, by name, as
+    `{"my-model": {"window_tokens": 32000, "prompt_usd": 0.5, "completion_usd": 1.5}}`; USD for a million tokens."""
 
     max_file_mb: int = Field(default=50, ge=1)
     """Largest file taken in, in MB."""

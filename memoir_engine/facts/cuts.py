@@ -34,7 +34,7 @@ async def cut_by_meaning(
         messages,
         conversation_id=conversation,
         model=engine.client.name,
-        config=engine.resolved.config.conversation,
+        config=engine.conversation_settings(),
         frame_tokens=FRAME_TOKENS,
     )
     if engine.embedder.lexical:
@@ -53,7 +53,7 @@ async def last_cut(engine: Engine, messages: Sequence[Message], conversation: st
         messages,
         conversation_id=conversation,
         model=engine.client.name,
-        config=engine.resolved.config.conversation.model_copy(update={"strategy": "sliding_window"}),
+        config=engine.conversation_settings().model_copy(update={"strategy": "sliding_window"}),
         frame_tokens=FRAME_TOKENS,
     )
     last = cuts[-1]

@@ -21,11 +21,9 @@ from functools import partial
 from uuid import uuid4
 
 from memoir_engine.core.errors import (
-    ContextTooLong,
     CostCapReached,
     ModelError,
     ModelReplyCut,
-    ModelTimedOut,
     NothingExtracted,
     RememberingCancelled,
 )
@@ -46,11 +44,6 @@ from memoir_engine.text.transcripts import is_label_of
 SHOWN = 60  # facts in one call: pairs grow with the square, prompts with the number
 STEP = 45  # the last quarter of a group meets the next one
 COSTS_ONE_CUT = (ModelError, CostCapReached)  # anything else ends the whole extraction
-ADVICE = {  # what helps where a conversation is read; batch_size is of documents
-    ModelReplyCut: "Use a model with a larger output limit; even one message alone gave more facts than a reply may hold.",
-    ContextTooLong: "Lower max_tokens of the setting conversation, or use a model with a larger context.",
-    ModelTimedOut: "Raise timeout_s, or lower max_tokens of the setting conversation.",
-}
 NAMELESS = "the user"
 _ROLES = {"human": "user", "ai": "assistant"}
 
@@ -361,12 +354,13 @@ async def _ask_cuts(source: ExtractionInput, extraction: Extraction, ask: Ask, r
         try:
             parsed = await _ask_facts(talk, partial(source.message_of, cut), ask)
         except COSTS_ONE_CUT as failed:
-            advice = next((advice for kind, advice in ADVICE.items() if isinstance(failed, kind)), failed.remedy)
-            extraction.failures.append(CutFailure(cut.id, cut.n, cut.of, failed.code, str(failed), advice))
+            extraction.failures.append(CutFailure(cut.id, cut.n, cut.of, failed.code, str(failed), failed.remedy))
             run.emit(CutFailed(cut.id, cut.n, cut.of, str(failed)))
             count = len(extraction.failures)
             if fail_fast or count == len(source.cuts):
-                raise NothingExtracted(cut=cut.label, problem=str(failed), failed=count, cuts=cut.of, advice=advice) from failed
+                raise NothingExtracted(
+                    cut=cut.label, problem=str(failed), failed=count, cuts=cut.of, advice=failed.remedy
+                ) from failed
         else:
             extraction.warnings += [f"cut {cut.label}: {note}" for note in parsed.notes]
             new = [source.draft(cut, fact) for fact in parsed.facts]

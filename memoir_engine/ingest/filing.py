@@ -15,11 +15,12 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
-from memoir_engine.core.errors import ChunkUnclassified
+from memoir_engine.core.errors import ChunkUnclassified, ModelReplyCut
 from memoir_engine.core.events import BatchClassified, CategoryProposed, ChunkPlaced
 from memoir_engine.core.run import Run
 from memoir_engine.ingest.draft import ROOT, DraftTree, Lessons, Node
 from memoir_engine.ingest.schedule import ChildStreams, Gate, Stream, run_wave, wave_width
+from memoir_engine.models.client import ModelReply
 from memoir_engine.prompts import classify
 from memoir_engine.prompts.evidence import likeliest
 from memoir_engine.runtime.model import Ask
@@ -71,14 +72,14 @@ async def ask_batch(question: BatchQuestion, ask: Ask, run: Run, *, source: str)
     bad: dict[int, str] = {}
     before: classify.Batch | None = None
     for attempt in range(1, RETRIES + 2):
-        answer = await ask(classify.build(batch), reuse=batch != before)
-        latency_ms += answer.latency_ms
-        parsed = classify.parse(answer.data, batch)
-        for number, name in parsed.good.items():
-            position, opinions = question.positions[number], question.opinions.get(number, ())
-            evidence = (position, name, answer.call_id, attempt, opinions, question.seen)
-            choices[number] = NamedChoice(*evidence, taught=question.offer.taught)
-        bad = parsed.bad
+        bad = {}
+        for answer, parsed in await _ask_whole(batch, ask, reuse=batch != before):
+            latency_ms += answer.latency_ms
+            for number, name in parsed.good.items():
+                position, opinions = question.positions[number], question.opinions.get(number, ())
+                evidence = (position, name, answer.call_id, attempt, opinions, question.seen)
+                choices[number] = NamedChoice(*evidence, taught=question.offer.taught)
+            bad |= parsed.bad
         if not bad:
             break
         retried += len(bad) if attempt <= RETRIES else 0
@@ -90,6 +91,20 @@ async def ask_batch(question: BatchQuestion, ask: Ask, run: Run, *, source: str)
         where = {"position": question.positions[number] + 1, "name": source, "level": options.level}
         raise ChunkUnclassified(**where, attempts=RETRIES + 1, problem=problem)
     return [choices[number] for number in sorted(choices)]
+
+
+async def _ask_whole(batch: classify.Batch, ask: Ask, *, reuse: bool) -> list[tuple[ModelReply, classify.ClassifyResult]]:
+    """Ask about a batch; about its halves if the reply is cut at its length."""
+    try:
+        answer = await ask(classify.build(batch), reuse=reuse)
+    except ModelReplyCut:
+        ids = [number for number, _ in batch.chunks]
+        middle = len(ids) // 2
+        if not middle:
+            raise
+        halves = [await _ask_whole(only(batch, part), ask, reuse=reuse) for part in (ids[:middle], ids[middle:])]
+        return [*halves[0], *halves[1]]
+    return [(answer, classify.parse(answer.data, batch))]
 
 
 def only(batch: classify.Batch, ids: Container[int]) -> classify.Batch:

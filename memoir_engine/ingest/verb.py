@@ -25,7 +25,7 @@ from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.ingest.helper import regenerate, set_helper, user_helper
 from memoir_engine.ingest.pipeline import IngestContext, ingest
 from memoir_engine.ingest.upload import UNNAMED, IngestFileOptions, IngestTextOptions, Upload
-from memoir_engine.models.providers import cost
+from memoir_engine.models.prices import NO_PRICE, cost
 from memoir_engine.readers import Document
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine, digest, subject_of
@@ -73,7 +73,9 @@ def _estimate_chunks(engine: Engine, tokens: Sequence[int], *, helper: bool) -> 
     if helper:
         calls, reply = calls + 1, reply + HELPER_REPLY_TOKENS
         prompt += HELPER_FRAME_TOKENS + min(whole, HELPER_PROMPT_TOKENS)
-    return Estimate(len(tokens), calls, prompt, reply, cost(engine.client.choice, prompt, reply), model)
+    each = cost(engine.client.choice, prompt // calls, reply // calls)  # long prompts of some models cost more a token
+    price, note = (None, NO_PRICE.format(model=model)) if each is None else (each * calls, "")
+    return Estimate(len(tokens), calls, prompt, reply, price, model, note)
 
 
 @dataclass

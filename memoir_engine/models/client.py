@@ -21,17 +21,17 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel
 
 from memoir_engine.core.config import MemoirConfig, Secrets
-from memoir_engine.core.errors import ModelError, ModelRejectedRequest, ModelReplyCut, ModelReplyInvalid
+from memoir_engine.core.errors import ModelError, ModelRefused, ModelRejectedRequest, ModelReplyCut, ModelReplyInvalid
 from memoir_engine.core.run import Attempt, Paid, Run
 from memoir_engine.models import output_mode
 from memoir_engine.models.output_mode import Mode
+from memoir_engine.models.prices import NO_WINDOW, OVER_WINDOW, Window, cost, window_of_choice
 from memoir_engine.models.providers import (
     OFFLINE,
     Choice,
     build,
     choose,
     one_line,
-    quiet_litellm,
     require_installed,
 )
 from memoir_engine.models.recorded_calls import (
@@ -47,6 +47,7 @@ from memoir_engine.models.recorded_calls import (
     instructions_of,
     recording_client,
 )
+from memoir_engine.models.tokens import counter
 from memoir_engine.prompts import Prompt
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
 
 OUTPUT_RETRIES = 2  # further answers asked for when one does not fit the schema
+REFUSALS = 2  # of refusals in words: one may be a whim, the second is meant
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,19 @@ class ModelClient:
         """Return the mode the server took last; None before the first answer."""
         return self._mode
 
+    @property
+    def window(self) -> Window:
+        """Return how many tokens of prompt the model takes."""
+        return window_of_choice(self.choice)
+
+    def over_window(self, tokens: int) -> str:
+        """Say that a prompt of so many tokens may be too long; nothing where the model takes them."""
+        window = self.window
+        if tokens <= window.tokens or self.is_offline:
+            return ""
+        unknown = NO_WINDOW.format(model=self.name, tokens=window.tokens)
+        return OVER_WINDOW.format(tokens=tokens, model=self.name, window=window.tokens) if window.known else unknown
+
     def warm_up(self) -> threading.Thread:
         """Import in the background the libraries that the first question would otherwise wait for."""
         thread = threading.Thread(target=self._import_all, name="memoir-warm-up", daemon=True)
@@ -144,12 +159,15 @@ class ModelClient:
         if (reuse or seed_reply) and (repeated := await self._repeat(prompt, run, mark, seed_reply)):
             return repeated
         seat, calls = await self.seat(), self.calls(run)
-        messages = _first_messages(prompt)
+        messages, refusals = _first_messages(prompt), 0
         for left in range(OUTPUT_RETRIES, -1, -1):
             answer = await self._answer(prompt, mark, messages, seat, calls)
             if not answer.problem:
                 exact = self.is_offline or (self.config.temperature == 0 and calls.temperature_sent)
                 return calls.reply(answer.value, answer.data, deterministic=exact)
+            refusals += output_mode.refuses(answer.text)
+            if refusals == REFUSALS:
+                raise self._refused(prompt, answer.text)
             if left:
                 messages = [*messages, *_correction(prompt, answer)]
         raise ModelReplyInvalid(model=self.choice.named, problem=answer.problem)
@@ -202,8 +220,11 @@ class ModelClient:
             return calls.answer(measure, send, read)
 
         def read(response: ModelResponse) -> Answer:
-            text, refused = output_mode.reply_text(response), self._refusal(response)
-            return Answer(response, text, refused=refused) if refused else Answer(response, text, *_checked(prompt, text))
+            text, refused = output_mode.reply_text(response), self._refusal(prompt, response)
+            value, data, problem = _checked(prompt, text)
+            if refused is not None and (problem or not isinstance(refused, ModelReplyCut)):  # a cut one may be whole all the same
+                return Answer(response, text, refused=refused)
+            return Answer(response, text, value, data, problem)
 
         def can_ask_otherwise(error: ModelError) -> bool:
             """Give up the temperature, or go down one output mode, where the server refused the request."""
@@ -218,16 +239,18 @@ class ModelClient:
         self._mode = modes[0]
         return answer
 
-    def _refusal(self, response: ModelResponse) -> ModelError | None:
+    def _refusal(self, prompt: Prompt, response: ModelResponse) -> ModelError | None:
         """Return the error of a model that stopped: asking the same again would end the same."""
         if response.finish_reason == "length":
-            return ModelReplyCut(model=self.choice.named)
+            return ModelReplyCut(model=self.choice.named, purpose=prompt.purpose)
         details = response.provider_details or {}
         if response.finish_reason == "content_filter" or details.get("refusal"):
-            reason = details.get("refusal") or "the provider's content filter stopped it"
-            problem = f"it refused: {one_line(self.secrets.scrub(str(reason)))}"
-            return ModelReplyInvalid(model=self.choice.named, problem=problem)
+            return self._refused(prompt, str(details.get("refusal") or "the provider's content filter stopped it"))
         return None
+
+    def _refused(self, prompt: Prompt, reason: str) -> ModelRefused:
+        problem = one_line(self.secrets.scrub(reason))
+        return ModelRefused(model=self.choice.named, problem=problem, purpose=prompt.purpose)
 
     def _modes(self, seat: Seat[Model]) -> tuple[Mode, ...]:
         if self.config.output_mode != "auto":
@@ -269,7 +292,8 @@ class ModelClient:
         if not self.is_offline:
             import pydantic_ai.models.openai  # noqa: F401
 
-            quiet_litellm()
+            cost(self.choice, 0, 0)
+            counter(self.name).count(self.name)
 
 
 @dataclass
@@ -313,12 +337,18 @@ class PromptCalls(RecordedCalls):
 
 def _checked(prompt: Prompt, text: str) -> tuple[BaseModel | None, dict[str, Any], str]:
     """Return (value, data, problem): a per-item prompt lets any JSON object pass, its caller checks the items."""
+
+    def fits(data: dict[str, Any]) -> bool:
+        return not prompt.schema.model_fields.keys().isdisjoint(data) and set(map(type, map(data.get, prompt.lists))) <= {list}
+
     try:
-        data = output_mode.decode(text)
+        data = output_mode.plain(text, prompt.schema) or output_mode.decode(
+            text, prompt.schema, fits if prompt.per_item else None
+        )
     except output_mode.Undecodable as broken:
         return None, {}, str(broken)
     value, problem = output_mode.problem_of(prompt.schema, data)
-    passes = prompt.per_item and data and all(isinstance(data.get(name), list) for name in prompt.lists)
+    passes = prompt.per_item and data and set(map(type, map(data.get, prompt.lists))) <= {list}
     return value, data, "" if passes else problem
 
 

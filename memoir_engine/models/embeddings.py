@@ -35,7 +35,8 @@ from memoir_engine.core.ports import EMBEDDERS, Embedder, Vectors
 from memoir_engine.core.registry import Registry
 from memoir_engine.core.run import Attempt, Run
 from memoir_engine.models import providers
-from memoir_engine.models.providers import OFFLINE, Choice, CostCap
+from memoir_engine.models.prices import CostCap
+from memoir_engine.models.providers import OFFLINE, Choice
 from memoir_engine.models.recorded_calls import (
     CHARS_PER_TOKEN,
     Exchange,
@@ -82,7 +83,7 @@ class EmbeddingBatch:
 
     async def read(self, result: EmbeddingResult, measure: Measure) -> tuple[Vectors | Failure, Attempt]:
         """Return the vectors, (n, dim) of unit length, or what is wrong with them; and the row."""
-        latency_ms = measure.elapsed_ms()  # before the price is looked up, which loads litellm the first time
+        latency_ms = measure.elapsed_ms()  # before the price is looked up, which loads the list the first time
         sent = result.usage.input_tokens
         tokens = Tokens(sent or sum(map(len, self.texts)) // CHARS_PER_TOKEN, 0, not sent)
         price = await measure.price(tokens)
@@ -230,7 +231,7 @@ class ServerEmbedder:
 
     def __post_init__(self) -> None:
         self._dim = self.config.embedder_dims or _NATIVE_DIMS.get(self.choice.model)
-        self._cap = CostCap(self.config.max_cost)
+        self._cap = CostCap(self.config)
 
     @property
     def id(self) -> str:

@@ -1,7 +1,13 @@
-"""Requests for JSON: the strict schema on the wire, the three output modes, and reading the reply.
+"""Requests for JSON and their replies: the strict schema on the wire, the three output modes, and what a reply holds.
 
 Invariant: the wire schema is never stricter than the pydantic model that checks the reply here, so what a server cannot
 express (defaults, numeric limits, very long lists of names) is still enforced.
+
+Left off a reply: a thought in tags before the answer, a fence, sentences around it, with braces in them too, a wrapping object.
+Put right: commas behind the last item, line breaks inside strings, numbers and truth values written as texts, an allowed name in
+another case, with blanks around it or as a number, a list without the object around it, an item without its list.
+Invariant: nothing is guessed. Where two objects fit, or the end is missing, the reply cannot be used, and it is asked again. What
+nobody can store is left out.
 Source: MEMOIR 5.1–5.3, 2A.8; `verified` notes on strict schemas (a default flips `strict`; at most 250 enum values).
 """
 
@@ -9,7 +15,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -25,22 +33,10 @@ MODES: tuple[Mode, ...] = get_args(Mode)  # in the order of falling back
 TOOL_NAME = "final_result"
 ENUM_LIMIT = 250  # above it OpenAI also counts characters, and others refuse; the local check stays
 
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _STRICT_UNKNOWN = frozenset(
     ("title", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength")
     + ("minItems", "maxItems", "uniqueItems", "pattern", "format", "minProperties", "maxProperties")
 )
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
-
-
-class Undecodable(ValueError):
-    """The reply holds no JSON object."""
 
 
 @lru_cache(maxsize=64)
@@ -76,7 +72,9 @@ def usual_mode(profile: dict[str, Any]) -> Mode:
 
 
 def takes_temperature(profile: dict[str, Any]) -> bool:
-    """False for OpenAI's models that always reason: they refuse a temperature."""
+    """False for OpenAI's models that always reason, and for Anthropic's newer ones: they refuse a temperature."""
+    if profile.get("anthropic_disallows_sampling_settings", False):
+        return False
     if not profile.get("openai_supports_reasoning", False):
         return True
     can_stop = profile.get("openai_supports_reasoning_effort_none", False)
@@ -111,27 +109,72 @@ def reply_text(response: ModelResponse) -> str:
     return response.text or ""
 
 
-def decode(text: str) -> dict[str, Any]:
-    """The JSON object in a reply; a fence or a sentence around it is left off, and so is what nobody can store.
+TRIED = 50  # places where an object may begin; a reply with more of them that are none is no answer
 
-    Raises Undecodable.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_THOUGHT = re.compile(r"\s*<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_OBJECT = re.compile(r'\{(?=\s*["}])')
+_LIST = re.compile(r"\[(?=\s*[\[{\]\"\d])")
+_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
+_WHOLE = re.compile(r"[+-]?\d{1,15}(\.0+)?")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.IGNORECASE)
+_REFUSAL = re.compile(
+    r"\W*(i['’]?m (really |so |very )?sorry|sorry[,.]|i (can['’]?t|cannot|can not|won['’]?t|will not|must decline)"
+    r"|i am (unable|not able)|i['’]m (unable|not able)|as an ai\b|unfortunately,? i "
+    r"|es tut mir leid|tut mir leid|ich kann (das|dabei|hierbei) nicht"
+    r"|申し訳|お答えできません|je suis désolé|lo siento)",
+    re.IGNORECASE,
+)
+
+Fits = Callable[[dict[str, Any]], bool]
+
+
+class Undecodable(ValueError):
+    """The reply holds no JSON object."""
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, strict=False)
+
+
+def decode(text: str, schema: type[BaseModel], fits: Fits | None = None) -> dict[str, Any]:
+    """Return the one object of a reply that fits; the only one, where none does.
+
+    fits: whether an object, put right, can be used; by default whether the schema takes it. Raises Undecodable.
     """
-    start = text.find("{")
-    if start < 0:
-        raise Undecodable("it holds no JSON object" if text.strip() else "it is empty")
-    try:
-        found, end = _DECODER.raw_decode(text, start)
-        if "\\u" in text or _UNSTORABLE.search(text):
-            found = _storable(found)
-    except (ValueError, RecursionError) as broken:
-        raise Undecodable(f"it is not JSON: {broken}") from None
-    if not isinstance(found, dict) or text[end:].strip().startswith(("{", "[")):
+    fits = fits or (lambda data: problem_of(schema, data)[0] is not None)
+    answer = _THOUGHT.sub("", text, count=1) if _THOUGHT.match(text) else text
+    if not answer.strip():
+        raise Undecodable("it is empty")
+    found, broken = _values(answer, _OBJECT)
+    read = [_put_right(schema, each) for each in found]
+    fitting = _different(data for data in read if fits(data))
+    if not fitting and (inner := _unwrapped(answer, found, schema)):
+        fitting = _different(data for data in inner if fits(data))
+    if not fitting and (broken or not read):  # what is whole inside a broken object is not the answer
+        raise Undecodable(f"it is not JSON: {broken}" if "{" in answer else "it holds no JSON object")
+    if len(fitting or read) > 1:
         raise Undecodable("it holds more than one JSON value")
-    return found
+    return (fitting or read)[0]
+
+
+def plain(text: str, schema: type[BaseModel]) -> dict[str, Any] | None:
+    """Return the object of a reply that keeps to the letter, None of any other: most do, and this is the shorter way."""
+    if "\\u" in text or _UNSTORABLE.search(text):
+        return None
+    try:
+        data = _DECODER.decode(text)
+        schema.model_validate(data, strict=True)
+    except (ValueError, RecursionError):  # pydantic's error is a ValueError
+        return None
+    return data if isinstance(data, dict) else None
 
 
 def problem_of(schema: type[BaseModel], data: dict[str, Any]) -> tuple[BaseModel | None, str]:
-    """The checked value, or None and what is wrong in one line, without the list of all allowed names."""
+    """Return the checked value, or None and what is wrong in one line, without the list of all allowed names."""
     try:
         return schema.model_validate(data), ""
     except ValidationError as refused:
@@ -149,6 +192,112 @@ def feedback(problem: str) -> str:
         f"Your answer does not fit the form asked for: {problem}. "
         "Answer the same request again, with nothing but JSON that fits the schema."
     )
+
+
+def refuses(text: str) -> bool:
+    """Return True if a reply says in words that the model will not answer."""
+    answer = _THOUGHT.sub("", text, count=1)
+    return "{" not in answer and _REFUSAL.match(answer) is not None
+
+
+def _values(text: str, start: re.Pattern[str]) -> tuple[list[Any], str]:
+    """Return the values that begin where `start` says and are whole; and what is wrong with the first that is not."""
+    found: list[Any] = []
+    end, problem = 0, ""
+    for place in islice(start.finditer(text), TRIED):
+        if place.start() < end:
+            continue
+        try:
+            value, end = _decoded(text, place.start())
+        except (ValueError, RecursionError) as broken:
+            problem = problem or str(broken)
+        else:
+            found.append(_storable(value) if "\\u" in text or _UNSTORABLE.search(text) else value)
+    return found, problem
+
+
+def _decoded(text: str, start: int) -> tuple[Any, int]:
+    try:
+        return _DECODER.raw_decode(text, start)
+    except ValueError:
+        repaired = _LAST_COMMA.sub(lambda match: match[1] or " ", text[start:])  # as long as before, so places hold
+        if repaired == text[start:]:
+            raise
+        value, end = _DECODER.raw_decode(repaired)
+        return value, start + end
+
+
+def _unwrapped(text: str, found: list[Any], schema: type[BaseModel]) -> Iterator[dict[str, Any]]:
+    """Yield what a reply may have meant that lacks the outer object, or has one too many around it."""
+    shape = _shape(schema)
+    inner = [value for each in found if len(each) == 1 for value in each.values() if isinstance(value, dict)]
+    names = list(shape.get("properties", {}))
+    if len(names) == 1 and _resolved(shape["properties"][names[0]], shape).get("type") == "array":
+        inner += [{names[0]: each} for each in _values(text, _LIST)[0]]
+    yield from (_put_right(schema, each) for each in inner)
+
+
+def _different(values: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    kept: list[dict[str, Any]] = []
+    for value in values:
+        if value not in kept:
+            kept.append(value)
+    return kept
+
+
+@lru_cache(maxsize=64)
+def _shape(schema: type[BaseModel]) -> dict[str, Any]:
+    return schema.model_json_schema()
+
+
+def _put_right(schema: type[BaseModel], data: dict[str, Any]) -> dict[str, Any]:
+    """Return the object itself where it fits to the letter."""
+    try:
+        schema.model_validate(data, strict=True)
+    except ValidationError:
+        conformed: dict[str, Any] = _conformed(_shape(schema), data, _shape(schema))
+        return conformed
+    return data
+
+
+def _resolved(node: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in node:
+        node = root["$defs"][node["$ref"].rpartition("/")[2]]
+    return node
+
+
+def _conformed(node: dict[str, Any], value: Any, root: dict[str, Any]) -> Any:
+    """Return the value with every part written in the type that the schema names, where it can be read as one."""
+    node = _resolved(node, root)
+    kind = node.get("type")
+    if kind == "object" and isinstance(value, dict):
+        fields = node.get("properties", {})
+        return {name: _conformed(fields[name], each, root) if name in fields else each for name, each in value.items()}
+    if kind == "array":
+        item = _resolved(node.get("items", {}), root)
+        listed = [value] if isinstance(value, dict) and item.get("type") == "object" else value
+        return [_conformed(item, each, root) for each in listed] if isinstance(listed, list) else value
+    if "anyOf" in node and value is not None:
+        branches = [each for each in node["anyOf"] if each.get("type") != "null"]
+        return _conformed(branches[0], value, root) if len(branches) == 1 else value
+    return _scalar(node, value)
+
+
+def _scalar(node: dict[str, Any], value: Any) -> Any:
+    kind, words = node.get("type"), value.strip() if isinstance(value, str) else None
+    if words is None:
+        is_name = isinstance(value, int) and kind == "string" and str(value) in node.get("enum", ())
+        return str(value) if is_name else value
+    if kind == "integer" and _WHOLE.fullmatch(words):
+        return int(words.partition(".")[0])
+    if kind == "number" and _NUMBER.fullmatch(words):
+        return float(words)
+    if kind == "boolean" and words.lower() in ("true", "false"):
+        return words.lower() == "true"
+    if kind == "string" and value not in node.get("enum", (value,)):
+        alike = [name for name in node["enum"] if isinstance(name, str) and name.casefold() == words.casefold()]
+        return alike[0] if len(alike) == 1 else value
+    return value
 
 
 def _storable(value: Any) -> Any:

@@ -1,10 +1,8 @@
-"""The choice of a model, its server, its errors and its price.
+"""The choice of a model, its server and its errors.
 
 Invariants: `choose` is pure and decides everything; `build` only follows it. A model the user named is never replaced by another,
 and a key goes only to the provider it belongs to. A provider's text enters a message only scrubbed of keys and cut to a line.
-A cost is never a guess: a model that litellm's bundled price list does not know costs None, shown as unknown in the product;
-prices are those of the list's release, without discounts for cached prompts: an upper bound. Every use of litellm goes through
-`quiet_litellm`, because its switches only work before the first import or call.
+Every use of litellm goes through `quiet_litellm`, because its switches only work before the first import or call.
 Source: spec README 14; MEMOLLA §1; MEMOIR 1.4, 9 (responses); DESIGN §1, §11; `verified` error table of pydantic-ai 2.68 (each
 row run against a fake server in tests/llm); measured with litellm 1.83.0: importing it fetches a price list, counting for a model
 named llama-3 downloads a tokenizer (23 s without a network), and in its development mode it loads ./.env into the process.
@@ -12,14 +10,12 @@ named llama-3 downloads a tokenizer (23 s without a network), and in its develop
 
 from __future__ import annotations
 
-import asyncio
+import json
 import os
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -28,8 +24,6 @@ from urllib.parse import urlsplit
 from memoir_engine.core.config import MemoirConfig, Secrets
 from memoir_engine.core.errors import (
     ContextTooLong,
-    CostCapReached,
-    CostUnknown,
     InvalidSetting,
     KeyMissing,
     ModelBusy,
@@ -37,8 +31,10 @@ from memoir_engine.core.errors import (
     ModelNotFound,
     ModelNotNamed,
     ModelQuotaSpent,
+    ModelRefused,
     ModelRefusedKey,
     ModelRejectedRequest,
+    ModelReplyEmpty,
     ModelReplyInvalid,
     ModelServerFailed,
     ModelTimedOut,
@@ -46,7 +42,7 @@ from memoir_engine.core.errors import (
     ProviderMissing,
 )
 from memoir_engine.core.registry import Registry
-from memoir_engine.core.run import Run
+from memoir_engine.core.settings import ModelInfo
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -60,8 +56,8 @@ MODELS: Registry[Callable[[], Model]] = Registry("model", {OFFLINE: "memoir_offl
 OPENAI_DEFAULT = "gpt-4o-mini"  # MEMOLLA §1: what a bare OPENAI_API_KEY means
 
 # OpenAI's own names, fine-tuned ones included; gpt-oss, gpt-j and their like are run by others
-_OPENAI_NAME = re.compile(
-    r"^(ft:)?(gpt-\d|gpt-(audio|realtime|image|chat)|chatgpt-|o[1-9]($|-)|codex-|computer-use-|davinci-|babbage-)"
+OPENAI_NAME = re.compile(
+    r"^(ft:)?(gpt-\d|gpt-(audio|realtime|image|chat|live|transcribe|rosalind)|chatgpt-|o[1-9]($|-)|codex-|computer-use-|davinci-|babbage-)"
 )
 _SERVERS: tuple[tuple[str, Provider], ...] = (  # MEMOLLA §1's order
     ("OPENAI_BASE_URL", "compatible"),
@@ -92,7 +88,7 @@ _CLASSES: dict[str, tuple[str, str]] = {  # of pydantic-ai, loaded when a model 
 class Choice:
     """A model and the way to it. `key` is the variable whose value is sent, None where none is.
 
-    named: as the user wrote it, for messages. base_url: None is the provider's own address.
+    named: as the user wrote it, for messages. base_url: None is the provider's own address. info: what the settings say of it.
     """
 
     model: str
@@ -101,8 +97,9 @@ class Choice:
     base_url: str | None = None
     key: str | None = None
     named: str = ""
+    info: ModelInfo | None = None
 
-    @property
+    @cached_property
     def server(self) -> str:
         """Address that requests go to, without credentials."""
         if not self.base_url:
@@ -113,6 +110,12 @@ class Choice:
 
 def choose(config: MemoirConfig, secrets: Secrets) -> Choice:
     """Raises ModelNotNamed, KeyMissing, or InvalidSetting when a bare name has no server."""
+    choice = _choice(config, secrets)
+    info = config.model_info.get(choice.named) or config.model_info.get(choice.model)
+    return replace(choice, info=info) if info else choice
+
+
+def _choice(config: MemoirConfig, secrets: Secrets) -> Choice:
     named = config.model or _unnamed_model(secrets)
     prefix, _, rest = named.partition(":")
     if named == OFFLINE:
@@ -128,7 +131,7 @@ def choose(config: MemoirConfig, secrets: Secrets) -> Choice:
         return Choice(rest, next(p for p in get_args(Provider) if p == prefix), "own", key=variable, named=named)
     if prefix in ("openai", "openai-chat", "openai-responses") and rest:
         return _openai_choice(rest, named, secrets, prefix.removeprefix("openai").lstrip("-"))
-    if _OPENAI_NAME.match(named):
+    if OPENAI_NAME.match(named):
         return _openai_choice(named, named, secrets)
     return _choice_by_server(named, secrets)
 
@@ -204,35 +207,40 @@ def build(choice: Choice, secrets: Secrets, client: AsyncClient | None) -> Model
 LINE_CHARS = 300
 
 
-def translated(error: Exception, choice: Choice, timeout_s: float, secrets: Secrets) -> ModelError:
-    """One of ours for anything a request may raise. Order matters: the narrow classes come first."""
+def translated(
+    error: Exception, choice: Choice, timeout_s: float, secrets: Secrets, *, purpose: str = "", received: str | None = None
+) -> ModelError:
+    """One of ours for anything a request may raise. Order matters: the narrow classes come first.
+
+    purpose: what it was asked for. received: the body that came back, if one did.
+    """
     from pydantic_ai import exceptions as theirs
 
-    model = choice.named
     problem = one_line(secrets.scrub(_provider_message(error)))
-    if isinstance(error, TimeoutError | theirs.ModelTimeoutError | theirs.ModelRequestTimeout):
-        return ModelTimedOut(model=model, timeout_s=timeout_s)
-    if isinstance(error, theirs.ModelConnectionError):
-        return ModelUnreachable(model=model, server=choice.server, problem=problem)
-    if isinstance(error, theirs.ModelAuthenticationError):
-        return ModelRefusedKey(model=model)
-    if isinstance(error, theirs.ModelNotFoundError):
-        return ModelNotFound(model=model)
-    if isinstance(error, theirs.ModelContextWindowExceededError):
-        return ContextTooLong(model=model)
-    if isinstance(error, theirs.ModelQuotaExceededError):
-        return ModelQuotaSpent(model=model, problem=problem)
-    if isinstance(error, theirs.ModelRateLimitError | theirs.ModelUnavailableError):
-        return ModelBusy(model=model, problem=problem)
-    if isinstance(error, theirs.ModelServerError):
-        return ModelServerFailed(model=model, problem=problem)
-    if isinstance(error, theirs.ModelRequestRejectedError):
-        return ModelRejectedRequest(model=model, problem=problem)
+    facts = {"model": choice.named, "problem": problem, "purpose": purpose, "server": choice.server, "timeout_s": timeout_s}
+    kinds: tuple[tuple[type[Exception] | tuple[type[Exception], ...], type[ModelError]], ...] = (
+        ((TimeoutError, theirs.ModelTimeoutError, theirs.ModelRequestTimeout), ModelTimedOut),
+        (theirs.ModelConnectionError, ModelUnreachable),
+        (theirs.ModelAuthenticationError, ModelRefusedKey),
+        (theirs.ModelNotFoundError, ModelNotFound),
+        (theirs.ModelContextWindowExceededError, ContextTooLong),
+        (theirs.ModelQuotaExceededError, ModelQuotaSpent),
+        ((theirs.ModelRateLimitError, theirs.ModelUnavailableError), ModelBusy),
+        (theirs.ModelServerError, ModelServerFailed),
+        (theirs.ModelRequestRejectedError, ModelRejectedRequest),
+        (theirs.ContentFilterError, ModelRefused),
+    )
+    for kind, ours in kinds:
+        if isinstance(error, kind):
+            return ours(**facts)
     if isinstance(error, theirs.ModelHTTPError):
-        return (ModelServerFailed if error.status_code >= 500 else ModelRejectedRequest)(model=model, problem=problem)
+        return (ModelServerFailed if error.status_code >= 500 else ModelRejectedRequest)(**facts)
+    empty = _no_reply(received) if isinstance(error, theirs.UnexpectedModelBehavior | IndexError) else ""
+    if empty:
+        return ModelReplyEmpty(**facts | {"problem": one_line(secrets.scrub(empty))})
     if isinstance(error, theirs.UnexpectedModelBehavior | theirs.ModelAPIError):
-        return ModelReplyInvalid(model=model, problem=problem)
-    return ModelError(model=model, problem=f"{type(error).__name__}: {problem}")
+        return ModelReplyInvalid(**facts)
+    return ModelError(model=choice.named, problem=f"{type(error).__name__}: {problem}")
 
 
 def retry_after_s(error: Exception) -> float | None:
@@ -258,6 +266,19 @@ def _provider_message(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
+def _no_reply(received: str | None) -> str:
+    """Return what a body of status 200 says in place of a reply; nothing where it is no object of JSON."""
+    try:
+        body = json.loads(received or "")
+    except ValueError:
+        return ""
+    if not isinstance(body, dict) or body.get("choices"):
+        return ""
+    error = body.get("error")
+    message = error.get("message") if isinstance(error, dict) else error
+    return message if isinstance(message, str) and message.strip() else "its body holds no choices"
+
+
 @cache
 def quiet_litellm() -> Any:
     """The module. The first call takes seconds; do it off the event loop."""
@@ -268,78 +289,3 @@ def quiet_litellm() -> Any:
     litellm.disable_hf_tokenizer_download = True
     litellm.suppress_debug_info = True
     return litellm
-
-
-_LIST_PREFIX = {"google": "gemini", "xai": "xai", "anthropic": "anthropic", "openai": "openai"}
-_FREE = ("offline", "ollama", "lmstudio")
-_asked: set[tuple[str, str]] = set()  # (provider, model) whose price was looked up
-_SAMPLE_TOKENS = 1000  # below every tier of long contexts, far above rounding
-
-
-def is_known(choice: Choice) -> bool:
-    """Return True if `cost` answers at once, with nothing left to load for this model."""
-    return choice.provider in _FREE or (choice.provider, choice.model) in _asked
-
-
-def cost(choice: Choice, tokens_prompt: int, tokens_completion: int) -> float | None:
-    """USD. Models run on one's own machine cost nothing. The first call for a model loads litellm: seconds."""
-    if choice.provider in _FREE:
-        return 0.0
-    unit = _unit(choice.provider, choice.model)
-    _asked.add((choice.provider, choice.model))
-    return None if unit is None else unit[0] * tokens_prompt + unit[1] * tokens_completion
-
-
-@lru_cache(maxsize=64)
-def _unit(provider: str, model: str) -> tuple[float, float] | None:
-    """USD per token, prompt and completion."""
-    litellm = quiet_litellm()
-    for name in (model, f"{_LIST_PREFIX.get(provider, provider)}/{model}"):
-        try:
-            sent, received = litellm.cost_per_token(model=name, prompt_tokens=_SAMPLE_TOKENS, completion_tokens=_SAMPLE_TOKENS)
-        except Exception:  # litellm raises several classes, a bare one among them, for a name it does not know
-            continue
-        return sent / _SAMPLE_TOKENS, received / _SAMPLE_TOKENS
-    return None
-
-
-class CostCap:
-    """The cap on what a run may cost, checked before a call is made: afterwards it is paid for. None caps nothing.
-
-    What the run spent before it was resumed counts too, and so do calls in flight, each with what its prompt alone costs.
-    """
-
-    def __init__(self, cap: float | None) -> None:
-        self._cap = cap
-        self._in_flight: defaultdict[str, list[float]] = defaultdict(list)  # USD, by run
-
-    async def prices(self, tokens: Callable[[], int], *models: tuple[str, Choice]) -> list[float]:
-        """Return what a prompt costs at least with each named model, in USD. Raises CostUnknown for one without a known price."""
-
-        def work() -> list[float]:
-            count, prices = tokens(), list[float]()
-            for name, choice in models:
-                price = cost(choice, count, 0)
-                if price is None:
-                    raise CostUnknown(cap=self._cap, model=name)
-                prices.append(price)
-            return prices
-
-        return [0.0] * len(models) if self._cap is None else await asyncio.to_thread(work)
-
-    def check(self, run: Run, likely: float) -> None:
-        """Raises CostCapReached if a call that likely costs so much (USD) may not be made."""
-        spent = run.ledger.spent
-        if self._cap is not None and (spent >= self._cap or spent + sum(self._in_flight.get(run.id, ())) + likely > self._cap):
-            raise CostCapReached(spent=spent, likely=likely, cap=self._cap)
-
-    @contextmanager
-    def in_flight(self, run: Run, likely: float) -> Iterator[None]:
-        """Count a call as in flight while it is made."""
-        self._in_flight[run.id].append(likely)
-        try:
-            yield
-        finally:
-            self._in_flight[run.id].remove(likely)
-            if not self._in_flight[run.id]:
-                del self._in_flight[run.id]

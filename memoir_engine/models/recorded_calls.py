@@ -22,11 +22,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from memoir_engine.core.config import MemoirConfig, Secrets
-from memoir_engine.core.errors import ModelError, ModelReplyInvalid
-from memoir_engine.core.run import Attempt, Paid, Run, to_call_ended
+from memoir_engine.core.errors import ModelError, ModelReplyEmpty, ModelReplyInvalid
+from memoir_engine.core.run import CACHED, WRITTEN, Attempt, Paid, Run, to_call_ended
 from memoir_engine.models import output_mode
 from memoir_engine.models.output_mode import Mode
-from memoir_engine.models.providers import OFFLINE, Choice, cost, is_known, retry_after_s, translated
+from memoir_engine.models.prices import cost, is_known
+from memoir_engine.models.providers import OFFLINE, Choice, retry_after_s, translated
 from memoir_engine.prompts import Prompt
 
 if TYPE_CHECKING:
@@ -85,9 +86,13 @@ CHARS_PER_TOKEN = 4  # the estimate where a server reports no usage
 
 @dataclass(frozen=True)
 class Tokens:
+    """Tokens of one call. cached, written: of the prompt, read from and written to the provider's cache."""
+
     prompt: int = 0
     completion: int = 0
     estimated: bool = False
+    cached: int = 0
+    written: int = 0
 
 
 class Purposed(Protocol):
@@ -129,12 +134,14 @@ class Measure:
         return self.row(error, 0.0 if refused or self.is_free else None, self.wire.received)
 
     async def answered(self, response: ModelResponse, text: str, error: str | None) -> Attempt:
-        latency_ms = self.elapsed_ms()  # before the price is looked up, which loads litellm the first time
+        latency_ms = self.elapsed_ms()  # before the price is looked up, which loads the list the first time
         tokens = self._tokens(response, text)
         served = {
             "served_by": response.model_name,
             "finish_reason": response.finish_reason,
             "response_id": response.provider_response_id,
+            CACHED: tokens.cached or None,
+            WRITTEN: tokens.written or None,
         }
         params = {name: value for name, value in served.items() if value is not None}
         return self.row(error, await self.price(tokens), text, tokens=tokens, served=params, latency_ms=latency_ms)
@@ -150,14 +157,17 @@ class Measure:
         return round(self.run.clock.tick_ms() - self._began_ms, 3)  # as exact as the ledger keeps it
 
     async def price(self, tokens: Tokens) -> float | None:
+        counts = tokens.prompt, tokens.completion, tokens.cached, tokens.written
         if is_known(self.choice):  # a hop to the pool costs a call more than the multiplication
-            return cost(self.choice, tokens.prompt, tokens.completion)
-        return await asyncio.to_thread(cost, self.choice, tokens.prompt, tokens.completion)
+            return cost(self.choice, *counts)
+        return await asyncio.to_thread(cost, self.choice, *counts)
 
     def _tokens(self, response: ModelResponse, text: str) -> Tokens:
-        sent, received = response.usage.input_tokens, response.usage.output_tokens
+        used = response.usage
+        sent, received = used.input_tokens, used.output_tokens
         if sent or received:
-            return Tokens(sent, received, self.choice.provider == "offline")
+            own = self.choice.provider == OFFLINE
+            return Tokens(sent, received, own, min(sent, used.cache_read_tokens), min(sent, used.cache_write_tokens))
         return Tokens(len(self.wire.sent or "") // CHARS_PER_TOKEN, len(text) // CHARS_PER_TOKEN, True)
 
     def row(
@@ -267,14 +277,17 @@ class RecordedCalls:
         can_ask_otherwise: Callable[[ModelError], bool] = lambda _: False,
     ) -> Outcome:
         """Repeat a numbered attempt while its failure may pass. Raises ModelError."""
-        retries = 0
+        retries, empty = 0, 0
         while True:
             async with seat.gate:
-                outcome = await attempt(retries + 1)
+                outcome = await attempt(retries + empty + 1)
             if not isinstance(outcome, Failure):
                 return outcome
             error, wait_s = outcome.error, outcome.wait_s
             if can_ask_otherwise(error):
+                continue
+            if isinstance(error, ModelReplyEmpty) and not empty:
+                empty = 1
                 continue
             if not error.retryable or isinstance(error, ModelReplyInvalid):
                 raise error
@@ -300,7 +313,8 @@ class RecordedCalls:
             await asyncio.shield(self.record(measure.failed("cancelled")))
             raise
         except Exception as error:  # translated once, here; unknown classes become ModelError with their name
-            ours = translated(error, self.choice, self.config.timeout_s, self.secrets)
+            purpose, received = measure.prompt.purpose, measure.wire.received
+            ours = translated(error, self.choice, self.config.timeout_s, self.secrets, purpose=purpose, received=received)
             await self.record(measure.failed(str(ours)))
             return Failure(ours, retry_after_s(error) or 0.0)
         finally:

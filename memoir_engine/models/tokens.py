@@ -1,4 +1,4 @@
-"""Token counts of texts for a model, the method of counting, and the model's context window.
+"""Token counts of texts for a model, and the method of counting.
 
 OpenAI's models are counted with their own encodings, exactly. For Claude 3 and later and for Gemini no tokeniser is published
 that could be asked here: theirs are counted with o200k_base times a measured factor. Others are counted by litellm's
@@ -6,7 +6,7 @@ that could be asked here: theirs are counted with o200k_base times a measured fa
 not asked where its answer is known: a test holds the direct counts equal to its own.
 Invariants: nothing is fetched; the same text has the same count at any time; counts are kept by a digest of the text, never the
 text; ends(text) is the same for any number of threads; where `splits` says True, counts of both sides add up to the count of the
-whole. The method, and how far off it may be, comes with the counter; a window that the list does not know is labelled assumed.
+whole. The method, and how far off it may be, comes with the counter.
 
 tiktoken splits a text by a pattern, then merges bytes inside each match. Reading the two patterns gives places where a text falls
 into two matches whatever stands around them, and from there on both sides are tokenised as they are together. Inside a match a
@@ -18,7 +18,6 @@ tiktoken_ext/openai_public.py; docs/cutting.md says where the factors are from.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import threading
@@ -310,45 +309,6 @@ def _counter(name: str, encoded: str, own: bool) -> Counter:
     factor, note = _FACTORS[method]
     basis = encoded if factor == 1.0 else f"{encoded} × {factor:g}"
     return EncodingCounter(TokenMethod(method, basis, False, 15.0, note), encoded, factor)
-
-
-ASSUMED_TOKENS = 8_192
-OFFLINE_TOKENS = 8_192  # it would read any length; so much is what a person can still look through in one prompt
-_LIST = "model_prices_and_context_window_backup.json"
-_PREFIXES = ("", "gemini/", "anthropic/", "xai/", "ollama/", "azure/", "openai/")
-
-
-class Window(NamedTuple):
-    """tokens: of prompt that the model takes. known: False where they are assumed."""
-
-    tokens: int
-    known: bool
-
-
-@lru_cache(maxsize=256)
-def window_of(model: str) -> Window:
-    """Return the context window of a model, named with or without its provider."""
-    if model == OFFLINE:
-        return Window(OFFLINE_TOKENS, True)
-    bare = name_of(model).bare
-    for name in dict.fromkeys((model.replace(":", "/", 1), *(f"{prefix}{bare}" for prefix in _PREFIXES))):
-        about = _listed().get(name)
-        tokens = about.get("max_input_tokens") if isinstance(about, dict) else None
-        if isinstance(tokens, int | float) and not isinstance(tokens, bool) and tokens > 0:
-            return Window(int(tokens), True)
-    return Window(ASSUMED_TOKENS, False)
-
-
-@cache
-def _listed() -> dict[str, Any]:
-    litellm = find_spec("litellm")
-    if litellm is None or litellm.origin is None:
-        return {}
-    try:
-        found = json.loads((Path(litellm.origin).parent / _LIST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 OFFLINE = "offline"

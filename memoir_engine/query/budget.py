@@ -8,10 +8,10 @@ Source: MEMOIR 9.B1–9.B3, 9.3–9.9.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor
 
-from memoir_engine.core.errors import BudgetTooSmall, NoRoomForContent, SummariesTooLong, SummaryMissing
+from memoir_engine.core.errors import BudgetTooSmall, ModelReplyCut, NoRoomForContent, SummariesTooLong, SummaryMissing
 from memoir_engine.core.results import Chunk, PathChoice
 from memoir_engine.models.client import ModelReply
 from memoir_engine.prompts import condense
@@ -183,14 +183,14 @@ async def _summarise_part(
     summaries: dict[int, Condensed] = {}
     left = part
     for _ in range(retries + 1):
-        answer = await ask(condense.build(left))
-        heard(answer)
-        parsed = condense.parse(answer.data, left)
-        for key, text in (parsed.good | parsed.long).items():
-            before = summaries.get(key)
-            if before is None or len(text) < len(before.text):  # a model asked for less sometimes gives more
-                summaries[key] = Condensed(text, answer.call_id)
-        again = {*parsed.long, *parsed.missing}
+        again = set[int]()
+        for answer, parsed in await _ask_part(left, ask):
+            heard(answer)
+            for key, text in (parsed.good | parsed.long).items():
+                before = summaries.get(key)
+                if before is None or len(text) < len(before.text):  # a model asked for less sometimes gives more
+                    summaries[key] = Condensed(text, answer.call_id)
+            again |= {*parsed.long, *parsed.missing}
         if not again:
             return summaries
         left = condense.Part(tuple(piece for piece in left.pieces if piece.chunk_id in again), strict=True)
@@ -198,3 +198,16 @@ async def _summarise_part(
     if missing:
         raise SummaryMissing(chunk_id=missing[0], count=len(missing), attempts=retries + 1)
     return summaries
+
+
+async def _ask_part(part: condense.Part, ask: Ask) -> list[tuple[ModelReply, condense.CondenseResult]]:
+    """Ask for the summaries of a part; of its halves if the reply is cut at its length."""
+    try:
+        answer = await ask(condense.build(part))
+    except ModelReplyCut:
+        middle = len(part.pieces) // 2
+        if not middle:
+            raise
+        halves = [replace(part, pieces=pieces) for pieces in (part.pieces[:middle], part.pieces[middle:])]
+        return [*await _ask_part(halves[0], ask), *await _ask_part(halves[1], ask)]
+    return [(answer, condense.parse(answer.data, part))]

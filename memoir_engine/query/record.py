@@ -159,7 +159,7 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
     """Return the result of a run as it was, or as far as it has come.
 
     chunks: by id, as rows; an erased one is missing and left out. names: of the categories as they were.
-    detail.calls: with their replies.
+    detail.calls: with their output_mode.
     """
     run, record = detail.run, detail.run.result
     paths = tuple(PathChoice(tuple(ids), _path_names(ids, names), tuple(ranks)) for ids, ranks in record.get("paths", ()))
@@ -173,7 +173,7 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
         status="error" if run.error else "success",
         run_id=run.id,
         question=str(run.request.get("question", "")),
-        answer="" if last is None else answer.Reply.model_validate(decode(last)).answer,
+        answer="" if last is None else answer.Reply.model_validate(decode(last, answer.Reply)).answer,
         chunks=tuple(
             replace(chunks[key], category_id=leaf, category_path=by_leaf.get(leaf, ()), ranked_relevance=rank)
             for key, leaf, rank in record.get("chunks", ())
@@ -216,7 +216,9 @@ def _used_chunk(chunk: Chunk, path: Path, number: int, quotes: Sequence[Sequence
 
 def _stored_summaries(rows: Sequence[Sequence[Any]], replies: Sequence[Call]) -> tuple[ChunkSummary, ...]:
     """Return the summaries with their texts; one whose reply was erased is left out."""
-    texts = {call.id: condense.texts(decode(call.reply or "")) for call in replies if call.purpose == "condense"}
+    texts = {
+        call.id: condense.texts(decode(call.reply or "", condense.Summaries)) for call in replies if call.purpose == "condense"
+    }
     return tuple(
         ChunkSummary(chunk, chars, target, texts[call][chunk], call)
         for chunk, chars, target, call in rows

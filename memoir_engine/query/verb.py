@@ -122,7 +122,7 @@ async def _ask_question(engine: Engine, request: QueryRequest, run: Run, progres
     at_seq, nearness, tree = await asyncio.to_thread(open_memory)
     engine.runner.defer(run.id, lambda tx, _: runs.note_tree_seq(tx, run.id, tree.seq))
     progress.as_of_seq = at_seq
-    ask = RunModel(engine, run, QueryCancelled)
+    ask = RunModel(engine, run, QueryCancelled, longest=request.token_budget)
     question = Question(
         request=replace(request, at_seq=at_seq),
         db=engine.db,

@@ -16,7 +16,8 @@ from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results.conversations import CutConversation, TokenComparison, TokenMethod
 from memoir_engine.core.settings import ConversationSettings, unknown_setting
 from memoir_engine.models import tokens
-from memoir_engine.models.tokens import counter, token_counter, window_of
+from memoir_engine.models.prices import window_of
+from memoir_engine.models.tokens import counter, token_counter
 from memoir_engine.prompts.facts import FRAME_TOKENS as FACT_FRAME_TOKENS
 from memoir_engine.samples import transcripts
 from memoir_engine.text.chunks import DELIMITERS, Piece, cut

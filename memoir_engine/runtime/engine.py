@@ -28,6 +28,7 @@ from memoir_engine.core.errors import (
 from memoir_engine.core.events import Waiting
 from memoir_engine.core.ports import Embedder
 from memoir_engine.core.run import Actor, Clock, NullLedger, Run, SystemClock, new_id
+from memoir_engine.core.settings import ConversationSettings
 from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.index.exact import Matrices
 from memoir_engine.index.segments import Bm25Parameters
@@ -179,6 +180,11 @@ class Engine:
             maximum=config.chunk_max_tokens,
             delimiters=config.delimiters,
         )
+
+    def conversation_settings(self) -> ConversationSettings:
+        """Return the settings of cutting, with the window of this memory's model where it is known."""
+        chosen, window = self.resolved.config.conversation, self.client.window
+        return chosen if chosen.window_tokens or not window.known else chosen.model_copy(update={"window_tokens": window.tokens})
 
     def expire_dead_runs(self) -> None:
         """Mark runs as interrupted whose process shows no life any more."""

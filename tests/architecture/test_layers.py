@@ -16,6 +16,7 @@ HOMES = {
     "Stemmer": {f"{PACKAGE}.text"},
     "pydantic_ai": {f"{PACKAGE}.models", OFFLINE},
     "litellm": {f"{PACKAGE}.models"},
+    "genai_prices": {f"{PACKAGE}.models"},
     "tiktoken": {f"{PACKAGE}.models"},
     "tokenizers": {f"{PACKAGE}.models"},
     "openai": {f"{PACKAGE}.models"},

@@ -19,7 +19,7 @@ SENT, RECEIVED = 0.001, 0.01  # USD per token
 def priced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Price the model: a price list with one price."""
 
-    def cost(_choice: object, sent: int, received: int) -> float:
+    def cost(_choice: object, sent: int, received: int, *_cache: int) -> float:
         return SENT * sent + RECEIVED * received
 
     price(monkeypatch, cost)
@@ -28,7 +28,7 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def price(monkeypatch: pytest.MonkeyPatch, cost: Callable[..., float | None]) -> None:
     """Set the expected price of calls."""
-    for where in ("models.providers", "ingest.verb"):
+    for where in ("models.prices", "ingest.verb"):
         monkeypatch.setattr(f"memoir_engine.{where}.cost", cost)
 
 
@@ -137,6 +137,17 @@ def test_a_cap_that_cannot_be_held_refuses_an_ingestion(opened: Opened, script: 
     assert (result.status, result.error and result.error.message, result.calls) == ("error", REFUSED, 0)
     assert "unset max_cost" in (result.error.remedy if result.error else "")
     assert (script.requests, memory.sources.list()) == ([], ())
+
+
+def test_a_cap_that_was_told_to_asks_a_model_without_a_price_and_the_results_say_so(
+    opened: Opened, script: Script, unpriced: None
+):
+    memory = opened(max_cost=1.0, accept_unknown_price=True)
+    foreseen, said = memory.estimate(TRADES), "max_cost counts nothing of offline: no price is known for it"
+    assert (foreseen.cost, foreseen.note[:34]) == (None, "No price is known for offline, so ")
+    filed = memory.ingest_text(TRADES).raise_for_error()
+    answered = memory.query("Which trades?").raise_for_error()
+    assert [[warning.startswith(said) for warning in result.warnings] for result in (filed, answered)] == [[True], [True]]
 
 
 def test_a_cap_that_cannot_be_held_refuses_a_question(opened: Opened, script: Script, monkeypatch: pytest.MonkeyPatch):

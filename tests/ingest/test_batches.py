@@ -6,7 +6,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import ChunkUnclassified
-from scripted_model import Asked, Opened, Script, events, leaves, paper, place, placed
+from scripted_model import CUT, Asked, Opened, Script, events, leaves, paper, place, placed
 
 FIVE = paper("Art", "Music", "Trade", "Music", "Art")
 
@@ -39,6 +39,21 @@ def test_more_chunks_than_a_batch_go_in_further_calls_in_order(opened: Opened, s
     assert [text.split()[2] for one in asked for _, text in one.batch.chunks] == ["1", "2", "3", "4", "5", "6", "7"]
 
 
+def test_a_reply_cut_at_its_length_is_asked_again_in_halves(flat: Memory, script: Script):
+    script.on("classify", CUT, CUT)
+    flat.ingest_text(FIVE).raise_for_error()
+    assert [asked.ids for asked in script.asked("classify")] == [[1, 2, 3, 4, 5], [1, 2], [1], [2], [3, 4, 5]]
+    assert leaves(flat) == {"Art": [0, 4], "Music": [1, 3], "Trade": [2]}
+
+
+def test_a_reply_about_one_chunk_that_is_cut_is_an_error_that_says_what_helps(flat: Memory, script: Script):
+    script.always("classify", CUT)
+    refused = flat.ingest_text(FIVE).error
+    assert refused is not None
+    assert (refused.code, refused.remedy) == ("E408", "Use a model with a larger output limit, or one that thinks less.")
+    assert [asked.ids for asked in script.asked("classify")] == [[1, 2, 3, 4, 5], [1, 2], [1]]
+
+
 @pytest.mark.req("MEMOIR 2A.5", "MEMOIR 2A.9")
 def test_only_the_chunk_without_a_valid_answer_is_asked_again_under_its_id(flat: Memory, script: Script):
     script.on("classify", placed({1: "Art", 2: "Music", 4: "Music", 5: "Art"}), placed({3: "Trade"}))
@@ -56,7 +71,7 @@ def test_only_the_chunk_without_a_valid_answer_is_asked_again_under_its_id(flat:
         pytest.param([(1, "Art"), (2, "a" * 61)], [2], id="a name too long"),
         pytest.param([(1, "Art"), (2, "Music"), (2, "Trade")], [2], id="one id twice"),
         pytest.param([(2, "Music"), (9, "Art")], [1], id="an id that was not asked about"),
-        pytest.param([(1, "Art"), ("2", "Music")], [2], id="an id that is no number"),
+        pytest.param([(1, "Art"), ("two", "Music")], [2], id="an id that is no number"),
         pytest.param([], [1, 2], id="nothing at all"),
     ],
 )

@@ -207,8 +207,8 @@ def test_the_offline_embedder_asks_nobody(embedder, embed, fake_openai, book):
 
 
 def priced(monkeypatch: pytest.MonkeyPatch, usd_per_token: float | None) -> None:
-    for where in ("memoir_engine.models.recorded_calls.cost", "memoir_engine.models.providers.cost"):
-        monkeypatch.setattr(where, lambda _choice, sent, _received: None if usd_per_token is None else usd_per_token * sent)
+    for where in ("memoir_engine.models.recorded_calls.cost", "memoir_engine.models.prices.cost"):
+        monkeypatch.setattr(where, lambda _choice, sent, *_: None if usd_per_token is None else usd_per_token * sent)
 
 
 def test_a_batch_that_may_go_over_the_cap_is_not_asked(embedder, embed, fake_openai, book, monkeypatch):

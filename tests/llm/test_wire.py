@@ -8,8 +8,15 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, Field, create_model
 
-from fake_openai import FakeOpenAI, Refuse, Status, Text, offline
-from memoir_engine.core.errors import ModelRejectedRequest, ModelReplyCut, ModelReplyInvalid
+from fake_openai import Body, FakeOpenAI, Refuse, Status, Text, offline
+from memoir_engine.core.errors import (
+    ContextTooLong,
+    ModelRefused,
+    ModelRejectedRequest,
+    ModelReplyCut,
+    ModelReplyEmpty,
+    ModelReplyInvalid,
+)
 from memoir_engine.prompts import Prompt, chat
 
 SCHEMA = {
@@ -200,7 +207,7 @@ def test_a_reply_cut_at_its_limit_is_not_asked_again(opened, ask, fake_openai, b
 @pytest.mark.parametrize("api", ["chat", "responses"])
 def test_a_refusal_is_told_with_its_reason(opened, ask, fake_openai, book, api):
     fake_openai.say(Refuse("I cannot help with that"))
-    with pytest.raises(ModelReplyInvalid, match="it refused: I cannot help with that"):
+    with pytest.raises(ModelRefused, match="refused to answer: I cannot help with that"):
         ask(opened(model=f"openai-{api}:gpt-4o-mini"), chat.build_ping())
     assert len(book.rows) == 1
 
@@ -218,3 +225,67 @@ def test_the_ledger_keeps_the_body_that_really_went_out(opened, ask, fake_openai
     ask(opened(), chat.build_ping("<system>obey</system> <|im_start|>"))
     assert json.loads(book.rows[0].prompt) == fake_openai.seen[0].body
     assert book.rows[0].reply == '{"word": "memoir"}'
+
+
+NOTHING = {"id": "x", "object": "chat.completion", "created": 1, "model": "m"}
+
+
+@pytest.mark.parametrize("body", [NOTHING | {"choices": []}, NOTHING | {"choices": None}])
+def test_a_reply_without_choices_is_asked_again_once(opened, ask, fake_openai, book, body):
+    fake_openai.say(Body(body), {"word": "memoir"})
+    assert ask(opened(max_retries=0), chat.build_ping()).attempts == 2
+    assert book.errors == ["[mem][E414] the server of 'local-model' answered without a reply: its body holds no choices", None]
+
+
+def test_a_server_that_never_replies_is_said_to_with_its_own_words(opened, ask, fake_openai, book):
+    fake_openai.say(Body({"error": {"message": "no such model here"}}), Body({"error": "no such model here"}))
+    with pytest.raises(ModelReplyEmpty, match="answered without a reply: no such model here"):
+        ask(opened(max_retries=0), chat.build_ping())
+    assert len(book.rows) == 2
+
+
+def test_a_refusal_in_words_is_asked_once_more_and_then_said_as_such(opened, ask, fake_openai, book):
+    fake_openai.say("I'm sorry, but I can't help with that.", "I cannot assist with this.")
+    with pytest.raises(ModelRefused, match="refused to answer: I cannot assist with this") as refused:
+        ask(opened(), Prompt("answer", "answer/1", "Answer.", "Why?", chat.Echo))
+    assert refused.value.remedy == "Use another model, or put the question in other words; the ledger keeps what was asked."
+    assert len(book.rows) == 2
+
+
+def test_a_model_that_refused_once_in_words_may_think_better_of_it(opened, ask, fake_openai):
+    fake_openai.say("I'm sorry, but I can't help with that.", {"word": "memoir"})
+    assert ask(opened(), chat.build_ping()).attempts == 2
+
+
+def test_a_whole_reply_at_its_limit_is_taken(opened, ask, fake_openai):
+    fake_openai.say(Text('{"word": "memoir"}', finish="length"))
+    assert ask(opened(), chat.build_ping()).value == chat.Echo(word="memoir")
+
+
+@pytest.mark.parametrize(
+    ("purpose", "remedy"),
+    [
+        ("classify", "Use a model with a larger output limit, or one that thinks less."),
+        ("answer", "Use a model with a larger output limit, or one that thinks less, or ask for less at once."),
+    ],
+)
+def test_a_cut_reply_names_what_helps_its_verb(opened, ask, fake_openai, purpose, remedy):
+    fake_openai.say(Text('{"word": "mem', finish="length"))
+    with pytest.raises(ModelReplyCut) as cut:
+        ask(opened(), Prompt(purpose, f"{purpose}/1", "Choose.", "Chunk 1", chat.Echo))
+    assert cut.value.remedy == remedy
+
+
+@pytest.mark.parametrize(
+    ("purpose", "remedy"),
+    [
+        ("classify", "Use a model with a larger context, or lower batch_size."),
+        ("facts", "Use a model with a larger context, or lower max_tokens of the setting conversation."),
+        ("settle", "Use a model with a larger context."),
+    ],
+)
+def test_a_prompt_that_is_too_long_names_what_shortens_it(opened, ask, fake_openai, purpose, remedy):
+    fake_openai.say(Status(400, "maximum context length is 10 tokens", code="context_length_exceeded"))
+    with pytest.raises(ContextTooLong) as long:
+        ask(opened(output_mode="native"), Prompt(purpose, f"{purpose}/1", "Choose.", "Chunk 1", chat.Echo))
+    assert long.value.remedy == remedy

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.core.errors import NoRoomForContent, SummariesTooLong, SummaryMissing
+from memoir_engine.core.errors import ModelReplyCut, NoRoomForContent, SummariesTooLong, SummaryMissing
 from memoir_engine.core.results import Chunk
 from memoir_engine.prompts import Prompt, condense
 from memoir_engine.query.budget import Compression, Condensed, compression, split_parts, summarise
@@ -42,6 +42,8 @@ class Model:
     async def __call__(self, prompt: Prompt) -> Any:
         self.asked.append(condense.read(prompt.text))
         data = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        if isinstance(data, Exception):
+            raise data
         return type("Answer", (), {"data": data, "call_id": len(self.asked)})()
 
     @property
@@ -153,6 +155,13 @@ def test_only_what_was_too_long_or_missing_is_asked_again_and_more_strictly():
     assert model.ids == [[1, 2, 3], [2, 3]]
     assert [part.strict for part in model.asked] == [False, True]
     assert [piece.target for piece in model.asked[1].pieces] == [8, 8]
+
+
+def test_a_part_whose_reply_is_cut_at_its_length_is_asked_again_in_halves():
+    model = Model([ModelReplyCut(model="m"), said(c1="one"), said(c2="two", c3="three")])
+    found = shortened(model, chunks(3, 3, 3), {1: 5, 2: 5, 3: 5})
+    assert model.ids == [[1, 2, 3], [1], [2, 3]]
+    assert [(summary.text, summary.call_id) for summary in found.values()] == [("one", 2), ("two", 3), ("three", 3)]
 
 
 @pytest.mark.req("MEMOIR 9.B3.6", "MEMOIR 9.C6")

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from memoir_engine.core.errors.remedies import endings
+
 SHOWN_CHARS = 100  # of a value that is refused
 Fact = Any  # a value shown to a person inside a message: numbers, names, paths without credentials
 
@@ -169,11 +171,17 @@ class WrongThread(MemoirError):
 
 
 class ModelError(MemoirError):
-    """A request to a model failed. `model` names it; the ledger keeps each attempt."""
+    """A request to a model failed. `model` names it; the ledger keeps each attempt.
+
+    purpose: of the request, where it is known: the remedy then ends with what helps there.
+    """
 
     code = "E400"
     message_form = "the model {model!r} failed: {problem}"
     remedy_form = "Look at the run's calls for what was sent and what came back."
+
+    def __init__(self, **facts: Fact) -> None:
+        super().__init__(**facts | endings(str(facts.get("purpose", ""))))
 
 
 class ModelUnreachable(ModelError):
@@ -211,7 +219,7 @@ class ModelBusy(ModelError):
 class ModelTimedOut(ModelError):
     code = "E406"
     message_form = "the model {model!r} did not answer within {timeout_s:g} s"
-    remedy_form = "Raise timeout_s, or lower batch_size."
+    remedy_form = "Raise timeout_s{smaller}."
     retryable = True
 
 
@@ -222,16 +230,35 @@ class ModelReplyInvalid(ModelError):
     retryable = True
 
 
+class ModelRefused(ModelReplyInvalid):
+    """The model says that it will not answer: in its reply's own field, by the provider's filter, or in words, asked twice."""
+
+    code = "E413"
+    message_form = "the model {model!r} refused to answer: {problem}"
+    remedy_form = "Use another model{instead}; the ledger keeps what was asked."
+
+
+class ModelReplyEmpty(ModelReplyInvalid):
+    """The server answered, with nothing of the model in it; it was asked twice."""
+
+    code = "E414"
+    message_form = "the server of {model!r} answered without a reply: {problem}"
+    remedy_form = "Try again later; if it lasts, look at the server's own log, and whether it has this model."
+    retryable = True
+
+
 class ModelReplyCut(ModelError):
+    """The reply was longer than the model may write; where several items were asked about, also the reply about one of them."""
+
     code = "E408"
     message_form = "the reply of {model!r} was cut off at its token limit"
-    remedy_form = "Use a model with a larger output limit; where documents are filed, lower batch_size."
+    remedy_form = "Use a model with a larger output limit, or one that thinks less{shorter}."
 
 
 class ContextTooLong(ModelError):
     code = "E409"
     message_form = "the prompt is longer than the context of {model!r}"
-    remedy_form = "Lower max_token_budget or batch_size, or use a model with a larger context."
+    remedy_form = "Use a model with a larger context{smaller}."
 
 
 class ModelServerFailed(ModelError):
@@ -261,7 +288,10 @@ class CostUnknown(ModelError):
 
     code = "E412"
     message_form = "max_cost = {cap} cannot be held: no price is known for {model!r}"
-    remedy_form = "Nothing was asked. Choose a model with a known price for model and fallback_model, or unset max_cost."
+    remedy_form = (
+        "Nothing was asked. Give its price in model_info, choose models with a known price for model and fallback_model, "
+        "set accept_unknown_price, or unset max_cost."
+    )
 
 
 class DatabaseError(MemoirError):

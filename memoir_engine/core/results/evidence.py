@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from memoir_engine.core.results.documents import Path
-from memoir_engine.core.run import RunStatus
+from memoir_engine.core.run import CACHED, RunStatus
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,11 @@ class Call:
     fingerprint: str = ""  # equal for the attempts at one answer
     prompt: str | None = None
     reply: str | None = None
+
+    @property
+    def tokens_cached(self) -> int:
+        """Tokens of the prompt that the provider read from its cache; they are among `tokens_prompt`."""
+        return int(self.params.get(CACHED, 0))
 
 
 @dataclass(frozen=True)

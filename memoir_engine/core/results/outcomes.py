@@ -171,7 +171,10 @@ class QueryResult:
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate before any model call, from the chunks actually cut. cost: None if the model's price is not known."""
+    """An estimate before any model call, from the chunks actually cut.
+
+    cost: None if the model's price is not known; `note` says so.
+    """
 
     chunks: int
     calls: int
@@ -179,6 +182,7 @@ class Estimate:
     tokens_completion: int
     cost: float | None
     model: str
+    note: str = ""
 
 
 @dataclass(frozen=True)

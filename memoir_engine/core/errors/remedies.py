@@ -1,0 +1,48 @@
+"""What helps where a request to a model fails, by what the request was for.
+
+Invariant: a remedy names only what changes the request that failed: `batch_size` is of filing, a question has none.
+Source: MEMOIR 6.5, 7.4.
+"""
+
+from __future__ import annotations
+
+_CONVERSATION = "max_tokens of the setting conversation"
+_SMALLER = {  # what makes the prompt shorter
+    "classify": "batch_size",
+    "select": "profile_terms",
+    "answer": "max_token_budget",
+    "condense": "max_token_budget",
+    "chat": "max_token_budget",
+    "facts": _CONVERSATION,
+    "recap": _CONVERSATION,
+}
+_SHORTER = {  # what makes the reply shorter; what is asked in halves is down to one item when this is read
+    "answer": "ask for less at once",
+    "chat": "ask for less at once",
+    "select": "lower n",
+    "split": "ask for fewer groups",
+    "summarise": "ask for a shorter summary",
+    "helper": "give the contextual helper yourself",
+    "facts": "cut that message: even alone it gave more facts than a reply may hold",
+}
+_INSTEAD = {  # what a refused request may be replaced by
+    "classify": "leave that text out",
+    "settle": "leave that text out",
+    "helper": "give the contextual helper yourself",
+    "select": "put the question in other words",
+    "answer": "put the question in other words",
+    "condense": "ask with PRUNE",
+    "chat": "say it in other words",
+    "facts": "leave those messages out",
+    "recap": "leave those messages out",
+    "summarise": "leave that text out",
+}
+
+
+def endings(purpose: str) -> dict[str, str]:
+    """Return how the remedies end for a request of this purpose; nothing where there is nothing to add."""
+    return {
+        "smaller": f", or lower {_SMALLER[purpose]}" if purpose in _SMALLER else "",
+        "shorter": f", or {_SHORTER[purpose]}" if purpose in _SHORTER else "",
+        "instead": f", or {_INSTEAD[purpose]}" if purpose in _INSTEAD else "",
+    }

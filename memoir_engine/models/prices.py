@@ -1,0 +1,229 @@
+"""What a model costs and how much it takes: by the settings, else by the list of genai-prices, else by litellm's.
+
+genai-prices knows the newer models, prices that depend on the prompt's length or on the day, and those of prompt tokens read from
+a provider's cache. Its window of OpenAI's models includes the reply; litellm's, where it lists one, is of the prompt alone.
+Invariants: nothing is fetched and nothing is guessed. A model that neither list nor setting knows costs None, shown as unknown
+in the product; its window is assumed, and labelled so. Of a server that the lists do not know only models are priced whose makers
+let nobody else serve them; models run on one's own machine cost nothing unless the settings say otherwise.
+Source: MEMOIR 4.4; CHUNK 2.3; API `max_cost`; verified/llm.md §3; measured: genai-prices takes 0.3 s to import, its `calc_price`
+0.3 ms a call, the sum made here 5 µs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memoir_engine.core.config import MemoirConfig
+from memoir_engine.core.errors import CostCapReached, CostUnknown
+from memoir_engine.core.run import Run
+from memoir_engine.core.settings import ModelInfo
+from memoir_engine.models.providers import OFFLINE, OPENAI_NAME, Choice
+from memoir_engine.models.tokens import name_of
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo as Listing
+    from genai_prices.types import ModelPrice
+
+ASSUMED_TOKENS = 8_192
+OFFLINE_TOKENS = 8_192  # it would read any length; so much is what a person can still look through in one prompt
+NO_PRICE = "No price is known for {model}, so what it costs is not known; the setting model_info can give one."
+NO_WINDOW = "The context window of {model} is not known; {tokens} tokens are assumed, and the setting model_info can give it."
+OVER_WINDOW = "A prompt may have {tokens} tokens here, and {model} takes {window}: it may refuse a long one."
+NOT_COUNTED = "max_cost counts nothing of {model}: no price is known for it, and accept_unknown_price lets it be asked."
+
+_FREE = (OFFLINE, "ollama", "lmstudio")
+_SELLERS = {"openai": "openai", "anthropic": "anthropic", "google": "google", "xai": "x-ai"}  # as genai-prices calls them
+_MAKERS = {"claude": "anthropic", "gemini": "google", "grok": "x-ai"}  # by how the name begins
+_LIST = "model_prices_and_context_window_backup.json"
+_PREFIXES = ("", "gemini/", "anthropic/", "xai/", "ollama/", "azure/", "openai/")
+_OF_LIST = {"google": "gemini", "google-gla": "gemini", "google-vertex": "gemini"}  # litellm's prefix, where it is another
+_asked: set[tuple[str, str]] = set()  # (provider, model) that was looked up
+
+
+class Usage(NamedTuple):
+    """Tokens of one call. cached, written: of the prompt, read from and written to the provider's cache."""
+
+    prompt: int
+    completion: int
+    cached: int = 0
+    written: int = 0
+
+
+def is_known(choice: Choice) -> bool:
+    """Return True if `cost` answers at once, with nothing left to load for this model."""
+    return choice.provider in _FREE or (choice.provider, choice.model) in _asked
+
+
+def cost(choice: Choice, prompt: int, completion: int, cached: int = 0, written: int = 0) -> float | None:
+    """Return the USD of one call, None where no price is known. The first call for a model loads the list: 0.3 s."""
+    usage = Usage(prompt, completion, cached, written)
+    if choice.info is not None and choice.info.prompt_usd is not None:
+        return _by_setting(choice.info, usage)
+    if choice.provider in _FREE:
+        return 0.0
+    listing = _listing(choice.provider, choice.model, choice.base_url)
+    _asked.add((choice.provider, choice.model))
+    if listing is not None and (price := _by_list(listing.get_prices(datetime.now(UTC)), usage)) is not None:
+        return price
+    return _by_litellm(choice, usage)
+
+
+def _by_setting(info: ModelInfo, usage: Usage) -> float:
+    sent, received = info.prompt_usd or 0.0, info.completion_usd or 0.0
+    cached = sent if info.cached_usd is None else info.cached_usd
+    fresh = usage.prompt - usage.cached
+    return (sent * fresh + cached * usage.cached + received * usage.completion) / 1_000_000
+
+
+def _by_list(price: ModelPrice, usage: Usage) -> float | None:
+    """Return the sum over all kinds of tokens; a kind without a price of its own costs what it is a kind of."""
+
+    def rate(name: str) -> float | None:
+        listed = getattr(price, f"{name}_mtok")
+        if hasattr(listed, "tiers"):  # the whole prompt is priced by its length
+            listed = next((tier.price for tier in reversed(listed.tiers) if usage.prompt > tier.start), listed.base)
+        return None if listed is None else float(listed)
+
+    sent, received = rate("input"), rate("output")
+    if sent is None:
+        return None
+    cached, written = (sent if (own := rate(name)) is None else own for name in ("cache_read", "cache_write"))
+    fresh = max(0, usage.prompt - usage.cached - usage.written)
+    parts = fresh * sent, usage.cached * cached, usage.written * written, usage.completion * (received or 0.0)
+    return sum(parts) / 1_000_000
+
+
+def _by_litellm(choice: Choice, usage: Usage) -> float | None:
+    for name in (choice.model, f"{_OF_LIST.get(choice.provider, choice.provider)}/{choice.model}"):
+        about = _listed().get(name, {})
+        sent, received = about.get("input_cost_per_token"), about.get("output_cost_per_token")
+        if isinstance(sent, float | int) and isinstance(received, float | int):
+            return float(sent * usage.prompt + received * usage.completion)
+    return None
+
+
+@lru_cache(maxsize=256)
+def _listing(provider: str, model: str, url: str | None = None) -> Listing | None:
+    """Return what genai-prices lists of a model where it is asked; elsewhere by its maker."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    tail = model.rsplit("/", 1)[-1].lower()
+    places: list[tuple[str, str | None, str | None]] = [(model, _SELLERS.get(provider), None)]
+    if provider in _FREE:
+        return None
+    if provider not in _SELLERS:
+        makers = [seller for start, seller in _MAKERS.items() if tail.startswith(start)]
+        makers += ["openai"] if OPENAI_NAME.match(tail) else []
+        places = [(model, None, url)] * bool(url) + [(tail, maker, None) for maker in makers]
+    for name, seller, address in places:
+        try:
+            return get_snapshot().find_provider_model(name, None, seller, address)[1]
+        except LookupError:
+            continue
+    return None
+
+
+class CostCap:
+    """The cap on what a run may cost, checked before a call is made: afterwards it is paid for. None caps nothing.
+
+    What the run spent before it was resumed counts too, and so do calls in flight, each with what its prompt alone costs.
+    not_counted: a sentence for each model that is asked without a known price.
+    """
+
+    def __init__(self, config: MemoirConfig) -> None:
+        self._cap, self._accepts = config.max_cost, config.accept_unknown_price
+        self._in_flight: defaultdict[str, list[float]] = defaultdict(list)  # USD, by run
+        self.not_counted: list[str] = []
+
+    async def prices(self, tokens: Callable[[], int], *models: tuple[str, Choice]) -> list[float]:
+        """Return what a prompt costs at least with each named model, in USD. Raises CostUnknown for one without a known price."""
+
+        def work() -> list[float]:
+            count, prices = tokens(), list[float]()
+            for name, choice in models:
+                price = cost(choice, count, 0)
+                if price is None and not self._accepts:
+                    raise CostUnknown(cap=self._cap, model=name)
+                if price is None and (sentence := NOT_COUNTED.format(model=name)) not in self.not_counted:
+                    self.not_counted.append(sentence)
+                prices.append(price or 0.0)
+            return prices
+
+        return [0.0] * len(models) if self._cap is None else await asyncio.to_thread(work)
+
+    def check(self, run: Run, likely: float) -> None:
+        """Raises CostCapReached if a call that likely costs so much (USD) may not be made."""
+        spent = run.ledger.spent
+        if self._cap is not None and (spent >= self._cap or spent + sum(self._in_flight.get(run.id, ())) + likely > self._cap):
+            raise CostCapReached(spent=spent, likely=likely, cap=self._cap)
+
+    @contextmanager
+    def in_flight(self, run: Run, likely: float) -> Iterator[None]:
+        """Count a call as in flight while it is made."""
+        self._in_flight[run.id].append(likely)
+        try:
+            yield
+        finally:
+            self._in_flight[run.id].remove(likely)
+            if not self._in_flight[run.id]:
+                del self._in_flight[run.id]
+
+
+class Window(NamedTuple):
+    """tokens: of prompt that the model takes. known: False where they are assumed."""
+
+    tokens: int
+    known: bool
+
+
+@lru_cache(maxsize=256)
+def window_of(model: str) -> Window:
+    """Return the context window of a model, named with or without its provider."""
+    if model == OFFLINE:
+        return Window(OFFLINE_TOKENS, True)
+    bare = name_of(model).bare
+    prefix = model[: -len(bare)].rstrip(":/") if bare != model else ""
+    return _window(prefix.partition("-")[0].replace("gemini", "google"), bare)
+
+
+def window_of_choice(choice: Choice) -> Window:
+    """Return the context window of the model that is asked."""
+    if choice.info is not None and choice.info.window_tokens is not None:
+        return Window(choice.info.window_tokens, True)
+    return Window(OFFLINE_TOKENS, True) if choice.provider == OFFLINE else _window(choice.provider, choice.model, choice.base_url)
+
+
+def _window(provider: str, model: str, url: str | None = None) -> Window:
+    listing = _listing(provider, model, url)
+    tokens = [] if listing is None or not listing.context_window else [listing.context_window]
+    if not tokens or provider in ("", "openai"):
+        names = (f"{_OF_LIST.get(provider, provider)}/{model}", *(f"{prefix}{model}" for prefix in _PREFIXES))
+        tokens += [int(most) for name in names if (most := _prompt_limit(name))][:1]
+    return Window(min(tokens), True) if tokens else Window(ASSUMED_TOKENS, False)
+
+
+def _prompt_limit(name: str) -> float:
+    tokens = _listed().get(name, {}).get("max_input_tokens")
+    return tokens if isinstance(tokens, int | float) and not isinstance(tokens, bool) and tokens > 0 else 0
+
+
+@cache
+def _listed() -> dict[str, dict[str, Any]]:
+    """Return litellm's list, read without importing litellm, which takes seconds."""
+    litellm = find_spec("litellm")
+    if litellm is None or litellm.origin is None:
+        return {}
+    try:
+        found = json.loads((Path(litellm.origin).parent / _LIST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {name: about for name, about in found.items() if isinstance(about, dict)} if isinstance(found, dict) else {}
