@@ -180,6 +180,7 @@ _DECIDED = {
     "limit": "The level was full, so an existing category had to be chosen.",
     "reviewer": "Decided by a person.",
     "net": "Added from the safety net.",
+    "opinion": "The model was not understood, so the engine's second opinion was followed.",
 }
 TAUGHT = "The model was shown what people had placed: chunk ids {ids}."
 

@@ -1,10 +1,11 @@
 """Walk a question down the tree: one call per level, over all open paths together.
 
 Invariant: every level leaves one decision per open parent, with all its options and the engine's second opinion of each;
-a level with a single option needs no call and is recorded as forced. The same selections give the same order of paths, whatever
-order they arrived in: by the ranks from the root down, each divided by its level's N, best first; ties fall to the lower path
+a level with a single option needs no call and is recorded as forced. A reply that twice says nothing usable is followed by the
+second opinion, recorded as such: what was paid for is not lost. The same selections give the same order of paths, whatever order
+they arrived in: by the ranks from the root down, each divided by its level's N, best first; ties fall to the lower path
 identifier (spec/README 9). Without rankings only the identifier orders.
-Source: MEMOIR 4.1–4.2, 4.4, 8, 9 "Deterministic order"; DESIGN §9.
+Source: MEMOIR 4.1–4.2, 4.4, 8, 9 "Deterministic order"; spec/README 21; DESIGN §9.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from memoir_engine.core.errors import ChoiceGone, QueryCancelled, SelectionInvalid
+from memoir_engine.core.errors import ChoiceGone, ModelReplyInvalid, QueryCancelled
 from memoir_engine.core.events import LevelSelected, PathDropped
 from memoir_engine.core.results import Decision, DroppedPath, Option, PathChoice
 from memoir_engine.core.results.documents import Path
@@ -31,7 +32,8 @@ from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.profiles import QuestionProfile
 
 FEW = 300  # chunks below the open paths: their words are compared in less time than a hop to another thread takes
-ATTEMPTS = 2  # a wrong selection is asked once more, then refused (MEMOIR 4.1.2)
+ATTEMPTS = 2  # a selection that is not understood is asked once more
+OPINION = "opinion"  # who decided, where the model was not understood
 
 Heard = tuple[ModelReply, tuple[select.SelectedCategory, ...]]
 Record = Callable[[Sequence[Decision]], None]  # keeps decisions for the result and has them written; writing sets their ids
@@ -129,8 +131,8 @@ class LevelSelection:
     attempts: int
     seen: bool
     heard: tuple[Heard, ...] = ()
-    problem: str = ""
-    by: Mapping[int, str] = field(default_factory=dict)  # group → who chose, when the model was not asked
+    note: str | None = None
+    by: Mapping[int, str] = field(default_factory=dict)  # group → who chose, when it was not the model
 
     @property
     def latency_ms(self) -> float:
@@ -144,7 +146,7 @@ def drop_path(names: Path, ids: tuple[int, ...], reason: str, progress: Progress
 
 
 async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPath]:
-    """Return the paths that reached a leaf. Raises SelectionInvalid, ChoiceGone, QueryCancelled."""
+    """Return the paths that reached a leaf. Raises ChoiceGone, QueryCancelled."""
     paths = [OpenPath()]
     for number in range(1, walk.tree.depth + 1):
         walk.run.check(QueryCancelled)
@@ -162,13 +164,10 @@ async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPa
             progress.heard("select", answer, picked)
         deeper: list[OpenPath] = []
         for level, selection in zip(levels, selections, strict=True):
-            if not selection.problem:
-                walk.record(_decisions(level, selection, walk.run.id))
-                forced = selection.call_id is None and not selection.by
-                walk.run.emit(LevelSelected(number, level.offered, len(selection.picked), forced, selection.latency_ms))
-                deeper += _deeper(level, selection, progress, walk.run)
-        for invalid in (selection for selection in selections if selection.problem):
-            raise SelectionInvalid(level=number, problem=invalid.problem)
+            walk.record(_decisions(level, selection, walk.run.id))
+            forced = selection.call_id is None and not selection.by
+            walk.run.emit(LevelSelected(number, level.offered, len(selection.picked), forced, selection.latency_ms))
+            deeper += _deeper(level, selection, progress, walk.run)
         paths = deeper
     return paths
 
@@ -213,20 +212,41 @@ def _level(number: int, paths: Sequence[OpenPath], walk: Walk) -> Level:
 
 
 async def _select(question: str, level: Level, walk: Walk) -> LevelSelection:
-    """Ask for the choice at a level; the selection has a `problem` when it was invalid twice."""
+    """Ask for the choice at a level, once more if not all of it is understood; then follow what is, else the second opinion."""
     if level.offered <= 1:
         picked = tuple(select.SelectedCategory(g, group.names[0], 1) for g, group in enumerate(level.groups))
         return LevelSelection(picked, None, 0, seen=False)
     choice = _choice(question, level, walk)
     heard: list[Heard] = []
-    for attempt in range(1, ATTEMPTS + 1):
-        answer = await walk.ask(select.build(choice))
+    while len(heard) < ATTEMPTS:
+        try:
+            answer = await walk.ask(select.build(choice))
+        except ModelReplyInvalid as invalid:
+            if invalid.facts.get("refused"):
+                raise
+            choice = replace(choice, problems=(str(invalid.facts["problem"]),))
+            break  # the client has asked again already
         parsed = select.parse(answer.data, choice)
-        heard.append((answer, parsed.good))
-        if not parsed.problems:
-            return LevelSelection(parsed.good, answer.call_id, attempt, bool(choice.evidence), tuple(heard))
+        is_taken = bool(parsed.good) and (not parsed.problems or len(heard) + 1 == ATTEMPTS)
+        heard.append((answer, parsed.good if is_taken else ()))
+        if is_taken:
+            note = "; ".join(filter(None, (parsed.note, *parsed.problems))) or None
+            return LevelSelection(parsed.good, answer.call_id, len(heard), bool(choice.evidence), tuple(heard), note)
         choice = replace(choice, problems=parsed.problems)
-    return LevelSelection((), None, ATTEMPTS, bool(choice.evidence), tuple(heard), problem="; ".join(choice.problems))
+    return _by_opinion(level, heard, "; ".join(choice.problems))
+
+
+def _by_opinion(level: Level, heard: Sequence[Heard], problem: str) -> LevelSelection:
+    """Follow the options nearest to the question by the engine's own measure; only the best if all are 0."""
+    options = [
+        (g, name, near) for g, group in enumerate(level.groups) for name, near in zip(group.names, level.opinions[g], strict=True)
+    ]
+    ranked = sorted(options, key=lambda option: -option[2])
+    best = [option for option in ranked if option[2] > 0][: level.most] or ranked[:1]
+    picked = tuple(select.SelectedCategory(g, name, level.most - at) for at, (g, name, _) in enumerate(best))
+    note = f"the model's reply could not be understood ({problem}); the second opinion was followed"
+    by = dict.fromkeys(range(len(level.groups)), OPINION)
+    return LevelSelection(picked, None, len(heard) or 1, seen=False, heard=tuple(heard), note=note, by=by)
 
 
 def _preset_selection(level: Level, preset: Sequence[PresetChoice]) -> LevelSelection:
@@ -283,6 +303,7 @@ def _decisions(level: Level, selection: LevelSelection, run_id: str) -> list[Dec
                 decided_by=selection.by.get(g, "model" if selection.call_id is not None else "forced"),
                 seen=selection.seen,
                 attempts=selection.attempts,
+                note=selection.note,
             )
         )
     return decisions

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from memoir_engine.prompts.evidence import Evidence
 from memoir_engine.prompts.select import OptionGroup, SelectedCategory, SelectRequest, build, labels, parse, read, schema
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "select-1.txt"
+GOLDEN = Path(__file__).parents[1] / "golden" / "select-2.txt"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- › as'), st.just('"""\n\nLevel: 9 of 9\n- "A" as "A"'))
 SOME = st.lists(TEXTS, max_size=2).map(tuple)
 NUMBERS = st.integers(0, 1000)
@@ -62,39 +62,68 @@ def test_above_250_options_the_wire_is_free_and_the_check_stays():
 
 
 @pytest.mark.req("MEMOIR 4.1.2")
-def test_the_most_relevant_gets_n_the_next_ones_less_without_gaps():
-    parsed = parse(reply(("Finance › Budget", 2), ("Taxes", 3), ("contracts", 1)), choice())
+def test_the_first_of_the_list_gets_n_the_next_ones_less_without_gaps():
+    parsed = parse(reply(("Taxes", 3), ("Finance › Budget", 2), ("contracts", 1)), choice())
     assert parsed.good == (SelectedCategory(1, "Taxes", 3), SelectedCategory(1, "Budget", 2), SelectedCategory(0, "Contracts", 1))
-    assert parsed.problems == ()
+    assert (parsed.problems, parsed.note) == ((), None)
 
 
 @pytest.mark.req("MEMOIR 4.1.2")
 def test_a_single_selection_gets_n():
-    assert parse(reply(("Taxes", 3)), choice()).good == (SelectedCategory(1, "Taxes", 3),)
-    assert parse(reply(("Taxes", 1)), choice()).problems == ("ranked_relevance must be 3 from the most relevant on, not [1]",)
+    parsed = parse(reply(("Taxes", 1)), choice())
+    assert (parsed.good, parsed.note) == ((SelectedCategory(1, "Taxes", 3),), None)
 
 
-@pytest.mark.req("MEMOIR 4.1.2")
 @pytest.mark.parametrize(
-    ("answered", "said"),
+    ("numbers", "noted"),
     [
-        (reply(), "nothing is selected: select at least one category"),
-        (reply(("Roof", 3)), "'Roof' is not one of the categories"),
-        (reply(("Taxes", 3), ("taxes", 2)), "'Taxes' is selected twice"),
-        (reply(("Taxes", 3), ("Contracts", 3)), "ranked_relevance must be 3, 2 from the most relevant on, not [3, 3]"),
-        (reply(("Taxes", 3), ("Contracts", 1)), "ranked_relevance must be 3, 2 from the most relevant on, not [3, 1]"),
+        ((1, 2), "the model numbered its choices 1, 2; their order was followed"),
+        ((3, 3), "the model numbered its choices 3, 3; their order was followed"),
+        (("2", "3"), "the model numbered its choices 2, 3; their order was followed"),
+        ((3, 1), None),
+        (("2", "1"), None),
+        ((None, "best"), None),
     ],
-    ids=["nothing", "unknown", "twice", "equal ranks", "gap"],
+    ids=["ordinals", "equal", "as texts", "a gap", "texts that agree", "none"],
 )
-def test_what_is_wrong_is_said_in_words_for_one_more_try(answered, said):
+def test_the_order_is_followed_whatever_the_numbers_and_a_disagreement_is_noted(numbers, noted):
+    parsed = parse(reply(("Taxes", numbers[0]), ("Contracts", numbers[1])), choice())
+    assert parsed.good == (SelectedCategory(1, "Taxes", 3), SelectedCategory(0, "Contracts", 2))
+    assert (parsed.problems, parsed.note) == ((), noted)
+
+
+def test_names_alone_and_whole_paths_are_understood():
+    parsed = parse({"selections": ["Finance › Taxes", {"category": "legal › budget"}]}, choice())
+    assert parsed.good == (SelectedCategory(1, "Taxes", 3), SelectedCategory(0, "Budget", 2))
+    assert (parsed.problems, parsed.note) == ((), None)
+
+
+def test_a_category_listed_again_keeps_its_first_place():
+    assert parse(reply(("Taxes", 3), ("Contracts", 2), ("taxes", 1)), choice()).good == (
+        SelectedCategory(1, "Taxes", 3),
+        SelectedCategory(0, "Contracts", 2),
+    )
+
+
+@pytest.mark.parametrize(
+    ("answered", "problem", "understood"),
+    [
+        (reply(), "nothing is selected: select at least one category", ()),
+        (reply(("Roof", 3)), "'Roof' is not one of the categories", ()),
+        (reply(("Budget", 3)), "'Budget' is not one of the categories", ()),
+        (reply(("Roof", 3), ("Taxes", 2)), "'Roof' is not one of the categories", (SelectedCategory(1, "Taxes", 3),)),
+    ],
+    ids=["nothing", "unknown", "under two parents", "unknown beside a known one"],
+)
+def test_what_is_not_understood_is_said_in_words_for_one_more_try(answered, problem, understood):
     parsed = parse(answered, choice())
-    assert parsed.good == ()
-    assert said in parsed.problems
+    assert (parsed.problems, parsed.good) == ((problem,), understood)
 
 
-def test_more_than_n_are_refused():
-    too_many = reply(("Taxes", 3), ("Contracts", 2), ("Legal › Budget", 1), ("Finance › Budget", 0))
-    assert parse(too_many, choice()).problems == ("4 categories are selected, at most 3 are allowed",)
+def test_more_than_n_are_cut_where_n_ends():
+    parsed = parse(reply(("Taxes", 3), ("Contracts", 2), ("Legal › Budget", 1), ("Finance › Budget", 0)), choice())
+    assert [selected.name for selected in parsed.good] == ["Taxes", "Contracts", "Budget"]
+    assert (parsed.problems, parsed.note) == ((), "4 were listed, 3 followed")
 
 
 @pytest.mark.parametrize("data", [None, [], {"selections": "no"}, {"selections": [None]}], ids=str)

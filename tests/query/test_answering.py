@@ -223,7 +223,7 @@ def test_a_page_a_pruned_and_a_retried_question_read_again_are_equal_too(opened:
     memory.ingest_text(paper(*THREE)).raise_for_error()
     memory.query("where?").raise_for_error()
     budget = final_tokens(memory, script) - 30
-    script.on("select", "no JSON at all", selected("Music", most=9))
+    script.on("select", "no JSON at all", selected("Law"))
     results = [
         memory.query("where?", max_token_budget=budget).raise_for_error(),
         memory.query("where?", page_size=1).raise_for_error(),

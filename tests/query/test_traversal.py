@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.core.errors import ConfigurationError, SelectionInvalid
+from memoir_engine.core.errors import ConfigurationError
 from scripted_model import Opened, Script, events, paper, selected
 
 ROOTS = "ABCDEFG"
@@ -76,21 +76,38 @@ def test_ranks_run_from_the_width_downwards(wide: Memory, script: Script):
     assert [(chunk.category_path[-1], chunk.ranked_relevance) for chunk in result.chunks] == [("Flny", 2), ("Flmy", 1)]
 
 
+@pytest.mark.req("MEMOIR 4.1.2")
+@pytest.mark.parametrize("numbers", [(1, 2), (2, 2), (None, None)], ids=["ordinals", "equal", "none"])
+def test_the_order_of_a_selection_decides_and_no_number_costs_a_second_call(
+    small: Memory, script: Script, numbers: tuple[object, ...]
+):
+    listed = [{"category": name, "ranked_relevance": n} for name, n in zip(("Art", "Music"), numbers, strict=True)]
+    script.on("select", {"selections": listed})
+    result = small.query("where?").raise_for_error()
+    assert [path.ranks[0] for path in result.paths if path.names[0] == "Art"] == [2]
+    assert (len(script.asked("select")), result.paths[0].names[0]) == (3, "Art")
+    assert small.runs.query(result.run_id) == result
+
+
+def test_a_number_that_disagrees_is_recorded_with_the_decision(small: Memory, script: Script):
+    listed = [{"category": "Art", "ranked_relevance": 1}, {"category": "Music", "ranked_relevance": 2}]
+    script.on("select", {"selections": listed})
+    result = small.query("where?").raise_for_error()
+    stored = small.runs.get(result.run_id).decisions
+    assert [(d.note, d.decided_by, d.attempts) for d in stored if d.level == 1] == [
+        ("the model numbered its choices 1, 2; their order was followed", "model", 1)
+    ]
+
+
 WRONG = [
-    pytest.param(selected("Music", "Music", most=2), "'Music' is selected twice", id="one twice"),
-    pytest.param(selected("Music", "Art", most=3), "ranked_relevance must be 2, 1", id="ranks too high"),
+    pytest.param(selected("Law", most=2), "'Law' is not one of the categories", id="not offered"),
     pytest.param(selected(), "nothing is selected", id="none"),
-    pytest.param(
-        {"selections": [{"category": name, "ranked_relevance": 2} for name in ("Music", "Art")]},
-        "ranked_relevance must be 2, 1 from the most relevant on, not [2, 2]",
-        id="equal ranks",
-    ),
+    pytest.param({"selections": [{"name": "Music"}]}, "'' is not one of the categories", id="without a category"),
 ]
 
 
-@pytest.mark.req("MEMOIR 4.1.2")
 @pytest.mark.parametrize(("wrong", "problem"), WRONG)
-def test_a_wrong_selection_is_asked_once_more_with_what_was_wrong(
+def test_a_selection_that_is_not_understood_is_asked_once_more_with_what_was_wrong(
     small: Memory, script: Script, wrong: dict[str, object], problem: str
 ):
     script.on("select", wrong)
@@ -98,29 +115,39 @@ def test_a_wrong_selection_is_asked_once_more_with_what_was_wrong(
     first, again = [one.choice for one in script.asked("select")[:2]]
     assert (first.level, first.problems, again.level) == (1, (), 1)
     assert any(problem in told for told in again.problems)
-    assert [decision.attempts for decision in result.decisions if decision.level == 1] == [2]
+    assert [(d.attempts, d.decided_by) for d in result.decisions if d.level == 1] == [(2, "model")]
 
 
 @pytest.mark.parametrize(("wrong", "problem"), WRONG)
-def test_a_selection_that_stays_wrong_is_an_error_that_says_so(
+def test_after_a_second_one_the_second_opinion_is_followed_and_the_question_answered(
     small: Memory, script: Script, wrong: dict[str, object], problem: str
 ):
     script.on("select", wrong, wrong)
-    result = small.query("where?")
-    assert (result.status, result.answer, len(result.responses)) == ("error", "", 2)
-    assert result.error is not None
-    assert result.error.code == "E305"
-    assert problem in result.error.message
-    with pytest.raises(SelectionInvalid):
-        result.raise_for_error()
+    result = small.query("How is a violin played?").raise_for_error()
+    decision = result.decisions[0]
+    assert (decision.decided_by, decision.attempts, [o.name for o in decision.options if o.rank == 2]) == (
+        "opinion",
+        2,
+        ["Music"],
+    )
+    assert problem in (decision.note or "")
+    assert small.runs.query(result.run_id) == result
 
 
-def test_a_name_that_was_not_offered_is_refused_at_the_border(small: Memory, script: Script):
-    script.on("select", *[selected("Law", most=2)] * 3)
-    result = small.query("where?")
-    assert result.error is not None
-    assert result.error.code == "E407"
-    assert "'Law' is not one of the allowed values" in result.error.message
+def test_a_reply_that_stays_no_json_is_followed_by_the_second_opinion_too(small: Memory, script: Script):
+    script.on("select", *["I would look under music."] * 3)
+    result = small.query("How is a violin played?", strategy="one_shot").raise_for_error()
+    assert [(d.level, d.decided_by) for d in result.decisions] == [(1, "opinion"), (2, "model"), (3, "forced")]
+    assert result.paths[0].names[0] == "Music"
+    assert small.runs.query(result.run_id) == result
+
+
+def test_what_is_understood_of_a_second_reply_is_followed(small: Memory, script: Script):
+    script.on("select", *[selected("Law", "Art", most=2)] * 2)
+    result = small.query("where?").raise_for_error()
+    decision = result.decisions[0]
+    assert ([o.name for o in decision.options if o.rank], decision.decided_by) == (["Art"], "model")
+    assert decision.note == "'Law' is not one of the categories"
 
 
 @pytest.mark.req("MEMOIR 4.1.2")

@@ -153,7 +153,7 @@ class PathsEmpty(QueryError):
 
 
 class SelectionInvalid(QueryError):
-    """The model's selection at a level was wrong twice."""
+    """The model's selection at a level was wrong twice. Only in runs of before: now the second opinion is followed."""
 
     code = "E305"
     message_form = "the model gave no valid selection at level {level}: {problem}"

@@ -59,8 +59,8 @@ class Option:
 class Decision:
     """One choice at one level under one parent, with what lost.
 
-    decided_by: model, forced (one option), limit (re-asked at the limit), reviewer, repeated (as the run chose it that this one
-    branches from), net.
+    decided_by: model, forced (one option), limit (re-asked at the limit), opinion (the second opinion, where a question's model
+    was not understood), reviewer, repeated (as the run chose it that this one branches from), net.
     seen: whether the model saw the second opinion.
     """
 
@@ -76,7 +76,7 @@ class Decision:
     decided_by: str
     seen: bool
     attempts: int
-    note: str | None = None  # why the engine, not the model, decided
+    note: str | None = None  # why the engine, not the model, decided; or what of the model's reply was not followed
     taught: tuple[int, ...] = ()  # chunks, placed by people, that the model was shown as examples
 
     @property
