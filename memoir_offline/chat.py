@@ -15,7 +15,7 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage, ModelResponsePart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models import ModelRequestParameters
 
-from memoir_engine.prompts.answer import NOT_ANSWERED, NumberedChunk, build
+from memoir_engine.prompts.answer import NumberedChunk, build
 from memoir_engine.prompts.chat import LIMIT_REACHED, NOTHING_FOUND, RECALL, SEARCH
 from memoir_engine.text.terms import search_tokens
 from memoir_offline.answer import answer
@@ -55,14 +55,14 @@ def reply(question: str, looked_up: Sequence[dict[str, Any]], earlier: Sequence[
         return value
     listed = [*({"text": text} for text in earlier), *looked_up]
     passages = [NumberedChunk(at, (), _CITED.sub("", str(record["text"]))) for at, record in enumerate(listed, start=1)]
-    text = answer(build(question, passages).text, {})["answer"] if passages else NOT_ANSWERED
-    if text == NOT_ANSWERED:
+    found = answer(build(question, passages).text, {}) if passages else {"answered": False}
+    if not found["answered"]:
         if not _ASKS.search(question):
             return NOTED if search_tokens(question) else SMALL_TALK
         return NOTHING_FOUND
     # a record is cited by the number that the tool gave it; what the person said in this conversation needs none
     numbers = {str(at): record["number"] for at, record in enumerate(listed, start=1) if record.get("number") is not None}
-    return _CITED.sub(lambda mark: f" [{numbers[mark[1]]}]" if mark[1] in numbers else "", text)
+    return _CITED.sub(lambda mark: f" [{numbers[mark[1]]}]" if mark[1] in numbers else "", found["answer"])
 
 
 def _current_value(question: str, facts: Sequence[dict[str, Any]]) -> str:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from memoir_engine.facts.view import FactsView
     from memoir_engine.ingest.helper_view import AsyncHelpers
     from memoir_engine.ingest.view import SourcesView
-    from memoir_engine.query.pipeline import AsOf, PerPath
+    from memoir_engine.query.pipeline import AsOf, PerPath, PruneBy
     from memoir_engine.query.tree_view import TreeView
     from memoir_engine.review.split import AsyncReview
     from memoir_engine.runtime.engine import Engine
@@ -289,10 +289,14 @@ class AsyncMemory(Face):
         sources: Sequence[int] | None = None,
         safety_net: int = 0,
         as_of: AsOf | None = None,
+        safety_net_in_prompt: bool = False,
+        prune_by: PruneBy = "path",
         on_event: OnEvent | None = None,
     ) -> QueryResult:
         """Walk the tree with a question and answer from what stands in its leaves (MEMOIR 6.3).
 
+        safety_net: how many chunks outside the paths to find by the question's words; safety_net_in_prompt: they are read, too.
+        prune_by: what PRUNE leaves out: whole paths, lowest ranked first, or the chunks least like the question, of any path.
         as_of: what it would have seen at a seq or an aware time: names, filings and helpers of that moment, and nothing later.
         """
         options = features.QueryOptions(
@@ -309,6 +313,8 @@ class AsyncMemory(Face):
             sources=sources,
             safety_net=safety_net,
             as_of=as_of,
+            safety_net_in_prompt=safety_net_in_prompt,
+            prune_by=prune_by,
         )
         return await features.perform(self._engine, self._actor, features.query_verb, options, on_event)
 

@@ -76,13 +76,16 @@ def _section(title: str, parts: Iterable[str], count: int | None = None) -> str:
 
 def answer_html(answer: Record) -> str:
     question = f'<p class="label">Question</p><blockquote>{_text(answer["question"])}</blockquote>'
-    reply = f'<p class="label">Answer</p><blockquote class="answer">{_text(answer["text"])}</blockquote>'
+    label = "Answer" if answer["answered"] or not answer["text"] else '<span class="tag bad">No answer found in memory</span>'
+    reply = f'<p class="label">{label}</p><blockquote class="answer">{_text(answer["text"])}</blockquote>'
     warnings = (f'<p class="warn">{_text(warning)}</p>' for warning in answer["warnings"])
     dropped = ((_path(path["path"]), _text(path["reason"]), path["chunks"]) for path in answer["dropped"])
+    read = {used["chunk"] for used in answer["read"]}
     net = (
         f"<article><h3>{_text(chunk['source']['name'])} · chunk {chunk['number']}</h3><p>{_path(chunk['path'])}</p>"
         f"<pre>{_text(chunk['text'])}</pre></article>\n"
         for chunk in answer["safety_net"]
+        if chunk["id"] not in read
     )
     return (
         _section("Question and answer", [question, reply, *warnings])
@@ -94,6 +97,7 @@ def answer_html(answer: Record) -> str:
 
 def used_chunk_html(used: Record) -> str:
     cited = '<span class="tag good">cited</span>' if used["cited"] else '<span class="tag">read, not cited</span>'
+    cited += ' <span class="tag">caught by the safety net</span>' if used["by_safety_net"] else ""
     where = f"characters {used['span'][0]}–{used['span'][1]} of {_text(used['source']['name'])}"
     quotes = "".join(
         f'<p class="quote"><span class="soft">{quote["span"][0]}–{quote["span"][1]}</span> {_text(quote["text"])}</p>'

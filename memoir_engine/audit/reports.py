@@ -385,13 +385,14 @@ def decision_record(decision: Decision) -> Record:
 
 def answer_record(result: QueryResult, texts: dict[int, str]) -> Record:
     """texts: by id of the source that the answer quotes."""
-    chunks = {chunk.id: chunk for chunk in result.chunks}
+    chunks = {chunk.id: chunk for chunk in (*result.chunks, *result.net)}
 
     def used_chunk(used: UsedChunk) -> Record:
         chunk, text = chunks.get(used.chunk_id), texts.get(used.source_id, "")
         return {
             "number": used.number,
             "cited": used.cited,
+            "by_safety_net": used.by_net,
             "chunk": used.chunk_id,
             "source": {"id": used.source_id, "name": chunk.source_name if chunk else ""},
             "span": [used.start, used.end],
@@ -403,6 +404,7 @@ def answer_record(result: QueryResult, texts: dict[int, str]) -> Record:
     return {
         "question": result.question,
         "text": result.answer,
+        "answered": result.answered,
         "as_of_event": result.as_of_seq,
         "read": [used_chunk(used) for used in result.used_chunks],
         "dropped": [

@@ -207,6 +207,7 @@ class NetCaught(Event):
 class AnswerReady(Event):
     chars: int
     used_chunks: int
+    answered: bool = True
 
 
 @dataclass(frozen=True)

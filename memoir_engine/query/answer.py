@@ -1,8 +1,8 @@
 """Fit the final prompt into its budget, ask it, and trace its citations to spans of the sources.
 
-Invariant: the recounted final prompt is within max_token_budget, or one more path is dropped, or it is an error.
-Quotes are offsets into the source's text, found by the engine: verbatim, else by shared words.
-Source: MEMOIR 9.B1–9.B2, 9.9, 9.F; DESIGN §9 "Helpers in prompts".
+Invariant: the recounted final prompt is within max_token_budget, or more is dropped, or it is an error. Quotes are
+offsets into the source's text, found by the engine: verbatim, else by shared words.
+Source: MEMOIR 9.B1–9.B2, 9.9, 9.F; spec/README 19, 20, 22; DESIGN §9 "Helpers in prompts".
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from memoir_engine.core.events import AnswerReady, PathDropped
 from memoir_engine.core.results import Chunk, DroppedPath, Helper, Source, UsedChunk
 from memoir_engine.core.run import Run
 from memoir_engine.prompts import answer as prompt
-from memoir_engine.query.budget import Compression, PathReading, PrunedPaths, Size, compression, drop_last, estimate, prune
+from memoir_engine.query.budget import Compression, PathReading, PrunedPaths, Size, Step, compression, drop_last, estimate, prune
 from memoir_engine.query.record import Progress
 from memoir_engine.runtime.model import Ask
 from memoir_engine.text.spans import claims, support
 from memoir_engine.text.terms import search_tokens
 
 Count = Callable[[str], int]
+Helpers = tuple[prompt.SourceHelper, ...]
 Summarise = Callable[[Sequence[Chunk], Compression], Awaitable[dict[int, str]]]
 
 
@@ -39,22 +40,28 @@ class Final:
     """A final prompt: its paths, the helper of each source, and the numbered passages."""
 
     pruned: PrunedPaths
-    helpers: tuple[str, ...]
+    helpers: Helpers
     passages: tuple[prompt.NumberedChunk, ...]
     tokens: int
 
 
 def fit(
-    question: str, readings: Sequence[PathReading], about: Mapping[int, SourceContext], *, budget: int, count: Count
+    question: str,
+    readings: Sequence[PathReading],
+    about: Mapping[int, SourceContext],
+    *,
+    budget: int,
+    count: Count,
+    steps: Sequence[Step] | None = None,
 ) -> Final:
-    """Drop paths until the whole prompt, recounted, is within the budget. Raises BudgetTooSmall (E303).
+    """Drop paths, or `steps`, until the whole prompt, recounted, is within the budget. Raises BudgetTooSmall (E303).
 
     The helpers are the fullest that fit.
     """
     fixed_tokens = _size(question, readings, about, budget=budget, count=count).fixed_tokens
-    pruned = prune(readings, budget, fixed_tokens=fixed_tokens)
+    pruned = prune(readings, budget, fixed_tokens=fixed_tokens, steps=steps)
     while True:
-        passages = prompt.number_chunks([(chunk.category_path, chunk.text) for r in pruned.kept for chunk in r.chunks])
+        passages = numbered(pruned.kept, about)
         for helpers in _helper_forms(pruned.kept, about):
             tokens = _recount(question, passages, helpers, count)
             if tokens <= budget:
@@ -78,38 +85,58 @@ async def fit_summarised(
     Raises NoRoomForContent, SummariesTooLong, SummaryMissing, AnswerOverBudget.
     """
     chunks = [chunk for reading in readings for chunk in reading.chunks]
-    empty = prompt.number_chunks([(chunk.category_path, "") for chunk in chunks])
+    empty = numbered(readings, about, dict.fromkeys((chunk.id for chunk in chunks), ""))
     sizes = [(helpers, _recount(question, empty, helpers, count)) for helpers in _helper_forms(readings, about)]
     helpers, fixed_tokens = next((size for size in sizes if size[1] <= budget // 2), sizes[-1])
     target = compression(chunks, budget, fixed_tokens=fixed_tokens)
     texts = {} if target is None else await summarise(chunks, target)
-    passages = prompt.number_chunks([(chunk.category_path, texts.get(chunk.id, chunk.text)) for chunk in chunks])
+    passages = numbered(readings, about, texts)
     tokens = _recount(question, passages, helpers, count)
     if tokens > budget:
         raise AnswerOverBudget(tokens=tokens, budget=budget)
-    return Final(PrunedPaths(tuple(readings), ()), helpers, passages, tokens)
+    return Final(PrunedPaths(tuple(readings)), helpers, passages, tokens)
+
+
+def numbered(
+    readings: Sequence[PathReading], about: Mapping[int, SourceContext], texts: Mapping[int, str] | None = None
+) -> tuple[prompt.NumberedChunk, ...]:
+    """Return the chunks as the model sees them, each with its source and the source's date. texts: instead of their own."""
+
+    def passage(chunk: Chunk, is_net: bool) -> prompt.NumberedChunk:
+        text = chunk.text if texts is None else texts.get(chunk.id, chunk.text)
+        dated = about[chunk.source_id].source.dated if chunk.source_id in about else None
+        return prompt.NumberedChunk(0, chunk.category_path, text, chunk.source_name, dated, is_net)
+
+    return prompt.number_chunks(passage(chunk, reading.is_net) for reading in readings for chunk in reading.chunks)
 
 
 async def answer(question: str, final: Final, ask: Ask, progress: Progress, run: Run) -> None:
     """Ask the final prompt; add the answer and its used chunks to `progress`."""
-    for reading in final.pruned.dropped:
-        progress.dropped.append(dropped(reading))
-        run.emit(PathDropped(reading.path.names, "budget"))
+    for lost in dropped_paths(final.pruned):
+        progress.dropped.append(lost)
+        run.emit(PathDropped(lost.category_path, lost.reason))
     reply = await ask(prompt.build(question, final.passages, helpers=final.helpers))
     progress.heard("answer", reply)
-    progress.answer = prompt.Reply.model_validate(reply.data).answer
-    chunks = [chunk for reading in final.pruned.kept for chunk in reading.chunks]
-    progress.used = await asyncio.to_thread(used_chunks, progress.answer, chunks)
-    run.emit(AnswerReady(len(progress.answer), sum(used.cited for used in progress.used)))
+    checked = prompt.Reply.model_validate(reply.data)
+    progress.answer, progress.answered = checked.answer, checked.answered
+    progress.used = await asyncio.to_thread(used_chunks, progress.answer, final.pruned.kept)
+    run.emit(AnswerReady(len(progress.answer), sum(used.cited for used in progress.used), progress.answered))
 
 
-def dropped(reading: PathReading) -> DroppedPath:
-    """Return the path as dropped for the budget."""
-    return DroppedPath(reading.path.names, reading.path.category_ids, "budget", len(reading.chunks))
+def dropped_paths(pruned: PrunedPaths) -> list[DroppedPath]:
+    """Return what was dropped for the budget: whole paths, and those of which some chunks went."""
+    kept = {reading.path.category_ids for reading in pruned.kept}
+    paths = ((reading.path, len(reading.chunks)) for reading in pruned.dropped if not reading.is_net)
+    return [
+        DroppedPath(path.names, path.category_ids, "part" if path.category_ids in kept else "budget", count)
+        for path, count in paths
+    ]
 
 
-def used_chunks(text: str, chunks: Sequence[Chunk]) -> tuple[UsedChunk, ...]:
+def used_chunks(text: str, readings: Sequence[PathReading]) -> tuple[UsedChunk, ...]:
     """Return every chunk of the final prompt with its number; cited ones with the spans that support the citing sentences."""
+    chunks = [chunk for reading in readings for chunk in reading.chunks]
+    net = {chunk.id for reading in readings if reading.is_net for chunk in reading.chunks}
     quotes: dict[int, set[tuple[int, int]]] = {number: set() for number in prompt.citations(text, len(chunks))}
     for claim in claims(text, len(chunks)):
         for number in claim.numbers:
@@ -121,12 +148,13 @@ def used_chunks(text: str, chunks: Sequence[Chunk]) -> tuple[UsedChunk, ...]:
             *(chunk.id, chunk.category_path, number, chunk.source_id, chunk.start, chunk.end),
             quotes=tuple(sorted(quotes.get(number, ()))),
             cited=number in quotes,
+            by_net=chunk.id in net,
         )
         for number, chunk in enumerate(chunks, 1)
     )
 
 
-def _recount(question: str, passages: Sequence[prompt.NumberedChunk], helpers: tuple[str, ...], count: Count) -> int:
+def _recount(question: str, passages: Sequence[prompt.NumberedChunk], helpers: Helpers, count: Count) -> int:
     built = prompt.build(question, passages, helpers=helpers)
     return count(f"{built.instructions}\n\n{built.text}")
 
@@ -142,11 +170,12 @@ def _size(
     return next(iter(fitting or [size for size in sizes[1:] if size.fixed_tokens + best <= budget]), sizes[-1])
 
 
-def _helper_forms(readings: Sequence[PathReading], about: Mapping[int, SourceContext]) -> tuple[tuple[str, ...], ...]:
+def _helper_forms(readings: Sequence[PathReading], about: Mapping[int, SourceContext]) -> tuple[Helpers, ...]:
     """Return the helpers of all sources in three forms, fullest first: whole; title, author and date; none."""
     ids = dict.fromkeys(chunk.source_id for reading in readings for chunk in reading.chunks)
     contexts = [about[source_id] for source_id in ids if source_id in about]
-    whole = tuple(context.helper.text for context in contexts if context.helper is not None)
+    whole = tuple(prompt.SourceHelper(c.source.name, c.helper.text) for c in contexts if c.helper is not None)
     sources = [context.source for context in contexts]
-    short = tuple(filter(None, (prompt.short_helper(source.title, source.author, source.dated) for source in sources)))
+    briefs = ((source.name, prompt.short_helper(source.title, source.author, source.dated)) for source in sources)
+    short = tuple(prompt.SourceHelper(name, text) for name, text in briefs if text)
     return tuple(dict.fromkeys((whole, short, ())))

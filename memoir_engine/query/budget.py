@@ -1,8 +1,8 @@
-"""Fit chunks into a token budget: by dropping whole paths, or by shortening every chunk in proportion.
+"""Fit chunks into a token budget: by dropping whole paths or single chunks, or by shortening every chunk in proportion.
 
-Invariant: dropping keeps kept + dropped == the paths given and never changes the order; it is pure. Shortening drops nothing and
+Invariant: dropping keeps kept + dropped == the chunks given and never changes the order; it is pure. Shortening drops nothing and
 keeps every chunk's place; a summary is asked for again, alone, only when it is over its target or missing.
-Source: MEMOIR 9.B1–9.B3, 9.3–9.9.
+Source: MEMOIR 9.B1–9.B3, 9.3–9.9; spec/README 19, 22.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ Count = Callable[[str], int]
 
 @dataclass(frozen=True)
 class PathReading:
-    """A path with the chunks read from its leaf, in reading order."""
+    """A path with the chunks read from its leaf, in reading order. is_net: what the safety net caught, behind the paths."""
 
     path: PathChoice
     chunks: tuple[Chunk, ...]
+    is_net: bool = False
 
     @property
     def tokens(self) -> int:
@@ -46,10 +47,16 @@ class Size:
         return self.fixed_tokens + self.chunk_tokens
 
 
+Step = frozenset[int]  # ids of chunks that are dropped together
+
+
 @dataclass(frozen=True)
 class PrunedPaths:
+    """kept: in reading order. dropped: paths with what went of each, in the order they were dropped. left: what can still go."""
+
     kept: tuple[PathReading, ...]
-    dropped: tuple[PathReading, ...]  # in the order they were dropped
+    dropped: tuple[PathReading, ...] = ()
+    left: tuple[Step, ...] = ()
 
 
 def estimate(readings: Sequence[PathReading], *, fixed_text: str, fixed_tokens: int) -> Size:
@@ -58,31 +65,69 @@ def estimate(readings: Sequence[PathReading], *, fixed_text: str, fixed_tokens: 
     return Size(fixed_tokens, sum(chunk.tokens for chunk in chunks), len(fixed_text), sum(len(chunk.text) for chunk in chunks))
 
 
-def prune(readings: Sequence[PathReading], budget: int, *, fixed_tokens: int) -> PrunedPaths:
-    """Drop paths from the end until the estimate fits.
+def path_steps(readings: Sequence[PathReading]) -> tuple[Step, ...]:
+    """Return whole paths from the last to the second, then what the net caught, then the best path."""
+    paths = [frozenset(chunk.id for chunk in reading.chunks) for reading in reversed(readings) if not reading.is_net]
+    net = [frozenset((chunk.id,)) for reading in readings if reading.is_net for chunk in reversed(reading.chunks)]
+    return (*paths[:-1], *net, *paths[-1:])
+
+
+def chunk_steps(readings: Sequence[PathReading], relevance: Mapping[int, float]) -> tuple[Step, ...]:
+    """Return single chunks, the least relevant first; of equals the later in reading order."""
+    order = {chunk.id: at for at, chunk in enumerate(chunk for reading in readings for chunk in reading.chunks)}
+    return tuple(frozenset((key,)) for key in sorted(order, key=lambda key: (relevance.get(key, 0.0), -order[key])))
+
+
+def prune(readings: Sequence[PathReading], budget: int, *, fixed_tokens: int, steps: Sequence[Step] | None = None) -> PrunedPaths:
+    """Drop step by step until the estimate fits.
 
     readings: best first, in the order of `traverse.reading_order`; `use_rankings` decides that order.
-    budget: max_token_budget, the whole of the final prompt.
-    Raises BudgetTooSmall (E303) when not even one path fits.
+    budget: max_token_budget, the whole of the final prompt. steps: what goes first; None drops whole paths from the end.
+    Raises BudgetTooSmall (E303) when not even what would go last fits.
     """
-    kept, dropped = list(readings), []
-    while kept and fixed_tokens + sum(reading.tokens for reading in kept) > budget:
-        dropped.append(kept.pop())
-    if not kept:
-        raise BudgetTooSmall(fixed=fixed_tokens, budget=budget, needed=readings[0].tokens if readings else 0)
-    return PrunedPaths(tuple(kept), tuple(dropped))
+    steps = path_steps(readings) if steps is None else steps
+    sizes = {chunk.id: chunk.tokens for reading in readings for chunk in reading.chunks}
+    tokens, taken = fixed_tokens + sum(sizes.values()), 0
+    while taken < len(steps) and tokens > budget:
+        tokens -= sum(sizes[key] for key in steps[taken])
+        taken += 1
+    if taken == len(steps):
+        raise _too_small(steps[-1:], sizes, fixed_tokens, budget)
+    return _drop(PrunedPaths(tuple(readings), (), tuple(steps)), taken)
 
 
 def drop_last(pruned: PrunedPaths, *, fixed_tokens: int, budget: int) -> PrunedPaths:
-    """Drop one more path, when the recounted final prompt is still above the budget. Raises BudgetTooSmall."""
-    if len(pruned.kept) <= 1:
-        raise BudgetTooSmall(fixed=fixed_tokens, budget=budget, needed=pruned.kept[0].tokens if pruned.kept else 0)
-    return PrunedPaths(pruned.kept[:-1], (*pruned.dropped, pruned.kept[-1]))
+    """Drop one step more, when the recounted final prompt is still above the budget. Raises BudgetTooSmall."""
+    if len(pruned.left) <= 1:
+        sizes = {chunk.id: chunk.tokens for reading in pruned.kept for chunk in reading.chunks}
+        raise _too_small(pruned.left, sizes, fixed_tokens, budget)
+    return _drop(pruned, 1)
+
+
+def _drop(pruned: PrunedPaths, count: int) -> PrunedPaths:
+    """Take the next `count` steps."""
+    order = {key: at for at, step in enumerate(pruned.left[:count]) for key in step}
+    kept, gone = [], {reading.path.category_ids: reading for reading in pruned.dropped}
+    parts = []
+    for reading in pruned.kept:
+        dropped = tuple(chunk for chunk in reading.chunks if chunk.id in order)
+        left = tuple(chunk for chunk in reading.chunks if chunk.id not in order)
+        kept += [replace(reading, chunks=left)] if left else []
+        parts += [(min(order[chunk.id] for chunk in dropped), replace(reading, chunks=dropped))] if dropped else []
+    for _, part in sorted(parts, key=lambda part: part[0]):
+        before = gone.get(part.path.category_ids)
+        gone[part.path.category_ids] = part if before is None else replace(part, chunks=(*before.chunks, *part.chunks))
+    return PrunedPaths(tuple(kept), tuple(gone.values()), pruned.left[count:])
+
+
+def _too_small(last: Sequence[Step], sizes: Mapping[int, int], fixed_tokens: int, budget: int) -> BudgetTooSmall:
+    needed = sum(sizes[key] for step in last for key in step)
+    return BudgetTooSmall(fixed=fixed_tokens, budget=budget, needed=needed)
 
 
 def limit_per_path(readings: Sequence[PathReading], limit: int) -> tuple[tuple[PathReading, ...], int]:
     """Return the first `limit` chunks of each path, and how many chunks were left out."""
-    limited = tuple(PathReading(reading.path, reading.chunks[:limit]) for reading in readings)
+    limited = tuple(replace(reading, chunks=reading.chunks[:limit]) for reading in readings)
     return limited, sum(len(reading.chunks) for reading in readings) - sum(len(reading.chunks) for reading in limited)
 
 
@@ -99,7 +144,7 @@ def nearest_per_path(
         chosen = {chunk.id for chunk in best}
         return tuple(chunk for chunk in chunks if chunk.id in chosen)
 
-    limited = tuple(PathReading(reading.path, nearest(reading.chunks)) for reading in readings)
+    limited = tuple(replace(reading, chunks=nearest(reading.chunks)) for reading in readings)
     return limited, sum(len(reading.chunks) for reading in readings) - sum(len(reading.chunks) for reading in limited)
 
 
@@ -135,9 +180,9 @@ def compression(chunks: Sequence[Chunk], budget: int, *, fixed_tokens: int) -> C
     return Compression(ratio, {chunk.id: max(1, floor(len(chunk.text) * ratio)) for chunk in chunks})
 
 
-def split_parts(pieces: Sequence[condense.CondenseChunk], cap: int, count: Count) -> list[condense.Part]:
+def split_parts(pieces: Sequence[condense.CondenseChunk], cap: int, count: Count, question: str = "") -> list[condense.Part]:
     """Split into parts, in order, each part's input within `cap` tokens but with at least one chunk (MEMOIR 9.B3.4)."""
-    preface = count(condense.preface())
+    preface = count(condense.preface(question))
     groups: list[list[condense.CondenseChunk]] = []
     used = 0
     for piece in pieces:
@@ -147,7 +192,7 @@ def split_parts(pieces: Sequence[condense.CondenseChunk], cap: int, count: Count
             used = preface
         groups[-1].append(piece)
         used += tokens
-    return [condense.Part(tuple(group)) for group in groups]
+    return [condense.Part(tuple(group), question=question) for group in groups]
 
 
 async def summarise(
@@ -160,14 +205,15 @@ async def summarise(
     tolerance_percent: float,
     count: Count,
     heard: Callable[[ModelReply], None],
+    question: str = "",
 ) -> dict[int, Condensed]:
-    """Return a summary of every chunk, by id. heard: called with each reply.
+    """Return a summary of every chunk, by id, for a question. heard: called with each reply.
 
     Raises SummaryMissing (E310), SummariesTooLong (E308) when all together are above their target (MEMOIR 9.B3.7).
     """
     pieces = [condense.CondenseChunk(chunk.id, chunk.text, target.targets[chunk.id]) for chunk in chunks]
     summaries: dict[int, Condensed] = {}
-    for part in split_parts(pieces, cap, count):
+    for part in split_parts(pieces, cap, count, question):
         summaries |= await _summarise_part(part, ask, retries=retries, heard=heard)
     combined = sum(len(summary.text) for summary in summaries.values())
     allowed = sum(len(chunk.text) for chunk in chunks) * target.ratio * (1 + tolerance_percent / 100)
@@ -193,7 +239,7 @@ async def _summarise_part(
             again |= {*parsed.long, *parsed.missing}
         if not again:
             return summaries
-        left = condense.Part(tuple(piece for piece in left.pieces if piece.chunk_id in again), strict=True)
+        left = replace(part, pieces=tuple(piece for piece in left.pieces if piece.chunk_id in again), strict=True)
     missing = [piece.chunk_id for piece in part.pieces if piece.chunk_id not in summaries]
     if missing:
         raise SummaryMissing(chunk_id=missing[0], count=len(missing), attempts=retries + 1)

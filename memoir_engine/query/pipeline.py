@@ -1,7 +1,7 @@
-"""Answer one question: traverse, order, read, fit, answer; and show the chunks of the safety net apart.
+"""Answer one question: traverse, order, read, fit, answer; with the chunks of the safety net behind them or shown apart.
 
 Invariant: each leaf is read once; the same selections give the same chunks in the same order and the same final prompt.
-Source: MEMOIR 4, 8, 9; DESIGN §9.
+Source: MEMOIR 4, 8, 9; spec/README 19, 22; DESIGN §9.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig
@@ -46,6 +46,7 @@ FRAME_TOKENS = 40  # of a chunk in the final prompt: its number, its path, its q
 
 LEAST = {"n": 1, "n2": 0, "per_path_limit": 1, "page_size": 1, "max_token_budget": 1, "safety_net": 0}
 PerPath = int | Literal["auto"] | None
+PruneBy = Literal["path", "chunk"]
 AsOf = int | datetime | str  # a seq, an aware time, or an aware time as ISO 8601 text
 
 
@@ -66,6 +67,8 @@ class QueryOptions:
     sources: Sequence[int] | None = None
     safety_net: int = 0
     as_of: AsOf | None = None
+    safety_net_in_prompt: bool = False
+    prune_by: PruneBy = "path"
 
     def checked(self) -> QueryOptions:
         """Check types and ranges, whatever the configuration. Raises InvalidSetting."""
@@ -76,6 +79,9 @@ class QueryOptions:
                 validation.whole(name, value, least=least)
         if self.use_rankings is not None:
             validation.flag("use_rankings", self.use_rankings)
+        validation.flag("safety_net_in_prompt", self.safety_net_in_prompt)
+        if self.prune_by not in get_args(PruneBy):
+            validation.refuse("prune_by", self.prune_by, "there is no such way", "Use 'path' or 'chunk'.")
         if self.after is not None:
             validation.text("after", self.after)
         sources = None if self.sources is None else validation.sources(self.sources)
@@ -168,7 +174,8 @@ class Question:
             readings, progress.left_out = budget.limit_per_path(readings, request.per_path_limit)
         readings = self.page(readings)
         progress.chunks = tuple(chunk for reading in readings for chunk in reading.chunks)
-        final = await self.fit(readings, read.about)
+        caught = read.net if request.safety_net_in_prompt else ()
+        final = await self.fit(readings, caught, read.about)
         await answer.answer(request.question, final, self.ask, progress, self.run)
 
     def limited_to(self, tx: Tx, sources: Sequence[int]) -> tuple[TreeSnapshot, dict[int, SourceContext]]:
@@ -202,8 +209,10 @@ class Question:
             chunks = tuple(filter(self.is_asked_about, remaining))
             if chunks:
                 whole.append(budget.PathReading(path.choice(), chunks))
-        sources = dict.fromkeys(chunk.source_id for reading in whole for chunk in reading.chunks)
-        return Retrieved(whole, self.safety_net(tx, whole), self.contexts(tx, list(sources)))
+        net = self.safety_net(tx, whole)
+        shown = [chunk for reading in whole for chunk in reading.chunks]
+        shown += net if self.request.safety_net_in_prompt else ()
+        return Retrieved(whole, net, self.contexts(tx, list(dict.fromkeys(chunk.source_id for chunk in shown))))
 
     def leaves(self, tx: Tx, choices: Mapping[int, PathChoice]) -> dict[int, tuple[Chunk, ...]]:
         """Read each leaf, ranked as it was chosen; leaves that an earlier question read of the same tree come from the cache."""
@@ -217,7 +226,7 @@ class Question:
         return cached | read
 
     def safety_net(self, tx: Tx, whole: Sequence[budget.PathReading]) -> tuple[Chunk, ...]:
-        """Return the best chunks by words outside the paths: shown apart, never in the prompt."""
+        """Return the best chunks by words outside the paths."""
         most = self.request.safety_net
         if not most:
             return ()
@@ -248,37 +257,52 @@ class Question:
         last = len(ids) if size is None else min(len(ids), first + size)
         self.progress.after = str(ids[last - 1]) if last < len(ids) else None
         page = set(ids[first:last])
-        paged = [budget.PathReading(r.path, tuple(chunk for chunk in r.chunks if chunk.id in page)) for r in readings]
+        paged = [replace(r, chunks=tuple(chunk for chunk in r.chunks if chunk.id in page)) for r in readings]
         return [reading for reading in paged if reading.chunks]
 
-    async def fit(self, readings: Sequence[budget.PathReading], about: Mapping[int, SourceContext]) -> Final:
-        """Fit the final prompt into its budget: by dropping paths or by shortening chunks, never both."""
+    async def fit(
+        self, readings: Sequence[budget.PathReading], caught: tuple[Chunk, ...], about: Mapping[int, SourceContext]
+    ) -> Final:
+        """Fit the final prompt into its budget: by dropping paths or chunks, or by shortening chunks, never both."""
         if self.request.prompt_limiting_strategy == "PRUNE":
-            return await asyncio.to_thread(self.prune, readings, about)
-        limited = await asyncio.to_thread(self.limit_automatically, readings)
+            return await asyncio.to_thread(self.prune, readings, caught, about)
+        limited = await asyncio.to_thread(self.limit_automatically, readings, caught)
         question, most = self.request.question, self.request.token_budget
         return await answer.fit_summarised(question, limited, about, self.summarise, budget=most, count=self.count)
 
-    def limit_automatically(self, readings: Sequence[budget.PathReading]) -> tuple[budget.PathReading, ...]:
-        """Keep with "auto" as many of the nearest chunks of each path as fit for all paths; count the others as left out."""
+    def limit_automatically(
+        self, readings: Sequence[budget.PathReading], caught: tuple[Chunk, ...]
+    ) -> tuple[budget.PathReading, ...]:
+        """Put what the net caught behind the paths; with "auto" these bring as many of their nearest chunks as fit for all.
+
+        The others are counted as left out.
+        """
+        behind = (budget.PathReading(PathChoice((), (), ()), caught, is_net=True),) if caught else ()
         if self.request.per_path_limit != "auto":
-            return tuple(readings)
+            return (*readings, *behind)
         most = budget.automatic_limit(
             readings,
-            self.request.token_budget,
+            self.request.token_budget - sum(chunk.tokens + FRAME_TOKENS for chunk in caught),
             fixed_tokens=self.count(fixed_text(self.request.question)),
             chunk_max_tokens=self.config.chunk_max_tokens + FRAME_TOKENS,
         )
-        near = self.nearness.among([chunk.id for reading in readings for chunk in reading.chunks])
-        limited, self.progress.left_out = budget.nearest_per_path(readings, most, near)
-        return limited
+        limited, self.progress.left_out = budget.nearest_per_path(readings, most, self.near(readings))
+        return (*limited, *behind)
 
-    def prune(self, readings: Sequence[budget.PathReading], about: Mapping[int, SourceContext]) -> Final:
-        limited, most = self.limit_automatically(readings), self.request.token_budget
+    def near(self, readings: Sequence[budget.PathReading]) -> Mapping[int, float]:
+        return self.nearness.among([chunk.id for reading in readings for chunk in reading.chunks])
+
+    def prune(
+        self, readings: Sequence[budget.PathReading], caught: tuple[Chunk, ...], about: Mapping[int, SourceContext]
+    ) -> Final:
+        limited, most = self.limit_automatically(readings, caught), self.request.token_budget
+        steps = None
+        if self.request.prune_by == "chunk":
+            steps = budget.chunk_steps(limited, self.near(limited) if self.request.use_rankings else {})
         try:
-            return answer.fit(self.request.question, limited, about, budget=most, count=self.count)
+            return answer.fit(self.request.question, limited, about, budget=most, count=self.count, steps=steps)
         except BudgetTooSmall:  # the error shows what was considered (MEMOIR 9.B2.4)
-            self.progress.dropped.extend(answer.dropped(reading) for reading in reversed(limited))
+            self.progress.dropped.extend(answer.dropped_paths(budget.PrunedPaths((), tuple(reversed(limited)))))
             raise
 
     async def summarise(self, chunks: Sequence[Chunk], target: budget.Compression) -> dict[int, str]:
@@ -293,5 +317,6 @@ class Question:
             tolerance_percent=config.summary_char_overage_tolerance_percent,
             count=self.count,
             heard=lambda reply: progress.heard("condense", reply),
+            question=self.request.question,
         )
         return {key: summary.text for key, summary in progress.summaries.items()}

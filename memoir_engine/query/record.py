@@ -58,6 +58,7 @@ class Progress:
     run_id: str
     question: str
     answer: str = ""
+    answered: bool = False
     chunks: tuple[Chunk, ...] = ()
     used: tuple[UsedChunk, ...] = ()
     dropped: list[DroppedPath] = field(default_factory=list)
@@ -102,6 +103,7 @@ class Progress:
             run_id=self.run_id,
             question=self.question,
             answer=self.answer,
+            answered=self.answered,
             chunks=self.chunks,
             used_chunks=self.used,
             dropped_paths=tuple(self.dropped),
@@ -128,6 +130,7 @@ class Progress:
 
 def to_record(result: QueryResult) -> dict[str, Any]:
     return {
+        "answered": result.answered,
         "chunks": [[chunk.id, chunk.category_id, chunk.ranked_relevance] for chunk in result.chunks],
         "used": [[used.chunk_id, used.number, [list(quote) for quote in used.quotes], used.cited] for used in result.used_chunks],
         "paths": [[list(path.category_ids), list(path.ranks)] for path in result.paths],
@@ -169,18 +172,20 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
     responses = tuple(_to_response(calls, detail.decisions) for calls in attempts)
     replies = [call for call in detail.calls if call.error is None and call.reply]
     last = next((call.reply for call in reversed(replies) if call.purpose == "answer"), None)
+    reply = None if last is None else answer.Reply.model_validate(decode(last, answer.Reply))
     return QueryResult(
         status="error" if run.error else "success",
         run_id=run.id,
         question=str(run.request.get("question", "")),
-        answer="" if last is None else answer.Reply.model_validate(decode(last, answer.Reply)).answer,
+        answer="" if reply is None else reply.answer,
+        answered=record.get("answered", reply is not None and reply.answered),
         chunks=tuple(
             replace(chunks[key], category_id=leaf, category_path=by_leaf.get(leaf, ()), ranked_relevance=rank)
             for key, leaf, rank in record.get("chunks", ())
             if key in chunks
         ),
         used_chunks=tuple(
-            _used_chunk(chunks[key], by_leaf.get(leaves.get(key, 0), ()), number, quotes, cited)
+            _used_chunk(chunks[key], by_leaf.get(leaves.get(key, 0)), number, quotes, cited)
             for key, number, quotes, cited in record.get("used", ())
             if key in chunks
         ),
@@ -209,9 +214,10 @@ def _path_names(ids: Sequence[int], names: Mapping[int, str]) -> tuple[str, ...]
     return tuple(names.get(category, "?") for category in ids)
 
 
-def _used_chunk(chunk: Chunk, path: Path, number: int, quotes: Sequence[Sequence[int]], cited: bool) -> UsedChunk:
-    spans = tuple((start, end) for start, end in quotes)
-    return UsedChunk(chunk.id, path, number, chunk.source_id, chunk.start, chunk.end, spans, cited)
+def _used_chunk(chunk: Chunk, path: Path | None, number: int, quotes: Sequence[Sequence[int]], cited: bool) -> UsedChunk:
+    """path: as it was followed; None for what the safety net caught."""
+    spans, filed = tuple((start, end) for start, end in quotes), chunk.category_path if path is None else path
+    return UsedChunk(chunk.id, filed, number, chunk.source_id, chunk.start, chunk.end, spans, cited, path is None)
 
 
 def _stored_summaries(rows: Sequence[Sequence[Any]], replies: Sequence[Call]) -> tuple[ChunkSummary, ...]:

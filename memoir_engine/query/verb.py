@@ -67,6 +67,8 @@ def query_verb(
         request = replace(request, width_scope=scope)
     max_width = engine.resolved.config.max_width
     idle = without_effect(options.strategy, options.n, options.n2, max_width=max_width)
+    if options.safety_net_in_prompt and not options.safety_net:
+        idle += ("safety_net is 0: nothing is caught that could enter the prompt",)
     progress = Progress("", options.question, warnings=list(idle))
     began = engine.clock.tick_ms()
 

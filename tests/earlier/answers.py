@@ -24,6 +24,7 @@ from memoir_engine import (
     QueryResult,
     Report,
     SearchResult,
+    UsedChunk,
 )
 from memoir_engine.langgraph import MemoirCheckpointSaver
 
@@ -41,6 +42,8 @@ ADDED: dict[type, set[str]] = {  # fields of results that are younger than the r
     CategoryVersion: {"merged_path"},
     Change: {"fields"},
     Moment: {"kind", "fields"},
+    QueryResult: {"answered"},
+    UsedChunk: {"by_net"},
 }
 CAME_LATER: dict[type, dict[str, Any]] = {  # younger fields too, and what they say of what an earlier version stored
     FactView: {"expires_at": None, "agent_id": None, "metadata": {}},
@@ -197,6 +200,10 @@ def _reports(memory: Memory) -> Any:
 
 def _parts(report: Report) -> Any:
     parts = {name: part for name, part in json.loads(report.json).items() if name not in ("made_at", "digest")}
+    if parts["answer"]:  # fields that are younger than the recorded reports
+        del parts["answer"]["answered"]
+        for read in parts["answer"]["read"]:
+            del read["by_safety_net"]
     return {"kind": report.kind, "title": report.title} | {name: _seal(part) for name, part in parts.items()}
 
 

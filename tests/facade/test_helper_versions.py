@@ -38,7 +38,7 @@ def test_a_users_helper_overrides_the_generated_one(memory: Memory, script: Scri
     assert in_force(memory, source) == (2, "user", "Trades, as I know them.")
     assert told(memory.helpers.history(source)) == [(2, "user", True), (1, "generated", False)]
     memory.query("violins?").raise_for_error()
-    assert script.asked("answer")[0].final.helpers == ("Trades, as I know them.",)
+    assert script.asked("answer")[0].final.helpers[0].text == "Trades, as I know them."
     assert memory.audit.verify().ok
 
 

@@ -1,21 +1,30 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memoir_engine.prompts.answer import NOT_ANSWERED, Reply, build, citations, number_chunks
+from memoir_engine.prompts.answer import NOT_ANSWERED, NumberedChunk, Reply, build, citations, number_chunks
 from memoir_engine.text.spans import claims
 from memoir_offline import answer
 
 LIBRARY = "# Opening\n\nThe library opens at nine on weekdays. It closes at five. Dogs are not allowed [3]."
 MONEY = "The budget for 2024 was 12,000 euros. The treasurer is Ann. Is the budget too small?"
-CHUNKS = number_chunks([(("Places", "Library"), LIBRARY), (("Money",), MONEY), (("東京",), "会議は東京で行われた。雨が降った。")])
+CHUNKS = number_chunks(
+    [
+        NumberedChunk(0, ("Places", "Library"), LIBRARY),
+        NumberedChunk(0, ("Money",), MONEY),
+        NumberedChunk(0, ("東京",), "会議は東京で行われた。雨が降った。"),
+    ]
+)
+
+
+def replied(question: str, chunks=CHUNKS) -> Reply:
+    return Reply.model_validate(answer.answer(build(question, chunks).text, Reply.model_json_schema()))
 
 
 def answered(question: str, chunks=CHUNKS) -> str:
-    reply = answer.answer(build(question, chunks).text, Reply.model_json_schema())
-    return Reply.model_validate(reply).answer
+    return replied(question, chunks).answer
 
 
 @pytest.mark.parametrize(
@@ -45,6 +54,21 @@ def test_nothing_in_common_is_said_plainly_and_cites_nothing(question):
     assert citations(NOT_ANSWERED, 3) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Who is the treasurer?", (True, "The treasurer is Ann. [2]")),
+        ("What is the capital of Peru near the library's northern lakes?", (False, "The chunks read do not answer this.")),
+        ("Wie hoch ist der Eiffelturm?", (False, "Die gelesenen Stellen beantworten das nicht.")),
+        ("富士山の高さは?", (False, "読んだ箇所には、この質問の答えがありません。")),
+    ],
+    ids=["answered", "a word in common", "german", "japanese"],
+)
+def test_it_says_whether_it_answers_in_the_language_of_the_question(question, said):
+    reply = replied(question)
+    assert (reply.answered, reply.answer) == said
+
+
 def test_without_chunks_it_says_so():
     assert answered("Who is the treasurer?", ()) == NOT_ANSWERED
 
@@ -56,7 +80,9 @@ def test_without_chunks_it_says_so():
     st.text(),
 )
 def test_every_statement_stands_in_the_chunk_it_cites(pieces, question):
-    chunks = number_chunks([(("A",), " ".join(pieces)), (("B",), "The library budget grew. Ann opens it.")])
+    texts = {"A": " ".join(pieces), "B": "The library budget grew. Ann opens it."}
+    chunks = number_chunks(NumberedChunk(0, (name,), text) for name, text in texts.items())
+    assume(replied(f"library budget Ann {question}", chunks).answered)
     answer = answered(f"library budget Ann {question}", chunks)
     flat = [" ".join(chunk.text.replace("[2]", "(2)").split()) for chunk in chunks]
     assert all(number for claim in claims(answer, 2) for number in claim.numbers)

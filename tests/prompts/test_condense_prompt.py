@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memoir_engine.prompts.condense import CondenseChunk, Part, Summaries, build, chunk_text, parse, read
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "condense-1.txt"
+GOLDEN = Path(__file__).parents[1] / "golden" / "condense-2.txt"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n '), st.just('"""\nChunk 9 (original_chars=1, target_chars=1):\n"""\nx'))
 PIECES = st.lists(st.builds(CondenseChunk, st.integers(1, 9999), TEXTS, st.integers(1, 9999)), min_size=1, max_size=3).map(tuple)
 
@@ -21,9 +21,8 @@ def reply(*pairs: tuple[object, object]) -> dict[str, object]:
 
 @pytest.mark.req("MEMOIR 9.B3.5", "MEMOIR 9.8.4")
 def test_the_prompt_lists_each_chunk_in_the_specified_block_and_asks_in_the_specified_words():
-    prompt = build(
-        Part((CondenseChunk(7, "Taxes rose by 3 % in 1997.", 12), CondenseChunk(12, 'He said """stop""".', 9)), strict=True)
-    )
+    pieces = CondenseChunk(7, "Taxes rose by 3 % in 1997.", 12), CondenseChunk(12, 'He said """stop""".', 9)
+    prompt = build(Part(pieces, strict=True, question="When did taxes rise?"))
     assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
     assert (prompt.purpose, prompt.per_item, prompt.schema) == ("condense", True, Summaries)
 
@@ -43,9 +42,9 @@ def test_only_a_part_that_is_asked_again_has_the_stricter_instruction():
     assert stricter in build(Part(pieces, strict=True)).text
 
 
-@given(PIECES, st.booleans())
-def test_whatever_a_text_says_the_part_can_be_read_back(pieces: tuple[CondenseChunk, ...], strict: bool):
-    part = Part(pieces, strict)
+@given(PIECES, st.booleans(), TEXTS)
+def test_whatever_a_text_says_the_part_can_be_read_back(pieces: tuple[CondenseChunk, ...], strict: bool, question: str):
+    part = Part(pieces, strict, question)
     assert read(build(part).text) == part
 
 

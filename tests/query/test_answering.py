@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import BudgetTooSmall, ModelReplyInvalid
-from memoir_engine.prompts.answer import fixed_text
+from memoir_engine.prompts.answer import SourceHelper, fixed_text
 from scripted_model import Opened, Script, events, paper, selected
 
 THREE = ("Music/Strings/Violin", "Music/Wind/Flute", "Art/Oil/Dutch")
@@ -105,9 +107,85 @@ def test_the_result_holds_the_answer_with_the_chunks_it_used(small: Memory, scri
 
 
 @pytest.mark.req("MEMOIR 9.F")
-def test_the_model_is_asked_for_the_answer_alone(small: Memory, script: Script):
+def test_the_model_is_asked_for_the_answer_alone_and_whether_it_is_one(small: Memory, script: Script):
     small.query("where?").raise_for_error()
-    assert list(script.asked("answer")[0].schema["properties"]) == ["answer"]
+    assert list(script.asked("answer")[0].schema["properties"]) == ["answer", "answered"]
+
+
+@pytest.mark.parametrize("strategy", ["one_shot", "wide_branch", "zoom_in", "branch_out"])
+@pytest.mark.parametrize("limiting", ["PRUNE", "SUMMARIZE"])
+def test_what_is_not_answered_is_no_success_of_the_question_in_any_strategy(
+    small: Memory, script: Script, strategy: str, limiting: str
+):
+    script.on("answer", {"answer": "Darüber steht hier nichts.", "answered": False})
+    result = small.query("Wann?", strategy=strategy, prompt_limiting_strategy=limiting).raise_for_error()
+    assert (result.status, result.answered, result.answer) == ("success", False, "Darüber steht hier nichts.")
+    assert (small.runs.query(result.run_id), small.runs.get(result.run_id).run.result["answered"]) == (result, False)
+    assert events(small, result.run_id, "AnswerReady")[0]["answered"] is False
+
+
+def test_an_answer_is_said_to_be_one_and_an_error_is_none(small: Memory):
+    assert small.query("where?").raise_for_error().answered
+    assert not small.query("where?", max_token_budget=count(small, fixed_text("where?")) + 5).answered
+
+
+def test_the_report_says_that_no_answer_was_found(small: Memory, script: Script):
+    script.on("answer", {"answer": "The chunks are about trades.", "answered": False})
+    result = small.query("when?").raise_for_error()
+    report = small.reports.run(result.run_id)
+    assert json.loads(report.json)["answer"]["answered"] is False
+    assert "No answer found in memory" in report.html
+    answered = small.reports.run(small.query("where?").raise_for_error().run_id)
+    assert "No answer found in memory" not in answered.html
+
+
+def test_each_chunk_tells_its_source(small: Memory, script: Script):
+    small.query("where?", strategy="one_shot").raise_for_error()
+    (chunk,) = script.asked("answer")[0].final.passages
+    assert (chunk.source, chunk.path, chunk.by_words) == ("trades.txt", ("Music", "Strings", "Violin"), False)
+
+
+# --- the safety net -------------------------------------------------------------------------------------------------------
+
+
+def test_the_net_stays_outside_the_prompt_by_default(small: Memory, script: Script):
+    result = small.query("dutch", strategy="one_shot", safety_net=2).raise_for_error()
+    assert [chunk.category_path[-1] for chunk in result.net] == ["Dutch"]
+    assert [passage.path[-1] for passage in script.asked("answer")[0].final.passages] == ["Violin"]
+    assert [used.by_net for used in result.used_chunks] == [False]
+
+
+def test_in_the_prompt_what_the_net_caught_stands_behind_the_paths_and_is_marked(small: Memory, script: Script):
+    script.on("answer", {"answer": "It tells at some length of Dutch [2].", "answered": True})
+    result = small.query("dutch", strategy="one_shot", safety_net=2, safety_net_in_prompt=True).raise_for_error()
+    final = script.asked("answer")[0].final
+    assert [(passage.path[-1], passage.by_words) for passage in final.passages] == [("Violin", False), ("Dutch", True)]
+    assert [(used.number, used.by_net, used.cited) for used in result.used_chunks] == [(1, False, False), (2, True, True)]
+    start, end = result.used_chunks[1].quotes[0]
+    assert "Dutch" in small.sources.text(1)[start:end]
+    assert [chunk.category_path[-1] for chunk in result.chunks] == ["Violin"]
+    assert small.runs.query(result.run_id) == result
+    report = json.loads(small.reports.run(result.run_id).json)["answer"]
+    assert [used["by_safety_net"] for used in report["read"]] == [False, True]
+    assert "Dutch" in report["read"][1]["text"]
+
+
+def test_above_the_budget_the_net_goes_before_the_best_path(small: Memory, script: Script):
+    small.query("dutch", strategy="one_shot", safety_net=2, safety_net_in_prompt=True).raise_for_error()
+    budget = final_tokens(small, script) - 40
+    options = {"strategy": "one_shot", "safety_net": 2, "safety_net_in_prompt": True, "max_token_budget": budget}
+    result = small.query("dutch", **options).raise_for_error()
+    assert ([used.by_net for used in result.used_chunks], result.dropped_paths) == ([False], ())
+    by_chunk = small.query("dutch", **options, prune_by="chunk").raise_for_error()
+    assert [used.by_net for used in by_chunk.used_chunks] == [True]
+    assert [(drop.category_path[-1], drop.reason) for drop in by_chunk.dropped_paths] == [("Violin", "budget")]
+    assert small.runs.query(by_chunk.run_id) == by_chunk
+
+
+def test_a_net_without_size_is_warned_of(small: Memory):
+    assert small.query("where?", safety_net_in_prompt=True).warnings == (
+        "safety_net is 0: nothing is caught that could enter the prompt",
+    )
 
 
 def test_a_blank_answer_is_asked_for_again_with_what_was_wrong(small: Memory, script: Script):
@@ -150,7 +228,10 @@ def test_the_answer_prompt_carries_one_helper_per_source_that_is_read(memory: Me
         memory.ingest_text(paper(path) + f" {name}", name=name, contextual_helper=f"Helper of {name}.").raise_for_error()
     script.on("select", selected("Music", most=1))
     memory.query("where?", strategy="one_shot").raise_for_error()
-    assert script.asked("answer")[0].final.helpers == ("Helper of one.", "Helper of two.")
+    assert script.asked("answer")[0].final.helpers == (
+        SourceHelper("one", "Helper of one."),
+        SourceHelper("two", "Helper of two."),
+    )
 
 
 def test_what_a_chunk_says_is_material_and_no_instruction(memory: Memory, script: Script):
@@ -283,4 +364,4 @@ def test_what_happened_is_told_as_events(small: Memory):
         "NetCaught",
         "AnswerReady",
     ]
-    assert events(small, result.run_id, "AnswerReady") == [{"chars": len(result.answer), "used_chunks": 1}]
+    assert events(small, result.run_id, "AnswerReady") == [{"chars": len(result.answer), "used_chunks": 1, "answered": True}]

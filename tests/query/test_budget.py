@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -12,8 +13,18 @@ from hypothesis import strategies as st
 from memoir_engine.core.errors import AnswerOverBudget, BudgetTooSmall
 from memoir_engine.core.results import Chunk, Helper, PathChoice, Source
 from memoir_engine.prompts import answer
-from memoir_engine.query.answer import SourceContext, fit, fit_summarised
-from memoir_engine.query.budget import PathReading, automatic_limit, drop_last, estimate, limit_per_path, nearest_per_path, prune
+from memoir_engine.query.answer import SourceContext, dropped_paths, fit, fit_summarised, numbered
+from memoir_engine.query.budget import (
+    PathReading,
+    automatic_limit,
+    chunk_steps,
+    drop_last,
+    estimate,
+    limit_per_path,
+    nearest_per_path,
+    path_steps,
+    prune,
+)
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SIZES = st.lists(st.lists(st.integers(1, 60), min_size=1, max_size=4), min_size=1, max_size=5)
@@ -89,6 +100,54 @@ def test_dropping_one_more_never_drops_the_last():
         drop_last(once, fixed_tokens=2, budget=100)
 
 
+def test_by_chunk_the_least_relevant_go_across_the_paths_and_what_stays_keeps_its_order():
+    given_ = readings([5, 5], [4, 4], [3])
+    steps = chunk_steps(given_, {1: 0.9, 2: 0.1, 3: 0.5, 4: 0.2, 5: 0.4})
+    pruned = prune(given_, 14, fixed_tokens=2, steps=steps)
+    assert [[chunk.id for chunk in reading.chunks] for reading in pruned.kept] == [[1], [3], [5]]
+    assert [(lost.category_path, lost.reason, lost.chunks) for lost in dropped_paths(pruned)] == [
+        (("leaf 1",), "part", 1),
+        (("leaf 2",), "part", 1),
+    ]
+    further = prune(given_, 11, fixed_tokens=2, steps=steps)
+    assert [(lost.category_path, lost.reason, lost.chunks) for lost in dropped_paths(further)] == [
+        (("leaf 1",), "part", 1),
+        (("leaf 2",), "part", 1),
+        (("leaf 3",), "budget", 1),
+    ]
+
+
+def test_a_passage_tells_its_source_and_the_date_of_that():
+    chunk = replace(readings([2])[0].chunks[0], source_name="a.txt")
+    context = about()[1]
+    dated = {1: replace(context, source=replace(context.source, dated="2024-05"))}
+    (passage,) = numbered([PathReading(PathChoice((1,), ("leaf 1",), (1,)), (chunk,))], dated)
+    assert (passage.number, passage.source, passage.dated, passage.path) == (1, "a.txt", "2024-05", ("leaf 1",))
+
+
+def test_of_equally_relevant_chunks_the_later_go_first():
+    assert [set(step) for step in chunk_steps(readings([1, 1], [1]), {})] == [{3}, {2}, {1}]
+
+
+@given(SIZES, st.integers(1, 200), st.integers(0, 50), st.randoms())
+def test_by_chunk_what_is_kept_and_dropped_are_together_what_was_given(sizes: list[list[int]], budget: int, fixed: int, chance):
+    given_ = readings(*sizes)
+    chunks = {chunk.id: chunk.tokens for reading in given_ for chunk in reading.chunks}
+    steps = chunk_steps(given_, {key: chance.random() for key in chunks})
+    assume(fixed + chunks[max(steps[-1])] <= budget)
+    pruned = prune(given_, budget, fixed_tokens=fixed, steps=steps)
+    kept, dropped = ([c.id for reading in side for c in reading.chunks] for side in (pruned.kept, pruned.dropped))
+    assert sorted(kept + dropped) == sorted(chunks)
+    assert kept == sorted(kept)
+    assert fixed + sum(chunks[key] for key in kept) <= budget
+
+
+def test_what_the_net_caught_goes_after_the_other_paths_and_before_the_best():
+    first, second, net = readings([2], [2], [1, 1])
+    steps = path_steps([first, second, PathReading(PathChoice((), (), ()), net.chunks, is_net=True)])
+    assert [sorted(step) for step in steps] == [[2], [4], [3], [1]]
+
+
 @pytest.mark.req("MEMOIR 4.3.3")
 def test_a_per_path_limit_takes_the_first_of_each_path_and_counts_the_rest():
     limited, left_out = limit_per_path(readings([1, 1, 1], [1]), 2)
@@ -120,7 +179,7 @@ def test_the_final_prompt_recounted_is_within_the_budget_or_it_is_an_error(sizes
     try:
         final = fit("why", given_, about(helper="a helper of six words here", title="A title"), budget=budget, count=count)
     except BudgetTooSmall:
-        alone = answer.build("why", answer.number_chunks([(c.category_path, c.text) for c in given_[0].chunks]))
+        alone = answer.build("why", numbered(given_[:1], {}))
         assert count(f"{alone.instructions} {alone.text}") > budget
         return
     built = answer.build("why", final.passages, helpers=final.helpers)
@@ -142,23 +201,23 @@ def test_a_helper_stands_whole_where_it_fits_short_where_not_and_else_not_at_all
     known = about(helper=whole, title="Trades")
     bare = fit("why", given_, {}, budget=10_000, count=count).tokens
     helpers = [fit("why", given_, known, budget=bare + room, count=count).helpers for room in (60, 10, 0)]
-    assert helpers == [(whole,), ("Title: Trades.",), ()]
+    assert [[each.text for each in kept] for kept in helpers] == [[whole], ["Title: Trades."], []]
 
 
 def test_a_path_is_not_dropped_for_a_longer_helper():
     given_, known = readings([10], [10]), about(helper=" ".join(["helper"] * 40), title="Trades")
     bare = fit("why", given_, {}, budget=10_000, count=count).tokens
     final = fit("why", given_, known, budget=bare + 10, count=count)
-    assert (len(final.pruned.kept), final.helpers) == (2, ("Title: Trades.",))
+    assert (len(final.pruned.kept), [each.text for each in final.helpers]) == (2, ["Title: Trades."])
 
 
 def test_one_helper_per_source_of_the_kept_chunks():
     first, second = readings([10])[0], readings([5], [90], source=2)[1]
     known = about(1, helper="of the first") | about(2, helper="of the second")
     both = fit("why", [first, second], known, budget=10_000, count=count)
-    assert both.helpers == ("of the first", "of the second")
+    assert [each.text for each in both.helpers] == ["of the first", "of the second"]
     fewer = fit("why", [first, second], known, budget=both.tokens - 20, count=count)
-    assert fewer.helpers == ("of the first",)
+    assert [each.text for each in fewer.helpers] == ["of the first"]
 
 
 @pytest.mark.req("MEMOIR 9.B3.8", "MEMOIR 9.9")
@@ -170,7 +229,7 @@ def test_summaries_fit_up_to_the_budget_and_not_a_token_above_it(room: int, fits
         return {chunk.id: "in three words" for chunk in chunks}
 
     given_ = readings([400], [400])
-    framed = answer.build("why", answer.number_chunks([(("leaf 1",), ""), (("leaf 2",), "")]))
+    framed = answer.build("why", numbered(given_, {}, {1: "", 2: ""}))
     size = count(f"{framed.instructions} {framed.text}") + 6
     asked = fit_summarised("why", given_, {}, summarise, budget=size + room, count=count)
     if fits:

@@ -235,6 +235,8 @@ def test_a_width_counted_per_path_asks_each_open_path_apart(opened: Opened, scri
         ({"page_size": "ten"}, "page_size = 'ten'"),
         ({"max_token_budget": -5}, "max_token_budget = -5"),
         ({"safety_net": -1}, "safety_net = -1"),
+        ({"safety_net_in_prompt": "yes"}, "safety_net_in_prompt = 'yes'"),
+        ({"prune_by": "page"}, "prune_by = 'page'"),
         ({"prompt_limiting_strategy": "CUT"}, "prompt_limiting_strategy = 'CUT'"),
     ],
 )

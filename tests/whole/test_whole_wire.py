@@ -98,7 +98,7 @@ def test_summaries_are_asked_for_in_their_schema(on_the_wire, fake_openai, mode:
     with on_the_wire(prompt_limiting_strategy="SUMMARIZE", **settings) as memory:
         memory.ingest_text(TEXT * 2, name="trades.txt").raise_for_error()
         answered = memory.query(QUESTION, strategy="branch_out").raise_for_error()
-    asked = [seen for seen in fake_openai.seen if seen.instructions.startswith("task: condense/1")]
+    asked = [seen for seen in fake_openai.seen if seen.instructions.startswith("task: condense/2")]
     assert {seen.mode for seen in asked} == {mode}
     assert list(asked[0].schema["$defs"]["Summary"]["properties"]) == ["chunk_id", "summary"]
     assert [p.chunk_id for seen in asked for p in condense.read(seen.user_text).pieces] == [c.id for c in answered.chunks]

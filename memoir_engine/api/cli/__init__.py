@@ -48,7 +48,9 @@ def ask(
     """Answer a question, with where the answer comes from."""
     moment = int(as_of) if as_of is not None and as_of.isdecimal() and len(as_of) < 19 else as_of
     with opened(data_dir) as memory:
-        result = memory.query(question, strategy=strategy, per_path_limit="auto", as_of=moment).raise_for_error()
+        result = memory.query(question, strategy=strategy, prune_by="chunk", as_of=moment).raise_for_error()
+        if not result.answered:
+            typer.echo("No answer found in memory")
         typer.echo(result.answer)
         for used in result.used_chunks:
             if used.cited:

@@ -93,7 +93,7 @@ class PathChoice:
 
 @dataclass(frozen=True)
 class DroppedPath:
-    """reason: not chosen, budget, empty, gone; `category_path` may end above a leaf."""
+    """reason: not chosen, budget, part (of its chunks, for the budget), empty, gone; `category_path` may end above a leaf."""
 
     category_path: Path
     category_ids: tuple[int, ...]
@@ -103,7 +103,7 @@ class DroppedPath:
 
 @dataclass(frozen=True)
 class UsedChunk:
-    """A chunk of the final prompt; `cited` when the answer names its number.
+    """A chunk of the final prompt; `cited` when the answer names its number; `by_net` when the safety net caught it.
 
     quotes: spans in the source's text that support the citing sentences, found by the engine, not by the model.
     """
@@ -116,6 +116,7 @@ class UsedChunk:
     end: int = 0
     quotes: tuple[tuple[int, int], ...] = ()
     cited: bool = False
+    by_net: bool = False
 
 
 @dataclass(frozen=True)
@@ -134,17 +135,20 @@ class ChunkSummary:
 
 @dataclass(frozen=True)
 class QueryResult:
+    """answered: False where what was read does not answer, which `answer` then says; where there is no answer, too."""
+
     status: Status
     run_id: str
     question: str
     answer: str = ""
+    answered: bool = False
     chunks: tuple[Chunk, ...] = ()
     used_chunks: tuple[UsedChunk, ...] = ()
     dropped_paths: tuple[DroppedPath, ...] = ()
     paths: tuple[PathChoice, ...] = ()
     responses: tuple[Response, ...] = ()
     decisions: tuple[Decision, ...] = ()
-    net: tuple[Chunk, ...] = ()  # what the safety net caught outside the paths; never in the prompt
+    net: tuple[Chunk, ...] = ()  # what the safety net caught outside the paths; in the prompt where `used_chunks` says so
     left_out: int = 0  # chunks of chosen leaves that the per-path limit left out
     retrieval_ms: float = 0.0
     total_latency_ms: float = 0.0  # MEMOIR 4.5.4: sum of calls and retrievals
