@@ -16,6 +16,7 @@ from ui import (
     figures,
     frame,
     jobs,
+    no_answer,
     problems,
     question,
     question_settings,
@@ -53,7 +54,7 @@ def run(memory: Memory, run_id: str) -> None:
 def _head(memory: Memory, view: RunView) -> None:
     with frame.head("ask", "Question"):
         st.badge(view.id[-8:], color="gray", help=f"run {view.id}")
-        jobs.status_badge("answered" if view.status == "done" else view.status)
+        jobs.status_badge(question.ended_as(view))
         st.space("stretch")
         if view.status in jobs.ACTIVE:
             heard = f"stopping-{view.id}" in st.session_state
@@ -163,15 +164,19 @@ def _answer(memory: Memory, view: RunView, result: QueryResult) -> None:
         else:
             st.warning(wording.NOT_ENDED, icon=":material/power_off:")
         return
-    st.markdown(f"**{wording.ANSWER}**")
     if not result.answer:
+        st.markdown(f"**{wording.ANSWER}**")
         st.caption(f":material/delete_forever: {wording_erasure.ANSWER}")
         return
+    st.markdown(f"**{wording.ANSWER}**" if result.answered else f":orange[:material/search_off:] **{wording.NO_ANSWER}**")
     cited = answer.show(result.answer, result.used_chunks, key=f"answer-{result.run_id}")
     used = [each for each in result.used_chunks if each.cited]
     leaves = len({each.category_path for each in used})
     counts = [figures.plural(len(used), "citation", "citations"), figures.plural(leaves, "leaf", "leaves")]
-    st.caption(" · ".join([*counts, wording.CITATIONS]) if used else wording.NO_CITATIONS)
+    if used or result.answered:
+        st.caption(" · ".join([*counts, wording.CITATIONS]) if used else wording.NO_CITATIONS)
+    if not result.answered:
+        no_answer.offer(memory, view, result)
     if cited:
         drawers.evidence(memory, cited, answer.labels(result.answer, result.used_chunks)[cited.number])
 

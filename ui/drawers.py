@@ -39,7 +39,8 @@ def evidence(memory: Memory, used: UsedChunk, label: int) -> None:
         st.badge(f"citation {label}", color="blue")
         name, full = figures.named(chunk.source_name, 48)
         st.markdown(f"**{name}** · {figures.chunk_name(chunk)}", width="content", help=full)
-    st.caption(md_escape(figures.path(used.category_path)))
+    caught = f" · :orange[{wording.CAUGHT}]" if used.by_net else ""
+    st.caption(md_escape(figures.path(used.category_path)) + caught)
     reader.show(reader.chunk_in_source(chunk, text, used.quotes), key=f"cite-{used.chunk_id}-{used.number}", height=520)
     _links(chunk.id, chunk.source_id)
 
@@ -113,7 +114,9 @@ def _inside(tree: TreeAt, node: Category, seq: int | None) -> None:
 @st.dialog(wording.EVIDENCE, width=WIDTH, position="right", icon=":material/menu_book:")
 def leaf(memory: Memory, category_id: int, result: QueryResult) -> None:
     """Show the chunks of one leaf that were read for an answer."""
-    chunks = [chunk for chunk in result.chunks if chunk.category_id == category_id]
+    read = {used.chunk_id for used in result.used_chunks}
+    caught = [chunk for chunk in result.net if chunk.id in read]
+    chunks = [chunk for chunk in (*result.chunks, *caught) if chunk.category_id == category_id]
     if not chunks:
         st.caption(wording.evidence(0, 0))
         return

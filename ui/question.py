@@ -11,7 +11,8 @@ from ui import as_of, figures, frame, jobs, problems, state, wording
 
 RECENT = 10
 WIDEST = 12
-FIELDS = ("q", "a_strategy", "n", "n2", "limit", "budget", "net", as_of.NAME)
+PRUNE_BY = "chunk"  # what measures better (benchmarks/evidence); the library's default is whole paths
+FIELDS = ("q", "a_strategy", "n", "n2", "limit", "budget", "prune", "net", "netin", as_of.NAME)
 NOTHING: dict[str, str | int | None] = dict.fromkeys(FIELDS)  # of the form
 
 
@@ -40,7 +41,11 @@ def recent(memory: Memory) -> None:
     st.markdown(f"**{wording.RECENT}**")
     st.caption(wording.RECENT_ABOUT)
     rows = [
-        {"When": figures.ago(run.started_at), "Ended": _ended(run), "Question": figures.one_line(jobs.name_of(run))}
+        {
+            "When": figures.ago(run.started_at),
+            "Ended": wording.STATUS[ended_as(run)][0],
+            "Question": figures.one_line(jobs.name_of(run)),
+        }
         for run in runs
     ]
     columns = {"Ended": st.column_config.TextColumn(width=80), "When": st.column_config.TextColumn(width=80)}
@@ -65,7 +70,9 @@ def again(view: RunView) -> dict[str, str | int | None]:
         "n2": asked.get("n2"),
         "limit": asked.get("prompt_limiting_strategy"),
         "budget": asked.get("max_token_budget"),
+        "prune": asked.get("prune_by"),
         "net": None if net is None else int(bool(net)),
+        "netin": int(bool(asked.get("safety_net_in_prompt"))) or None,
         as_of.NAME: as_of.moment(view),
     }
 
@@ -81,8 +88,11 @@ def _asked(name: str, otherwise: int, *, least: int, most: int) -> int:
     return otherwise if number is None or not least <= number <= most else number
 
 
-def _ended(run: RunView) -> str:
-    return wording.STATUS["answered" if run.status == "done" else run.status][0]
+def ended_as(run: RunView) -> str:
+    """Return the status of a question: of one that is done, whether it was answered."""
+    if run.status != "done":
+        return run.status
+    return "answered" if run.result.get("answered", True) else "unanswered"
 
 
 def _open(ids: list[str]) -> None:
@@ -138,22 +148,42 @@ def _more(memory: Memory) -> dict[str, Any]:
                 help=wording.BUDGET_HELP,
                 width=150,
             )
+            by = _prune_by(limiting)
             way = st.selectbox(
                 wording.PER_PATH,
                 ways,
-                index=ways.index(per_path_limit(limiting) or "all"),
+                index=ways.index(per_path_limit(limiting, by) or "all"),
                 format_func=lambda name: wording.PER_PATHS[name],
-                key=f"ask-per-path-{limiting}",
+                key=f"ask-per-path-{limiting}-{by}",
             )
         net = st.toggle(wording.NET, value=state.param("net") != "0", help=wording.NET_HELP, key="ask-net")
+        is_read = net and st.toggle(
+            wording.NET_IN_PROMPT, value=state.param("netin") == "1", help=wording.NET_IN_PROMPT_HELP, key="ask-net-read"
+        )
     return {
         "prompt_limiting_strategy": limiting,
         "max_token_budget": int(budget),
         "per_path_limit": "auto" if way == "auto" else None,
+        "prune_by": by,
         "safety_net": wording.NET_SIZE if net else 0,
+        "safety_net_in_prompt": bool(is_read),
     }
 
 
-def per_path_limit(limiting: str) -> Literal["auto"] | None:
-    """Return no limit if everything is shortened to fit, since then nothing is dropped beforehand."""
-    return None if limiting == "SUMMARIZE" else "auto"
+def _prune_by(limiting: str) -> str:
+    """Let the person choose what PRUNE leaves out first."""
+    ways = list(wording.PRUNE_BYS)
+    if limiting != "PRUNE":
+        return PRUNE_BY
+    return st.selectbox(
+        wording.PRUNE_BY,
+        ways,
+        index=ways.index(by if (by := state.param("prune")) in ways else PRUNE_BY),
+        format_func=lambda name: wording.PRUNE_BYS[name],
+        key="ask-prune-by",
+    )
+
+
+def per_path_limit(limiting: str, prune_by: str = PRUNE_BY) -> Literal["auto"] | None:
+    """Return the limit of the form: none if everything is shortened to fit, or single chunks go, whichever path they are of."""
+    return "auto" if (limiting, prune_by) == ("PRUNE", "path") else None

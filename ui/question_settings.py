@@ -22,7 +22,7 @@ def line(view: RunView) -> str:
         *(f"{name.upper()} {asked[name]}" for name in ("n", "n2") if asked.get(name) is not None),
         wording.SCOPES.get(str(asked.get("width_scope")), ""),
         str(asked.get("prompt_limiting_strategy", "")),
-        _net(asked.get("safety_net")),
+        _net(asked.get("safety_net"), is_read=bool(asked.get("safety_net_in_prompt"))),
         wording.BUDGET_OF.format(tokens=figures.tokens(int(budget))) if budget else "",
         _exact(bool(view.result.get("deterministic", True)))[0] if view.status == "done" else "",
         wording_history.AS_OF_LINE.format(seq=seq) if (seq := as_of.moment(view)) is not None else "",
@@ -30,10 +30,10 @@ def line(view: RunView) -> str:
     return " · ".join(part for part in told if part)
 
 
-def _net(size: object) -> str:
+def _net(size: object, *, is_read: bool) -> str:
     if size is None:
         return ""
-    return wording.NET_ON if size else wording.NET_OFF
+    return wording.NET_OFF if not size else wording.NET_READ if is_read else wording.NET_ON
 
 
 def show(memory: Memory, detail: RunDetail, result: QueryResult) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Decision, Memory, QueryResult, RunComparison, RunView
-from ui import figures, frame, jobs, question_settings, search_comparison, state, wording_comparison
+from ui import figures, frame, jobs, question_settings, search_comparison, state, wording, wording_comparison
 from ui.components import answer, comparison, copylink, reader
 from ui.escape import md_escape
 
@@ -69,6 +69,8 @@ def _side(view: RunView, result: QueryResult, title: str) -> None:
     st.markdown(f"> {md_escape(result.question)}")
     st.caption(question_settings.line(view))
     branch_of(view, result)
+    if result.answer and not result.answered:
+        st.caption(f":orange[:material/search_off:] {wording.NO_ANSWER}")
     answer.show(result.answer, result.used_chunks, key=f"beside-answer-{title}-{result.run_id}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from memoir_engine import Call, Chunk, Memory, QueryResult, RunDetail
+from memoir_engine import Call, Memory, QueryResult, RunDetail
 from ui import charts, drawers, figures, frame, question_settings, state, summary_view, wording
 from ui.components import answer, reader
 
@@ -37,7 +37,7 @@ def tabs(memory: Memory, detail: RunDetail, result: QueryResult) -> None:
             _dropped(result)
     if net.open:
         with net:
-            _net(memory, result.net, result.run_id, result.question)
+            _net(result)
     if how.open:
         with how:
             question_settings.show(memory, detail, result)
@@ -123,11 +123,12 @@ def _dropped(result: QueryResult) -> None:
     )
 
 
-def _net(memory: Memory, caught: Sequence[Chunk], run_id: str, question: str) -> None:
+def _net(result: QueryResult) -> None:
+    caught, read = result.net, sum(used.by_net for used in result.used_chunks)
     if not caught:
         st.caption(wording.NET_EMPTY)
         return
-    st.caption(wording.NET_ABOUT)
-    picked = reader.show(reader.chunks_caught(caught, question), key=f"net-{run_id}", height=420)
+    st.caption(wording.NET_WAS_READ.format(read=read, caught=len(caught)) if read else wording.NET_ABOUT)
+    picked = reader.show(reader.chunks_caught(caught, result.question), key=f"net-{result.run_id}", height=420)
     if any(chunk.id == picked for chunk in caught):
         st.switch_page("../pages/tree.py", query_params={"chunk": str(picked)})

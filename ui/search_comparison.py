@@ -149,6 +149,7 @@ def _net(result: QueryResult, compared: SearchComparison) -> None:
         st.caption(texts.NET_NOTHING)
         return
     st.caption(texts.NET_SIDE_ABOUT)
+    read = {used.chunk_id for used in result.used_chunks}
     reader.show(
         [
             reader.Block(
@@ -156,7 +157,10 @@ def _net(result: QueryResult, compared: SearchComparison) -> None:
                 "" if chunk.id in compared.net else "focus",
                 chunk.id,
                 f"{chunk.source_name} · {figures.path(chunk.category_path)}",
-                side=texts.ALSO_SEARCH if chunk.id in compared.net else texts.ALONE_NET,
+                side=" · ".join(
+                    [texts.ALSO_SEARCH if chunk.id in compared.net else texts.ALONE_NET]
+                    + ([texts.NET_WAS_READ] if chunk.id in read else [])
+                ),
                 marks=reader.shared(chunk.text, result.question),
             )
             for chunk in result.net

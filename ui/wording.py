@@ -54,6 +54,7 @@ STATUS = {
     "cancelled": ("cancelled", "orange", ":material/block:"),
     "interrupted": ("interrupted", "orange", ":material/power_off:"),
     "answered": ("answered", "green", ":material/check:"),
+    "unanswered": ("no answer found", "orange", ":material/search_off:"),
 }
 
 # --- overview ------------------------------------------------------------------------------------------------------
@@ -159,7 +160,7 @@ LEVEL, LEVELS = "Level {level}", "Levels {first}–{last}"
 FORCED = "one option, no call"
 SKIPPED = "{levels} levels, one choice each"
 EVIDENCE = "Evidence"
-NOT_CHOSEN = "not chosen"
+NOT_CHOSEN, PART = "not chosen", "part"
 SEE_CALL = "See the prompt and the reply of this call"
 CHOICE_WORDS = {
     "opinion": "Second opinion (the engine's own similarity):",
@@ -173,6 +174,7 @@ CHOICE_WORDS = {
 _DROPPED = {
     NOT_CHOSEN: "Path dropped: nothing below it was chosen",
     "budget": "Dropped to keep the token budget",
+    PART: "Some of its chunks were left out to keep the token budget",
     "empty": "No chunk is filed here",
     "gone": "The category is no longer there",
 }
@@ -215,6 +217,13 @@ TAKE_ALONG, REPORT = "Take along", "Audit report"
 EXPORT, EXPORT_JSON = "For programs", "Answer and calls (JSON)"
 EXPORT_ABOUT = "The answer with its evidence, every decision, and every call to the model."
 ANSWER = "Answer"
+NO_ANSWER = "No answer found in memory"
+NEXT = "What you can do next"
+LOOK_WIDER = "Look wider"
+LOOK_WIDER_HELP = "Ask again with the strategy '{strategy}', which follows more categories and costs more."
+READ_NET = "Read what the safety net caught"
+READ_NET_HELP = "Ask again; this time the chunks that share the question's words are read, too, wherever they are filed."
+SEARCH_WORDS = "Search for it"
 STRATEGY = "Strategy"
 NOT_A_QUESTION = "This run is no question. Runs that file a source are on the Sources page."
 NOT_ENDED = "This question stopped before it was answered. Ask it again."
@@ -246,19 +255,21 @@ WIDTH_SCOPE = {
 ADVANCED = "More settings"
 LIMITING = "When the chunks do not fit the token budget"
 LIMITINGS = {
-    "PRUNE": "PRUNE: leave out whole paths, the lowest ranked first",
+    "PRUNE": "PRUNE: leave some out",
     "SUMMARIZE": "SUMMARIZE: shorten every chunk (more calls)",
 }
 BUDGET = "Token budget"
 BUDGET_HELP = "Tokens the final prompt may have (max_token_budget). Lower it to see pruning or summarising at work."
+PRUNE_BY = "Left out first"
+PRUNE_BYS = {"path": "Whole paths, the lowest ranked", "chunk": "The chunks least like the question"}
 PER_PATH = "From each leaf"
 PER_PATHS = {"auto": "As many as fit, the nearest first", "all": "All its chunks"}
 BUDGET_OF = "budget {tokens}"
 NET = "Safety net"
-NET_HELP = (
-    "Beside the tree, look for the question's words in all chunks. "
-    "What the tree missed is shown apart and never used for the answer."
-)
+NET_HELP = "Beside the tree, look for the question's words in all chunks. What the tree missed is shown apart."
+NET_IN_PROMPT = "Use what it catches for the answer"
+NET_IN_PROMPT_HELP = "The chunks that the safety net caught are read behind those of the paths, and marked in the answer."
+NET_READ = "safety net read"
 NET_SIZE = 3
 NET_ON, NET_OFF = "safety net on", "safety net off"
 QUESTION_CANCELLED = "This question was stopped. What was asked until then is kept below."
@@ -269,6 +280,8 @@ RECENT, RECENT_ABOUT = "Asked before", "Select a row to see the answer and its p
 CITATIONS = "Click a number to open the words it stands on."
 NO_CITATIONS = "The answer cites no chunk."
 OPEN_CITATION = "Open the evidence: {path}"
+OPEN_CAUGHT = "Open the evidence, caught by the safety net: {path}"
+CAUGHT = "caught by the safety net"
 PATH_TITLE = "Decision path"
 PATH_ABOUT = (
     ":gray[Discs are ranks the model gave. "
@@ -298,6 +311,7 @@ CALLS_ABOUT = "Every request to the model, in order. Select a row to see the pro
 NO_CALLS = "No request was needed."
 NO_DROPPED = "Every path that was opened was followed to the end."
 NET_ABOUT = "Chunks that share words with the question but lie outside the paths. They were not in the prompt."
+NET_WAS_READ = "Chunks that share words with the question but lie outside the paths. {read} of {caught} were read for the answer."
 NET_EMPTY = "The net caught nothing that the tree had missed."
 LEFT_OUT = "{chunks} more in the chosen categories were left out by the limit per path."
 STEPS = {

@@ -193,3 +193,42 @@ def test_a_memory_of_ones_own_gets_no_questions_of_the_samples(filled: Memory):
 def test_the_latency_says_what_it_counts(filled: Memory, answered: QueryResult):
     helps = {metric.label: metric.help for metric in opened("ask", run=answered.run_id).metric}
     assert "clock on the wall" in helps["Latency"]
+
+
+UNKNOWN = "Which brass trumpets play upon the moon of Jupiter?"
+
+
+@pytest.fixture
+def unanswered(filled: Memory) -> QueryResult:
+    return filled.query(UNKNOWN, strategy="one_shot").raise_for_error()
+
+
+def test_no_answer_is_said_as_such_with_what_to_do_next(filled: Memory, unanswered: QueryResult):
+    page = opened("ask", run=unanswered.run_id)
+    assert not page.exception
+    assert "No answer found in memory" in words(page)
+    assert component(page, f"answer-{unanswered.run_id}")["text"] == "The chunks read do not answer this."
+    assert list(opened("ask").dataframe(key="asked").value["Ended"]) == ["no answer found"]
+    assert {"Look wider", "Read what the safety net caught"} <= {button.label for button in page.button}
+    assert "Search for it" in [link.proto.label for link in page.get("page_link")]
+
+
+def test_looking_wider_asks_the_same_again_with_a_wider_strategy(filled: Memory, unanswered: QueryResult):
+    page = opened("ask", run=unanswered.run_id)
+    page.button(key="next-strategy-n-n2").click().run()
+    run = filled.runs.list(verb="query")[0]
+    assert (run.request["question"], run.request["strategy"]) == (UNKNOWN, "wide_branch")
+    assert page.query_params["run"] == run.id
+
+
+def test_the_net_s_catch_is_read_on_a_press(filled: Memory, unanswered: QueryResult):
+    page = opened("ask", run=unanswered.run_id)
+    page.button(key="next-safety_net-safety_net_in_prompt").click().run()
+    request = filled.runs.list(verb="query")[0].request
+    assert (request["question"], request["safety_net"], request["safety_net_in_prompt"]) == (UNKNOWN, 3, True)
+
+
+def test_an_answer_has_no_such_buttons(filled: Memory, answered: QueryResult):
+    page = opened("ask", run=answered.run_id)
+    assert "No answer found in memory" not in words(page)
+    assert not [button for button in page.button if str(button.key).startswith("next-")]

@@ -45,14 +45,20 @@ def test_the_limiting_strategy_and_the_budget_are_chosen_in_the_form(filled: Mem
     assert "per_path_limit" not in asked
 
 
-def test_pruning_reads_as_many_chunks_as_fit_unless_one_says_all(filled: Memory):
+def test_pruning_leaves_out_single_chunks_and_by_paths_reads_as_many_of_each_as_fit_unless_one_says_all(filled: Memory):
     page = opened("ask")
     page.text_area(key="question-").set_value(QUESTION)
     page.button(key="ask-go").click().run()
-    assert filled.runs.list(verb="query")[0].request["per_path_limit"] == "auto"
-    page = opened("ask")
+    asked = filled.runs.list(verb="query")[0].request
+    assert (asked["prune_by"], asked.get("per_path_limit")) == ("chunk", None)
+    page = opened("ask", prune="path")
     page.text_area(key="question-").set_value(QUESTION)
-    page.selectbox(key="ask-per-path-PRUNE").set_value("all")
+    page.button(key="ask-go").click().run()
+    asked = filled.runs.list(verb="query")[0].request
+    assert (asked["prune_by"], asked["per_path_limit"]) == ("path", "auto")
+    page = opened("ask", prune="path")
+    page.text_area(key="question-").set_value(QUESTION)
+    page.selectbox(key="ask-per-path-PRUNE-path").set_value("all")
     page.button(key="ask-go").click().run()
     assert "per_path_limit" not in filled.runs.list(verb="query")[0].request
 

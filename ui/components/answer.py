@@ -31,12 +31,14 @@ def labels(text: str, used: Iterable[UsedChunk]) -> dict[int, int]:
     return {number: at for at, number in enumerate(order, start=1)}
 
 
+def _hint(chunk: UsedChunk) -> str:
+    form = wording.OPEN_CAUGHT if chunk.by_net else wording.OPEN_CITATION
+    return form.format(path=figures.path(chunk.category_path))
+
+
 def show(text: str, used: tuple[UsedChunk, ...], *, key: str) -> UsedChunk | None:
     """Draw the answer; return the citation that was clicked."""
     shown = labels(text, used)
-    cites = [
-        (chunk.number, wording.OPEN_CITATION.format(path=figures.path(chunk.category_path)), shown[chunk.number])
-        for chunk in used
-    ]
+    cites = [(chunk.number, _hint(chunk), shown[chunk.number]) for chunk in used]
     result = _component(key=key, data={"text": text, "cites": cites}, on_cited_change=lambda: None)
     return next((chunk for chunk in used if chunk.number == result.cited), None)

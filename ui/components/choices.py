@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from memoir_engine import Call, Decision, DroppedPath, QueryResult
+from memoir_engine import Call, Chunk, Decision, DroppedPath, QueryResult
 from ui import figures, wording
 from ui.components.scripts import read, script
 
@@ -164,10 +164,31 @@ def _evidence(result: QueryResult, lost: dict[int, DroppedPath]) -> dict[str, An
         if dropped.reason != wording.NOT_CHOSEN and leaf not in leaves
     }
     cards = [_leaf(leaf, names, read[leaf], cited[leaf], lost.get(leaf)) for leaf, names in leaves.items()]
+    cards += _caught(result)
     return {"kind": "leaf", "title": wording.EVIDENCE, "note": "", "call": 0, "cards": cards}
 
 
+def _caught(result: QueryResult) -> list[dict[str, Any]]:
+    """Return a card for each leaf from which the safety net brought chunks into the prompt."""
+    cited = {used.chunk_id: used.cited for used in result.used_chunks if used.by_net}
+    leaves: dict[int, list[Chunk]] = defaultdict(list)
+    for chunk in result.net:
+        if chunk.id in cited:
+            leaves[chunk.category_id or 0].append(chunk)
+    return [
+        {
+            "id": leaf,
+            "name": figures.path(chunks[0].category_path[-1:]) or wording.ROOT,
+            "title": figures.path(chunks[0].category_path),
+            "state": "read",
+            "line": f"{wording.CAUGHT}: {wording.evidence(len(chunks), sum(cited[chunk.id] for chunk in chunks))}",
+        }
+        for leaf, chunks in leaves.items()
+    ]
+
+
 def _leaf(leaf: int, names: Sequence[str], read: int, cited: int, dropped: DroppedPath | None) -> dict[str, Any]:
-    shown = "lost" if dropped else "cited" if cited else "read"
-    line = wording.dropped(dropped.reason) if dropped else wording.evidence(read, cited)
+    is_lost = dropped is not None and dropped.reason != wording.PART
+    shown = "lost" if is_lost else "cited" if cited else "read"
+    line = wording.dropped(dropped.reason) if dropped is not None and is_lost else wording.evidence(read, cited)
     return {"id": leaf, "name": names[-1], "title": figures.path(names), "state": shown, "line": line}

@@ -1,0 +1,41 @@
+"""What to do next where the memory had no answer: look wider, read the safety net's catch, search.
+
+Invariant: a press asks the same question again as a run of its own, with one thing changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import Memory, QueryResult, RunView
+from ui import problems, state, wording
+
+WIDER = {"one_shot": "wide_branch", "wide_branch": "branch_out", "zoom_in": "branch_out"}
+NOT_ASKED_AGAIN = ("width_scope", "what_if", "after", "page_size")  # of a run's request: no options of a new question
+
+
+def offer(memory: Memory, view: RunView, result: QueryResult) -> None:
+    """Draw the buttons that make sense for this run."""
+    st.caption(wording.NEXT)
+    with st.container(horizontal=True):
+        wider = WIDER.get(str(view.request.get("strategy")))
+        if wider is not None:
+            told = wording.LOOK_WIDER_HELP.format(strategy=wording.STRATEGIES[wider][0])
+            changed = {"strategy": wider, "n": None, "n2": None}
+            _button(memory, view, wording.LOOK_WIDER, ":material/open_in_full:", told, changed)
+        could_catch = result.net or not view.request.get("safety_net")
+        if could_catch and not view.request.get("safety_net_in_prompt"):
+            changed = {"safety_net": view.request.get("safety_net") or wording.NET_SIZE, "safety_net_in_prompt": True}
+            _button(memory, view, wording.READ_NET, ":material/phishing:", wording.READ_NET_HELP, changed)
+        there = {"q": result.question}
+        st.page_link("../pages/search.py", label=wording.SEARCH_WORDS, icon=":material/search:", query_params=there)
+
+
+def _button(memory: Memory, view: RunView, label: str, icon: str, told: str, changed: dict[str, Any]) -> None:
+    if st.button(label, icon=icon, help=told, key=f"next-{'-'.join(changed)}"):
+        asked = {name: value for name, value in view.request.items() if name not in NOT_ASKED_AGAIN} | changed
+        with problems.noted():
+            state.update(run=memory.start("query", **asked))
+            st.rerun()
