@@ -2,7 +2,8 @@
 
 Invariants: a reply that the model gave is never lost because of the memory: what could not be read or stored is a warning. Each
 request to the model is in the ledger before the turn goes on, and the run's record names everything of the memory that the model
-saw. Of the conversation the latest messages that fit are sent, in order and without gaps, system messages in any case.
+saw, with what of earlier turns the reply cites. Of the conversation the latest messages that fit are sent, in order and without
+gaps, system messages in any case; results of earlier turns' tools in brief.
 A streamed reply begins when it is first iterated over, or asked for; whoever leaves the iteration before its end stops it.
 A tool that changes facts is one of the turn: its action is in the run, and drawing facts from the conversation follows the reply.
 Source: SESSION 1, 4; TIMEM "LLM-driven retrieval"; DESIGN §2.6, §7.
@@ -25,7 +26,7 @@ from memoir_engine.agent.follow_up import FollowUp
 from memoir_engine.agent.tools import OWN, LookupMemory, Lookups, ShownItems, something
 from memoir_engine.core import validation
 from memoir_engine.core.errors import MemoirError, QueryCancelled
-from memoir_engine.core.results import MessageRecord, Reply
+from memoir_engine.core.results import MessageRecord, Reply, Shown
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.models.prices import NO_WINDOW, CostCap, Window
 from memoir_engine.prompts import chat
@@ -33,6 +34,8 @@ from memoir_engine.runtime import messages
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.store.conversations import messages as stored_messages
+from memoir_engine.store.db.statements import Tx
+from memoir_engine.store.ledger import runs
 from memoir_engine.text.cut_strategies import SHARE_OF_WINDOW
 from memoir_engine.text.messages import Message, base_kind
 from memoir_engine.text.restartable_stream import RestartableStream
@@ -172,10 +175,10 @@ def reply_verb(
 
 
 async def _reply(engine: Engine, actor: Actor, run: Run, turn: ReplyTurn, memory: LookupMemory) -> Reply:
-    began, shown = run.clock.tick_ms(), ShownItems()
+    began = run.clock.tick_ms()
+    history, shown = await _history(engine, actor, turn)
     edits = None if turn.options.memory_tools == "off" else Edits(memory.facts, turn.options.memory_tools, shown, run.id)
     question = Message("human", turn.text, f"{run.id}-0")  # no time of its own: the turn has the chain's
-    history = await _history(engine, actor, turn)
     try:
         turned = await _converse(engine, actor, run, turn, memory, history, shown, edits)
     except asyncio.CancelledError:
@@ -195,7 +198,7 @@ async def _reply(engine: Engine, actor: Actor, run: Run, turn: ReplyTurn, memory
         run_id=run.id,
         tool_calls=sum(message.kind == "tool" for message in turned.messages),
         limited=turned.limited,
-        shown=shown.all,
+        shown=shown.behind(turned.text),
         warnings=(*turn.warnings, *(turn.follow_up.warnings() if turn.follow_up is not None else ())),
         actions=() if edits is None else tuple(edits.actions),
         model=turned.model,
@@ -233,7 +236,7 @@ async def _converse(
         run,
         history,
         turn.text,
-        instructions=chat.instructions(options.system_prompt),
+        instructions=chat.instructions(options.system_prompt, run.clock.now().astimezone(engine.resolved.config.zone)),
         tools=[*own, *options.tools],
         max_tool_calls=options.max_tool_calls,
         guard=_guard(engine, run, turn),
@@ -246,27 +249,40 @@ async def _converse(
     return turned
 
 
-async def _history(engine: Engine, actor: Actor, turn: ReplyTurn) -> tuple[Message, ...]:
-    """Return the messages before the turn: as many tokens as are configured, else as the model's window has room for."""
+async def _history(engine: Engine, actor: Actor, turn: ReplyTurn) -> tuple[tuple[Message, ...], ShownItems]:
+    """Return the messages before the turn and what their replies were shown.
+
+    As many tokens as are configured, else as the model's window has room for; results of tools in brief.
+    """
+
+    def work(tx: Tx) -> tuple[tuple[MessageRecord, ...], list[dict[str, Any]]]:
+        said = stored_messages.history(tx, actor.user, turn.session_id)
+        return said, runs.results(tx, [record.run_id for record in said if record.run_id])
+
     try:
-        records = await engine.db.aread(lambda tx: stored_messages.history(tx, actor.user, turn.session_id))
+        records, results = await engine.db.aread(work)
     except Exception as error:  # whatever it is: the reply goes on without it
         turn.warn("what was said before could not be read", error)
-        return ()
+        return (), ShownItems()
+    shown = ShownItems(Shown(**item) for result in results for item in result.get("shown", ()))
     config = engine.resolved.config
     budget, assumed = config.max_token_budget, ""
     if engine.resolved.origins["max_token_budget"] == "default":
         window = engine.client.window if (own := config.conversation.window_tokens) is None else Window(own, True)
         budget = max(budget, int(SHARE_OF_WINDOW * window.tokens))
         assumed = "" if window.known else NO_WINDOW.format(model=engine.client.name, tokens=window.tokens)
-    history = [stored_messages.as_message(record) for record in records]
+    history = [_in_brief(stored_messages.as_message(record)) for record in records]
     kept, left_out = await asyncio.to_thread(fitting, history, budget, engine.tokens.count)
     if left_out:
         turn.warnings.append(
             f"{left_out} earlier messages were left out: the model is shown {budget} tokens of what was said before"
         )
         turn.warnings += [assumed] * bool(assumed)
-    return kept
+    return kept, shown
+
+
+def _in_brief(message: Message) -> Message:
+    return replace(message, content=chat.in_brief(message.text)) if base_kind(message.kind) == "tool" else message
 
 
 async def _store(memory: LookupMemory, run: Run, turn: ReplyTurn, messages: Sequence[Message]) -> tuple[MessageRecord, ...]:

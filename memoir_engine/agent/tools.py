@@ -1,9 +1,10 @@
 """The agent's own tools: search the memory, ask the tree, recall facts; for one turn of one person.
 
 Invariants: each tool reads as the actor reads. Whatever a tool hands the model goes through `show`, so that the run can name all
-of it under one number each. What a tool asks of a model is in the ledger: a question to the tree is a run of its own, which
-`Shown` names. What was said in this very session is before the model already; an agent with sessions of its own finds nothing of
-another session. The docstrings of the tools are what the model reads about them.
+of it under one number each, the same in all of the conversation; an answer of the tree cites by these numbers, too. What a tool
+asks of a model is in the ledger: a question to the tree is a run of its own, which `Shown` names. What was said in
+this very session is before the model already; an agent with sessions of its own finds nothing of another. The docstrings of the
+tools are what the model reads about them.
 Source: SESSION 1.2, 1.4, 4; TIMEM "LLM-driven retrieval"; API "Sessions and the agent".
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from memoir_engine.core.errors import DatabaseError
 from memoir_engine.core.results import MessageRecord, QueryResult, RecalledFact, RememberResult, SearchResult, Shown
@@ -22,19 +23,24 @@ from memoir_engine.store.facts import facts
 from memoir_engine.store.search import hits
 from memoir_engine.store.sources import sources
 from memoir_engine.text.partial_dates import format_date
+from memoir_engine.text.spans import cited_numbers, renumber
 
 MOST_CHARS = 2_000  # of one finding
 
 
 class ShownItems:
-    """Findings of one turn."""
+    """Findings of one turn. earlier: of the turns before, oldest first, whose numbers go on."""
 
-    def __init__(self) -> None:
+    def __init__(self, earlier: Iterable[Shown] = ()) -> None:
+        self._earlier = {shown.number: shown for shown in earlier}
+        self._numbers = {(shown.kind, shown.id): shown.number for shown in self._earlier.values()}
         self._seen: dict[tuple[str, int | str], Shown] = {}
 
     def show(self, shown: Shown, text: str, **more: Any) -> dict[str, Any]:
         """Return the record that the model gets; `more` without what is not known."""
-        numbered = self._seen.setdefault((shown.kind, shown.id), replace(shown, number=len(self._seen) + 1))
+        key = (shown.kind, shown.id)
+        number = self._numbers.setdefault(key, max(self._numbers.values(), default=0) + 1)
+        numbered = self._seen.setdefault(key, replace(shown, number=number))
         known = {name: value for name, value in more.items() if value is not None}
         return {"number": numbered.number, "text": text[:MOST_CHARS], **known}
 
@@ -45,6 +51,12 @@ class ShownItems:
     @property
     def all(self) -> tuple[Shown, ...]:
         return tuple(self._seen.values())
+
+    def behind(self, text: str) -> tuple[Shown, ...]:
+        """Return the findings of this turn, and those of earlier ones that the text cites."""
+        here = {shown.number for shown in self.all}
+        cited = dict.fromkeys(cited_numbers(text, max(self._numbers.values(), default=0)))
+        return (*self.all, *(self._earlier[number] for number in cited if number in self._earlier and number not in here))
 
 
 OWN = ("search_memory", "recall_facts", "ask_tree")  # what the model calls them
@@ -67,7 +79,7 @@ class LookupMemory(Protocol):
     def facts(self) -> Any: ...  # with `EditedFacts`, what the agent's edits need of it
     def search(self, query: str, top_k: int = 5, *, kinds: Iterable[str] | None = None) -> Awaitable[list[SearchResult]]: ...
     def recall(self, text: str, *, limit: int = 10) -> Awaitable[tuple[RecalledFact, ...]]: ...
-    def query(self, question: str) -> Awaitable[QueryResult]: ...
+    def query(self, question: str, *, prune_by: Literal["path", "chunk"]) -> Awaitable[QueryResult]: ...
     def remember(self, messages: None, *, session_id: str) -> Coroutine[Any, Any, RememberResult]: ...
 
 
@@ -136,19 +148,24 @@ class Lookups:
         Args:
             question: One full question.
         """
-        result = await self._memory.query(question)
+        result = await self._memory.query(question, prune_by="chunk")
         if result.error is not None:
-            return [{"text": f"The tree has no answer: {result.error.message}"}]
-        texts = {chunk.id: chunk.text for chunk in result.chunks}
+            return [{"text": f"The tree has no answer: {result.error.message}", "answered": False}]
+        if not result.answered:
+            return [{"text": renumber(result.answer, {}), "answered": False}]
+        chunks = {chunk.id: chunk for chunk in (*result.chunks, *result.net)}
+        cited = [used for used in result.used_chunks if used.cited] or result.used_chunks[:FOUND]
         evidence = [
             self._shown.show(
                 Shown(0, "chunk", used.chunk_id, used.source_id, used.start, used.end, result.run_id),
-                texts.get(used.chunk_id, ""),
+                chunks[used.chunk_id].text,
+                source=chunks[used.chunk_id].source_name,
                 filed=" › ".join(used.category_path),
             )
-            for used in result.used_chunks[:FOUND]
+            for used in cited
         ]
-        return [{"text": result.answer or ""}, *evidence]
+        numbers = {used.number: record["number"] for used, record in zip(cited, evidence, strict=True)}
+        return [{"text": renumber(result.answer, numbers), "answered": True}, *evidence]
 
 
 def _or_nothing(records: Iterable[dict[str, Any]]) -> Found:

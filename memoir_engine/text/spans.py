@@ -11,7 +11,7 @@ Source: CHUNK 7.3; DESIGN §9 (support of an answer's sentence by a chunk is com
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from memoir_engine.text.sentences import Sentence, split
@@ -101,6 +101,17 @@ def cited_numbers(text: str, count: int) -> list[int]:
             first, *last = (int(number) for number in re.split(r"\s*[–-]\s*", part))
             numbers.extend(range(first, min(last[-1], count) + 1) if last else [first])
     return numbers
+
+
+def renumber(text: str, numbers: Mapping[int, int]) -> str:
+    """Return the text with other numbers in its citations, each in brackets of its own; one without another is left out."""
+    most = max(numbers, default=0)
+
+    def mark(found: re.Match[str]) -> str:
+        cited = dict.fromkeys(numbers[number] for number in cited_numbers(found[0], most) if number in numbers)
+        return "".join(f"[{number}]" for number in cited)
+
+    return _MARK.sub(mark, text)
 
 
 def without_marks(text: str) -> str:

@@ -271,6 +271,7 @@ def test_the_tree_can_be_asked_and_its_evidence_is_shown(opened: Opened) -> None
     ask_tree = Lookups(engine, agent.memory._async, "s", showing).ask_tree
     answer, evidence = engine.loop.wait(ask_tree("When was the Eiffel Tower finished?"))
     assert "1889" in answer["text"]
+    assert answer["answered"] is True
     assert TOWER in evidence["text"]
     (shown,) = showing.all
     assert (shown.kind, shown.source_id) == ("chunk", source)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.text.spans import claims, without_marks
+from memoir_engine.text.spans import claims, renumber, without_marks
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,17 @@ def test_claims_are_spans_of_the_answer_in_order(answer):
     found = claims(answer, 5)
     assert [without_marks(answer[claim.start : claim.end]) for claim in found] == [claim.text for claim in found]
     assert all(first.end <= second.start for first, second in zip(found, found[1:], strict=False))
+
+
+@pytest.mark.parametrize(
+    ("text", "renumbered"),
+    [
+        ("It opens at nine [1]. It closes at five [2][1].", "It opens at nine [11]. It closes at five [12][11]."),
+        ("All of them [1-3].", "All of them [11][12][5]."),
+        ("Both [1, 3] say 【2】.", "Both [11][5] say [12]."),
+        ("Nobody's [4].", "Nobody's ."),
+    ],
+    ids=["single", "range", "list", "without one"],
+)
+def test_citations_are_renumbered(text: str, renumbered: str):
+    assert renumber(text, {1: 11, 2: 12, 3: 5}) == renumbered

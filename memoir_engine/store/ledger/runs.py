@@ -37,7 +37,7 @@ from memoir_engine.store.chain.canonical_json import (
     values_digest,
 )
 from memoir_engine.store.db.database import is_retried
-from memoir_engine.store.db.statements import Prepared, Tx, build
+from memoir_engine.store.db.statements import Prepared, Tx, build, rows_in
 from memoir_engine.store.db.text_rules import check_field, tame
 
 PRIVATE = ("reply", "remember", "remember_source", "extract", "recall", "search")  # a search may embed conversations on its way
@@ -240,6 +240,12 @@ def get(tx: Tx, run_id: str, *, user: str | None = None) -> RunView:
     if not views:
         raise RunNotFound(run_id=run_id)
     return views[0]
+
+
+def results(tx: Tx, run_ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what these runs recorded as their results, oldest first."""
+    rows = rows_in(tx, select(tables.run.c.id, tables.run.c.result), tables.run.c.id, sorted(set(run_ids)))
+    return [parse(row.result) for row in sorted(rows, key=lambda row: row.id)]
 
 
 def recent(

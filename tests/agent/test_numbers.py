@@ -1,0 +1,95 @@
+"""Numbers of what an agent was shown: one numbering for a conversation, in answers of the tree, too."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from fake_openai import FakeOpenAI
+from memoir_engine import AgentClient
+from memoir_engine.agent.tools import Lookups, ShownItems
+from memoir_engine.core.results import Shown
+from memoir_engine.prompts import chat
+from openai_bodies import Called, Text
+
+Wired = Callable[..., AgentClient]
+TOWER = "The Eiffel Tower in Paris was finished in 1889 and is 330 metres high."
+BRIDGE = "The Forth Bridge near Edinburgh was opened in March 1890 by the Prince of Wales."
+
+
+def searching(query: str) -> Called:
+    return Called((("search_memory", {"query": query}),))
+
+
+def test_numbers_go_on_through_the_turns_and_what_was_shown_before_keeps_its_own(wired: Wired, fake_openai: FakeOpenAI) -> None:
+    agent = wired()
+    agent.memory.add_knowledge("tower", TOWER)
+    fake_openai.say(searching("Eiffel Tower"), Text("In 1889 [1]."))
+    agent.query("When was the Eiffel Tower finished?", session_id="s")
+    agent.memory.add_knowledge("bridge", BRIDGE)
+    fake_openai.say(searching("Forth Bridge Eiffel Tower"), Text("The bridge is younger [2] than the tower [1]."))
+    reply = agent.query("And the Forth Bridge?", session_id="s")
+    texts = {shown.number: agent.memory.sources.text(shown.source_id or 0) for shown in reply.shown}
+    assert texts == {1: TOWER, 2: BRIDGE}
+
+
+def test_a_number_of_an_earlier_turn_opens_its_span_in_the_record_of_the_later(wired: Wired, fake_openai: FakeOpenAI) -> None:
+    agent = wired()
+    agent.memory.add_knowledge("tower", TOWER)
+    fake_openai.say(searching("Eiffel Tower"), Text("In 1889 [1]."), Text("Terminée en 1889 [1]."))
+    agent.query("When was the Eiffel Tower finished?", session_id="s")
+    reply = agent.query("In French, please.", session_id="s")
+    recorded = agent.memory.runs.get(reply.run_id).run.result["shown"]
+    assert [(one["number"], one["kind"], one["source_id"]) for one in recorded] == [(1, "passage", reply.shown[0].source_id)]
+
+
+def test_an_old_result_of_a_tool_is_sent_again_in_brief_with_its_numbers(wired: Wired, fake_openai: FakeOpenAI) -> None:
+    agent = wired()
+    agent.memory.add_knowledge("tower", TOWER + " It has been painted nineteen times." * 40)
+    fake_openai.say(searching("Eiffel Tower"), Text("In 1889 [1]."), Text("You are welcome."))
+    agent.query("When was the Eiffel Tower finished?", session_id="s")
+    agent.query("Thank you.", session_id="s")
+    whole, brief = (next(text for role, text in fake_openai.seen[at].turns if role == "tool") for at in (1, 2))
+    assert len(json.loads(whole)[0]["text"]) > 400
+    (record, *_) = json.loads(brief)
+    assert (record["number"], record["text"][:16], len(record["text"]) <= chat.BRIEF_CHARS + 2) == (1, "The Eiffel Tower", True)
+
+
+def test_todays_date_is_given(wired: Wired, fake_openai: FakeOpenAI) -> None:
+    fake_openai.say(Text("Hello."))
+    wired().query("Hello.")
+    told = re.search(r"Today is (\w+), (\d{4}-\d\d-\d\d)\.", fake_openai.seen[0].instructions)
+    assert told is not None
+    assert told[1] == datetime.fromisoformat(told[2]).strftime("%A")
+
+
+def test_the_date_is_that_of_the_persons_zone_and_stands_last() -> None:
+    told = chat.instructions("Be kind.", datetime(2026, 11, 23, 12, tzinfo=UTC))
+    assert told.endswith("Be kind.\n\nToday is Monday, 2026-11-23.\n")
+
+
+def test_an_answer_of_the_tree_cites_by_the_numbers_of_the_conversation(opened: Callable[..., AgentClient]) -> None:
+    agent = opened()
+    agent.memory.ingest_text(TOWER, name="tower.md").raise_for_error()
+    engine = agent.memory._async._engine
+    showing = ShownItems([Shown(7, "fact", "f1")])
+    ask_tree = Lookups(engine, agent.memory._async, "s", showing).ask_tree
+    answer, evidence = engine.loop.wait(ask_tree("When was the Eiffel Tower finished?"))
+    assert answer["text"].endswith("[8]")
+    assert (evidence["number"], evidence["source"]) == (8, "tower.md")
+
+
+def test_what_the_tree_does_not_answer_is_said_to_the_model(opened: Callable[..., AgentClient]) -> None:
+    agent = opened()
+    agent.memory.ingest_text(TOWER).raise_for_error()
+    engine = agent.memory._async._engine
+    result: Any = engine.loop.wait(Lookups(engine, agent.memory._async, "s", ShownItems()).ask_tree("Who brews coffee on Mars?"))
+    assert result == [{"text": "The chunks read do not answer this.", "answered": False}]
+
+
+def test_a_result_that_is_no_list_of_records_is_cut() -> None:
+    assert chat.in_brief("5") == "5"
+    assert chat.in_brief("word " * 200) == f"{('word ' * 200)[: chat.BRIEF_RESULT_CHARS].rstrip()} …"
