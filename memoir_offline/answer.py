@@ -24,9 +24,10 @@ NOT_ANSWERED = {
     "de": "Die gelesenen Stellen beantworten das nicht.",
     "ja": "読んだ箇所には、この質問の答えがありません。",
 }
-# of what is asked, by rarity, that the best chunk must have: below lie 2.4 % of LoCoMo's answerable questions, and two thirds
-# of those asked of another conversation (benchmarks/evidence)
+# of what is asked, by rarity, that the best chunk must have, or all chunks together, which several subjects need: below both lie
+# 2.4 % of LoCoMo's answerable questions and 60 % of those asked of another conversation (benchmarks/evidence)
 LEAST_COVERED = 0.25
+LEAST_COVERED_BY_ALL = 0.5
 MOST_SENTENCES = 3
 LEAST_GAIN = 0.3  # of the first sentence's score that a further one must bring by words not yet said
 LEAST_NEW = 0.25  # of all that is asked that those words must be
@@ -89,10 +90,12 @@ def not_answered(question: str) -> str:
 def _is_covered(
     words: Sequence[frozenset[str]], chunks: Sequence[NumberedChunk], asked: frozenset[str], rarity: dict[str, float]
 ) -> bool:
-    """Report whether any chunk, its path included, has enough of what is asked."""
-    least = LEAST_COVERED * total(rarity, rarity)
+    """Report whether any chunk, its path included, has enough of what is asked, or all together."""
     paths = (frozenset(search_tokens(" ".join(chunk.path))) for chunk in chunks)
-    return any(total(asked & (own | path), rarity) >= least for own, path in zip(words, paths, strict=True))
+    shared = [asked & (own | path) for own, path in zip(words, paths, strict=True)]
+    whole, together = total(rarity, rarity), total(frozenset().union(*shared), rarity)
+    best = max((total(terms, rarity) for terms in shared), default=-1.0)
+    return best >= LEAST_COVERED * whole or together >= LEAST_COVERED_BY_ALL * whole > 0
 
 
 def candidates(passage: NumberedChunk, asked: frozenset[str], question: str) -> Iterator[Candidate]:

@@ -55,14 +55,14 @@ def reply(question: str, looked_up: Sequence[dict[str, Any]], earlier: Sequence[
         return value
     listed = [*({"text": text} for text in earlier), *looked_up]
     passages = [NumberedChunk(at, (), _CITED.sub("", str(record["text"]))) for at, record in enumerate(listed, start=1)]
-    found = answer(build(question, passages).text, {}) if passages else {"answered": False}
+    found = answer(build(question, passages).text, {})
     if not found["answered"]:
         if not _ASKS.search(question):
             return NOTED if search_tokens(question) else SMALL_TALK
         return NOTHING_FOUND
     # a record is cited by the number that the tool gave it; what the person said in this conversation needs none
     numbers = {str(at): record["number"] for at, record in enumerate(listed, start=1) if record.get("number") is not None}
-    return _CITED.sub(lambda mark: f" [{numbers[mark[1]]}]" if mark[1] in numbers else "", found["answer"])
+    return _CITED.sub(lambda mark: f" [{numbers[mark[1]]}]" if mark[1] in numbers else "", str(found["answer"]))
 
 
 def _current_value(question: str, facts: Sequence[dict[str, Any]]) -> str:

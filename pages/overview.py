@@ -34,8 +34,8 @@ def ask_box(memory: Memory) -> None:
     if asked and question.strip():
         with problems.shown():
             limit = per_path_limit(memory.config.prompt_limiting_strategy)
-            asked = {"safety_net": wording.NET_SIZE, "per_path_limit": limit, "prune_by": PRUNE_BY}
-            run_id = memory.start("query", question=question, **asked)
+            options = {"safety_net": wording.NET_SIZE, "per_path_limit": limit, "prune_by": PRUNE_BY}
+            run_id = memory.start("query", question=question, **options)
         st.switch_page("../pages/ask.py", query_params={"run": run_id})
 
 

@@ -23,17 +23,17 @@ def offer(memory: Memory, view: RunView, result: QueryResult) -> None:
         wider = WIDER.get(str(view.request.get("strategy")))
         if wider is not None:
             told = wording.LOOK_WIDER_HELP.format(strategy=wording.STRATEGIES[wider][0])
-            changed = {"strategy": wider, "n": None, "n2": None}
-            _button(memory, view, wording.LOOK_WIDER, ":material/open_in_full:", told, changed)
+            _button(memory, view, wording.LOOK_WIDER, ":material/open_in_full:", told, strategy=wider, n=None, n2=None)
         could_catch = result.net or not view.request.get("safety_net")
         if could_catch and not view.request.get("safety_net_in_prompt"):
-            changed = {"safety_net": view.request.get("safety_net") or wording.NET_SIZE, "safety_net_in_prompt": True}
-            _button(memory, view, wording.READ_NET, ":material/phishing:", wording.READ_NET_HELP, changed)
+            size = view.request.get("safety_net") or wording.NET_SIZE
+            changed: dict[str, Any] = {"safety_net": size, "safety_net_in_prompt": True}
+            _button(memory, view, wording.READ_NET, ":material/phishing:", wording.READ_NET_HELP, **changed)
         there = {"q": result.question}
         st.page_link("../pages/search.py", label=wording.SEARCH_WORDS, icon=":material/search:", query_params=there)
 
 
-def _button(memory: Memory, view: RunView, label: str, icon: str, told: str, changed: dict[str, Any]) -> None:
+def _button(memory: Memory, view: RunView, label: str, icon: str, told: str, **changed: Any) -> None:
     if st.button(label, icon=icon, help=told, key=f"next-{'-'.join(changed)}"):
         asked = {name: value for name, value in view.request.items() if name not in NOT_ASKED_AGAIN} | changed
         with problems.noted():

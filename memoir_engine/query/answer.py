@@ -34,6 +34,11 @@ class SourceContext:
     source: Source
     helper: Helper | None
 
+    @property
+    def dated(self) -> str | None:
+        """Return the source's own date, else what its helper knows."""
+        return self.source.dated or (self.helper.dated if self.helper is not None else None)
+
 
 @dataclass(frozen=True)
 class Final:
@@ -104,7 +109,7 @@ def numbered(
 
     def passage(chunk: Chunk, is_net: bool) -> prompt.NumberedChunk:
         text = chunk.text if texts is None else texts.get(chunk.id, chunk.text)
-        dated = about[chunk.source_id].source.dated if chunk.source_id in about else None
+        dated = about[chunk.source_id].dated if chunk.source_id in about else None
         return prompt.NumberedChunk(0, chunk.category_path, text, chunk.source_name, dated, is_net)
 
     return prompt.number_chunks(passage(chunk, reading.is_net) for reading in readings for chunk in reading.chunks)

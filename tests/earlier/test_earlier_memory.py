@@ -84,10 +84,17 @@ def test_it_goes_on(memory: Memory):
 
 
 def comparable(answers: dict[str, Any]) -> dict[str, Any]:
-    """Return answers with the facts that were recalled, by id: which ones are found is stored, how they rank is not."""
+    """Return answers without what newer prompts and offline rules change.
+
+    Recalled facts by id: which ones are found is stored, how they rank is not. A list of words of which one path has one is no
+    longer called answered, and prompts say more of each chunk, which costs tokens.
+    """
+    asked = dict(answers["asked"])
+    asked["dropped"] = {name: one for name, one in asked["dropped"].items() if name not in ("answer", "used_chunks")}
+    asked["overview"] = {name: one for name, one in asked["overview"].items() if name != "tokens"}
     recalled = {name: [hit["fact"] for hit in answers["asked"][name]] for name in RECALLED}
     facts = {name: sorted(found, key=lambda fact: fact["id"]) for name, found in recalled.items()}
-    return answers | {"asked": answers["asked"] | facts}
+    return answers | {"asked": asked | facts}
 
 
 def differences(now: Any, then: Any, path: str) -> Iterator[str]:
