@@ -11,7 +11,7 @@ from memoir_engine.core.errors import ConfigurationError
 from memoir_engine.prompts import condense
 from scripted_model import Asked, Opened, Script, events, selected
 
-BUDGET = 330
+BUDGET = 360
 SETTINGS: dict[str, Any] = {
     "chunk_min_tokens": 40,
     "chunk_max_tokens": 80,
