@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from memoir_engine.core.errors import ChoiceGone, ModelReplyInvalid, QueryCancelled
+from memoir_engine.core.errors import ChoiceGone, ModelRefused, ModelReplyEmpty, ModelReplyInvalid, QueryCancelled
 from memoir_engine.core.events import LevelSelected, PathDropped
 from memoir_engine.core.results import Decision, DroppedPath, Option, PathChoice
 from memoir_engine.core.results.documents import Path
@@ -221,9 +221,9 @@ async def _select(question: str, level: Level, walk: Walk) -> LevelSelection:
     while len(heard) < ATTEMPTS:
         try:
             answer = await walk.ask(select.build(choice))
+        except (ModelRefused, ModelReplyEmpty):  # it would answer nothing else either
+            raise
         except ModelReplyInvalid as invalid:
-            if invalid.facts.get("refused"):
-                raise
             choice = replace(choice, problems=(str(invalid.facts["problem"]),))
             break  # the client has asked again already
         parsed = select.parse(answer.data, choice)
