@@ -25,7 +25,7 @@ def searching(query: str) -> Called:
 
 
 def test_numbers_go_on_through_the_turns_and_what_was_shown_before_keeps_its_own(wired: Wired, fake_openai: FakeOpenAI) -> None:
-    agent = wired()
+    agent = wired(embedder="offline")
     agent.memory.add_knowledge("tower", TOWER)
     fake_openai.say(searching("Eiffel Tower"), Text("In 1889 [1]."))
     agent.query("When was the Eiffel Tower finished?", session_id="s")
@@ -37,7 +37,7 @@ def test_numbers_go_on_through_the_turns_and_what_was_shown_before_keeps_its_own
 
 
 def test_a_number_of_an_earlier_turn_opens_its_span_in_the_record_of_the_later(wired: Wired, fake_openai: FakeOpenAI) -> None:
-    agent = wired()
+    agent = wired(embedder="offline")
     agent.memory.add_knowledge("tower", TOWER)
     fake_openai.say(searching("Eiffel Tower"), Text("In 1889 [1]."), Text("Terminée en 1889 [1]."))
     agent.query("When was the Eiffel Tower finished?", session_id="s")
@@ -47,7 +47,7 @@ def test_a_number_of_an_earlier_turn_opens_its_span_in_the_record_of_the_later(w
 
 
 def test_an_old_result_of_a_tool_is_sent_again_in_brief_with_its_numbers(wired: Wired, fake_openai: FakeOpenAI) -> None:
-    agent = wired()
+    agent = wired(embedder="offline")
     agent.memory.add_knowledge("tower", TOWER + " It has been painted nineteen times." * 40)
     fake_openai.say(searching("Eiffel Tower"), Text("In 1889 [1]."), Text("You are welcome."))
     agent.query("When was the Eiffel Tower finished?", session_id="s")
