@@ -216,6 +216,7 @@ from memoir_engine.core.results.outcomes import (
     ComparedOption as ComparedOption,
     ComparedSetting as ComparedSetting,
     DroppedPath as DroppedPath,
+    EmbedderOption as EmbedderOption,
     ErrorReport as ErrorReport,
     Estimate as Estimate,
     IngestResult as IngestResult,

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import figures, filing, problems, viewer
+from ui import engine, figures, filing, problems, viewer
 from ui import wording_settings as texts
 from ui.escape import md_escape
 
@@ -26,9 +26,29 @@ def show(memory: Memory) -> None:
             st.markdown(f"**{texts.SEARCH_TITLE}**", width="content")
             st.badge(md_escape(here.embedder), color="orange" if here.lexical else "green")
             st.badge(figures.plural(here.passages, "passage", "passages"), color="gray")
-        st.caption(texts.LEXICAL_ABOUT if here.lexical else texts.SEMANTIC_ABOUT)
+        st.caption(md_escape(here.note) or (texts.LEXICAL_ABOUT if here.lexical else texts.SEMANTIC_ABOUT))
+        if viewer.may(memory, key="embedder", role="admin"):
+            _choice(memory)
         if viewer.may(memory, key=VERB, role="admin"):
             _anew(memory)
+
+
+def _choice(memory: Memory) -> None:
+    """Another embedder, with what it takes and changes; the memory is opened anew with it."""
+    options = {option.name: option for option in memory.embedders()}
+    in_force = next(option.name for option in options.values() if option.in_force)
+    name = st.selectbox(texts.EMBEDDER, options, index=list(options).index(in_force), key="embedder", help=texts.EMBEDDER_HELP)
+    chosen = options[name]
+    st.caption(md_escape(" ".join(filter(None, (chosen.compares, chosen.takes, chosen.changes)))))
+    if chosen.in_force:
+        return
+    if not chosen.available:
+        st.info(md_escape(chosen.remedy), icon=":material/info:")
+    if st.button(texts.EMBEDDER_USE, icon=":material/check:", key="use-embedder", disabled=not chosen.available):
+        with problems.noted():
+            memory.choose_embedder(name)
+            engine.close()
+            st.rerun()
 
 
 def _anew(memory: Memory) -> None:

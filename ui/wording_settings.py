@@ -24,6 +24,9 @@ LEXICAL_ABOUT = (
     "Name an embedder with MEMOIR_EMBEDDER to search by meaning, too."
 )
 SEMANTIC_ABOUT = "Passages are found by their words and by their meaning, as this embedder sees it."
+EMBEDDER = "Compared by"
+EMBEDDER_HELP = "Kept in the .env file beside the app. Runs under way are stopped; ingestions among them can be resumed."
+EMBEDDER_USE = "Use it"
 REINDEX = "Rebuild the indexes"
 REINDEX_HELP = (
     "Only where something looks wrong: the indexes keep themselves. Texts are not touched, and vectors that are there are kept. "

@@ -21,6 +21,7 @@ from memoir_engine.core.config import MemoirConfig, resolve
 from memoir_engine.core.errors import OptimizeNotImplemented
 from memoir_engine.core.results import (
     ContextBlock,
+    EmbedderOption,
     Estimate,
     Exported,
     IngestResult,
@@ -188,6 +189,17 @@ class Face:
     def searchable(self) -> Searchable:
         """Count what can be searched, and name the embedder."""
         return features.searchable(self._engine, self._actor)
+
+    def embedders(self) -> tuple[EmbedderOption, ...]:
+        """List the embedders to choose among: what each compares, what it takes, what would change."""
+        return features.embedders(self._engine, self._actor)
+
+    def choose_embedder(self, name: str) -> None:
+        """Write the embedder into .env; in force when the memory is opened next. Needs the role admin.
+
+        Raises NotAllowed, InvalidSetting for one that cannot be opened here.
+        """
+        features.choose_embedder(self._engine, self._actor, name)
 
     def optimize(self, level: object = None) -> None:
         """Raises OptimizeNotImplemented (E005), whatever the level (MEMOLLA F-05): indexes need no upkeep."""

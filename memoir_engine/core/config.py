@@ -111,6 +111,18 @@ def variable(name: str) -> str:
     return f"MEMOIR_{name.upper()}"
 
 
+def save(name: str, value: str) -> None:
+    """Write a setting into .env, beside what stands there; in force when a memory is opened next."""
+    from dotenv import set_key
+
+    path = Path.cwd() / ".env"
+    try:
+        path.touch(mode=0o600)
+        set_key(path, variable(name), value, encoding="utf-8")
+    except OSError as refused:
+        raise ConfigurationError(problem=f".env cannot be written ({refused.strerror or refused})") from refused
+
+
 def _arguments(config: MemoirConfig | None, db_path: str | Path | None, settings: dict[str, Any]) -> dict[str, Any]:
     for name in settings:
         if name not in MemoirConfig.model_fields:

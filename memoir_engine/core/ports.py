@@ -62,6 +62,19 @@ def search_pull(embedder: Embedder) -> float:
     return named if isinstance(named, float) else LEXICAL_PULL * embedder.lexical
 
 
+async def settled(embedder: Embedder, run: Run) -> Embedder:
+    """Return the embedder; one that asks somebody first which it is has done so, and its `id` is final."""
+    settle = getattr(embedder, "settle", None)
+    if settle is not None:
+        await settle(run)
+    return embedder
+
+
+def note_of(embedder: Embedder) -> str:
+    """Return why words alone are compared, for one that would have compared meaning; else nothing."""
+    return str(getattr(embedder, "note", ""))
+
+
 EmbedderFactory = Callable[[MemoirConfig], Embedder]
 
 EMBEDDERS: Registry[EmbedderFactory] = Registry("embedder")

@@ -267,7 +267,8 @@ class MemoirConfig(Settings):
 
     embedder: str | None = Field(default=None, min_length=1)
     """What makes the vectors of `search()`: `auto`, `offline` (words and pieces of words, no meaning), `provider:model` as
-    models are named, or a plug-in's name. None is auto: OpenAI's default where OpenAI answers, else offline."""
+    models are named, or a plug-in's name. None is auto: OpenAI's default where OpenAI answers, the embeddings of the server at
+    OPENAI_BASE_URL where it has any, else offline."""
     embedder_dims: int | None = Field(default=None, ge=1)
     """Dimensions asked of the embedding; None is the embedding's own."""
     vector_store: str = Field(default="auto", min_length=1)

@@ -19,7 +19,7 @@ from typing import Any
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, MemoirError, QueryCancelled, QuestionEmpty
-from memoir_engine.core.ports import VectorIndex, Vectors
+from memoir_engine.core.ports import VectorIndex, Vectors, note_of
 from memoir_engine.core.results.facts import FACT_TYPES, FactView, RecalledFact, RecalledFacts, RecallMode
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.runtime import access
@@ -101,9 +101,10 @@ def recall_verb(
     async def work(run: Run) -> RecalledFacts:
         index, _ = await engine.nearness.of(owner, run)
         among: list[int] | None = None
-        warnings: tuple[str, ...] = ()
+        warnings: tuple[str, ...] = (note,) if (note := note_of(engine.embedder)) else ()
         if fields:
-            among, warnings = _noted_by(await engine.db.aread(lambda tx: noted_fields(tx, owner)), fields)
+            among, of_fields = _noted_by(await engine.db.aread(lambda tx: noted_fields(tx, owner)), fields)
+            warnings += of_fields
         if index is None or among == []:
             return RecalledFacts((), warnings)
         zone, silent = engine.resolved.config.zone, [user_id or actor.user or ""]

@@ -1,4 +1,4 @@
-"""The embedder that the settings ask for: an OpenAI-compatible server, a plug-in, or the offline one.
+"""Vectors of an OpenAI-compatible server, and of plug-ins, checked.
 
 Invariants: a batch's vectors leave this module only after its ledger row is written; every request begun has its row, also one
 that failed or was cancelled. The row holds the body that was sent; of the answer it holds count, length and a digest, since the
@@ -12,8 +12,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -24,19 +23,15 @@ from numpy.typing import NDArray
 
 from memoir_engine.core.config import MemoirConfig, Secrets
 from memoir_engine.core.errors import (
-    ConfigurationError,
     InvalidSetting,
-    KeyMissing,
     MemoirError,
     ModelError,
     ModelReplyInvalid,
 )
-from memoir_engine.core.ports import EMBEDDERS, Embedder, Vectors
-from memoir_engine.core.registry import Registry
+from memoir_engine.core.ports import Embedder, Vectors
 from memoir_engine.core.run import Attempt, Run
-from memoir_engine.models import providers
 from memoir_engine.models.prices import CostCap
-from memoir_engine.models.providers import OFFLINE, Choice
+from memoir_engine.models.providers import Choice
 from memoir_engine.models.recorded_calls import (
     CHARS_PER_TOKEN,
     Exchange,
@@ -48,15 +43,10 @@ from memoir_engine.models.recorded_calls import (
     Tokens,
     recording_client,
 )
-from memoir_engine.text.similarity import DIM as OFFLINE_DIM
 
 if TYPE_CHECKING:
     from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
     from pydantic_ai.embeddings.result import EmbeddingResult
-
-
-# without plug-ins: nobody else answers for the offline embedder
-OWN_EMBEDDERS: Registry[Callable[[], Embedder]] = Registry("own_embedder", {OFFLINE: "memoir_offline.embedding:OfflineEmbedder"})
 
 
 @dataclass(frozen=True)
@@ -208,13 +198,9 @@ class PluginEmbedder:
         return ModelError(model=self._name, problem=problem)
 
 
-AUTO = "auto"
-OPENAI_DEFAULT = "text-embedding-3-small"  # MEMOLLA §1
 BATCH_TEXTS = 64  # of 512 characters: far below every server's limit, and little is lost with one that fails
 
-_OPENAI_NAME = re.compile(r"^text-(embedding|similarity|search)-")
 _NATIVE_DIMS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
-_WITHOUT = ("anthropic", "google", "xai")  # asked for answers only
 
 
 @dataclass
@@ -230,7 +216,8 @@ class ServerEmbedder:
     _cap: CostCap = field(init=False)
 
     def __post_init__(self) -> None:
-        self._dim = self.config.embedder_dims or _NATIVE_DIMS.get(self.choice.model)
+        named = None if self.choice.base_url else _NATIVE_DIMS.get(self.choice.model)  # elsewhere a name may mean another model
+        self._dim = self.config.embedder_dims or named
         self._cap = CostCap(self.config)
 
     @property
@@ -318,69 +305,3 @@ class ServerEmbedder:
             model = make_model(self.choice.model, provider=make_provider(openai_client=openai))
             self._seats[loop] = Seat(model, http, asyncio.Semaphore(self.config.max_concurrency))
         return self._seats[loop]
-
-
-def open_embedder(config: MemoirConfig, secrets: Secrets, *, sleep: Sleep = asyncio.sleep) -> Embedder:
-    """The embedder that the setting names: `auto`, `offline`, one of EMBEDDERS, or `provider:model` as models are named.
-
-    Contacts nobody. Raises InvalidSetting naming `embedder` or `embedder_dims`.
-    """
-    named = config.embedder or AUTO
-    if named not in (AUTO, OFFLINE) and named in EMBEDDERS:  # in this order: EMBEDDERS looks through what is installed
-        return plugin_embedder(named, EMBEDDERS.get(named)(config))
-    choice = choose_embedding(config, secrets)
-    if choice is None:
-        # `auto` without a key still has to open with TIMEM's EMBEDDING_MODEL_DIMS set
-        if config.embedder == OFFLINE and config.embedder_dims not in (None, OFFLINE_DIM):
-            raise InvalidSetting(
-                name="embedder_dims",
-                value=config.embedder_dims,
-                problem=f"the offline embedder has {OFFLINE_DIM}",
-                advice="Leave embedder_dims unset, or name an embedder that takes dimensions.",
-            )
-        return OWN_EMBEDDERS.get(OFFLINE)()
-    return ServerEmbedder(config, secrets, choice, sleep)
-
-
-def choose_embedding(config: MemoirConfig, secrets: Secrets) -> Choice | None:
-    """Choose the server and model of an embedder, None for the offline one. Pure."""
-    named = config.embedder or AUTO
-    if named == OFFLINE:
-        return None
-    if named == AUTO:
-        return _at_hand(config, secrets)
-    prefix, _, rest = named.partition(":")
-    if prefix in _WITHOUT and rest:
-        raise _refused(named, f"no embeddings are asked of {prefix} here")
-    return _chosen(config, secrets, named)
-
-
-def _at_hand(config: MemoirConfig, secrets: Secrets) -> Choice | None:
-    """OpenAI's default where OpenAI itself answers; a server of one's own may have no embeddings at all."""
-    try:
-        model = providers.choose(config, secrets)
-    except ConfigurationError:  # what is wrong with the model is said where the model is opened
-        return None
-    if model.provider != "openai" or model.base_url or model.key is None:
-        return None
-    return _chosen(config, secrets, OPENAI_DEFAULT)
-
-
-def _chosen(config: MemoirConfig, secrets: Secrets, named: str) -> Choice:
-    full = f"openai:{named}" if _OPENAI_NAME.match(named) else named
-    try:
-        return providers.choose(config.model_copy(update={"model": full}), secrets)
-    except KeyMissing as missing:
-        raise _refused(named, f"it needs an API key, and {missing.facts['variable']} is not set") from None
-    except InvalidSetting as unknown:
-        raise _refused(named, str(unknown.facts["problem"])) from None
-
-
-def _refused(named: str, problem: str) -> InvalidSetting:
-    known = ", ".join(repr(name) for name in EMBEDDERS)
-    advice = (
-        "Use 'offline', an OpenAI model with OPENAI_API_KEY, 'ollama:…' or 'lmstudio:…', or a model of the server that "
-        "OPENAI_BASE_URL, LMSTUDIO_BASE_URL or OLLAMA_BASE_URL names"
-    )
-    plugged = f"; plug-ins: {known}." if known else "."
-    return InvalidSetting(name="embedder", value=named, problem=problem, advice=advice + plugged)

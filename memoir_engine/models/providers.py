@@ -272,7 +272,7 @@ def _no_reply(received: str | None) -> str:
         body = json.loads(received or "")
     except ValueError:
         return ""
-    if not isinstance(body, dict) or body.get("choices"):
+    if not isinstance(body, dict) or not body.keys() & {"choices", "error"} or body.get("choices"):
         return ""
     error = body.get("error")
     message = error.get("message") if isinstance(error, dict) else error

@@ -33,7 +33,7 @@ from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.index.exact import Matrices
 from memoir_engine.index.segments import Bm25Parameters
 from memoir_engine.models.client import ModelClient
-from memoir_engine.models.embeddings import open_embedder
+from memoir_engine.models.embedder_choice import open_embedder
 from memoir_engine.models.tokens import TokenCounter, counter
 from memoir_engine.runtime.chunking import CHUNKERS
 from memoir_engine.runtime.indexes import Nearness, bm25_parameters, check_chroma, nearest_facts_of, nearest_of

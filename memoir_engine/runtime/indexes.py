@@ -22,7 +22,7 @@ from weakref import WeakValueDictionary
 
 from memoir_engine.core.config import Resolved
 from memoir_engine.core.errors import InvalidSetting
-from memoir_engine.core.ports import Embedder, Health, Near, VectorIndex, VectorIndexUnavailable, Vectors
+from memoir_engine.core.ports import Embedder, Health, Near, VectorIndex, VectorIndexUnavailable, Vectors, settled
 from memoir_engine.core.run import Run
 from memoir_engine.index.chroma import CollectionHome, CollectionIdentity, FolderCollection, ServerCollection, check_options
 from memoir_engine.index.chroma_index import DenseIndex
@@ -197,6 +197,7 @@ class Nearness:
 
     async def beside(self, owner: str, run: Run, read: Callable[[Tx], T]) -> tuple[VectorIndex | None, int, T]:
         """Return the same, and the result of `read` at that very moment."""
+        await settled(self.embedder, run)
         index, changes, result = await self._look(owner, self.embedder.dim, read)
         while changes.missing:
             for at in range(0, len(changes.missing), AT_ONCE):

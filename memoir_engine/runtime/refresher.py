@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
-from memoir_engine.core.ports import Embedder
+from memoir_engine.core.ports import Embedder, settled
 from memoir_engine.core.run import Run
 from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.runtime.passages import Collections
@@ -186,6 +186,7 @@ class VectorBackfill:
         Raises ModelError subclasses, and whatever the ledger raises.
         """
         embedded = 0
+        await settled(self._embedder, run)
         async with self._turns[owner]:  # who comes second finds them made, and paid for once
             while True:
                 now, numbers = await self._db.aread(lambda tx: self._missing(tx, owner))

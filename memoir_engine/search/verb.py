@@ -27,7 +27,7 @@ from memoir_engine.core.errors import (
     QuestionEmpty,
     TopKInvalid,
 )
-from memoir_engine.core.ports import Health, VectorIndexUnavailable, Vectors, search_pull
+from memoir_engine.core.ports import Health, VectorIndexUnavailable, Vectors, note_of, search_pull
 from memoir_engine.core.results import Searchable, SearchResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.readers.document import Kind
@@ -189,7 +189,7 @@ def searchable(engine: Engine, actor: Actor) -> Searchable:
 
     def work(tx: Tx) -> Searchable:
         passages = sum(count(tx, each) for each in {WORKSPACE, owner})
-        return Searchable(passages, kinds(tx, owner), embedder.id, embedder.lexical)
+        return Searchable(passages, kinds(tx, owner), embedder.id, embedder.lexical, note_of(embedder))
 
     return engine.db.read(work)
 
@@ -286,6 +286,10 @@ class PassageSearch:
         except VectorIndexUnavailable:
             return False
 
+    @property
+    def note(self) -> str | None:
+        return note_of(self.engine.embedder) or None
+
     def result(self, passage: Fused, row: hits.PassageHit, health: Health) -> SearchResult:
         return SearchResult(
             score=passage.score,
@@ -305,6 +309,6 @@ class PassageSearch:
             kind=row.kind,
             dated=row.dated,
             mode="hybrid" if health.ok else "bm25_only",
-            reason=None if health.ok else " ".join(filter(None, (f"{health.reason.rstrip('.')}.", health.remedy))),
+            reason=" ".join(filter(None, (f"{health.reason.rstrip('.')}.", health.remedy))) if not health.ok else self.note,
             embedder=self.engine.embedder.id if health.ok else None,
         )

@@ -171,3 +171,14 @@ def test_facts_are_drawn_from_a_filed_text(run, tmp_path: Path) -> None:  # type
     (tmp_path / "letter.txt").write_text("I live in Leeds and I work as a pharmacist.\n", encoding="utf-8")
     run("ingest", tmp_path / "letter.txt")
     assert "added: Lives in Leeds" in run("remember", "--source", "1", "--user", "ana").output
+
+
+def test_an_embedder_is_chosen_by_its_name(run, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    listed = run("embedder").output
+    assert "* auto:" in listed
+    assert "  offline: Words and pieces of words" in listed
+    assert run("embedder", "offline").output.startswith("offline: ")
+    assert "* offline: " in run("embedder").output
+    refused = run("embedder", "no-such")
+    assert (refused.exit_code, "no server is configured for it" in refused.output) == (1, True)
+    assert [option["name"] for option in json.loads(run("embedder", "--json").output) if option["in_force"]] == ["offline"]

@@ -45,7 +45,7 @@ ADDING = {
 }  # a source of one's own; `start` per verb below
 OWN_RUNS = {"jobs.cancel", "jobs.resume", "jobs.wait", "helpers.cancel"}  # those of another are tested below
 READING = {
-    *("estimate", "overview", "settings", "sample_questions", "searchable"),
+    *("estimate", "overview", "settings", "sample_questions", "searchable", "embedders"),
     "optimize",  # refuses everybody
     *(f"sources.{verb}" for verb in ("by_name", "chunks", "get", "helper", "list", "original", "text", "versions")),
     *("sources.tombstone", "sources.passages"),

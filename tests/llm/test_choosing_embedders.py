@@ -10,7 +10,7 @@ import pytest
 from memoir_engine.core.config import resolve
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.ports import EMBEDDERS
-from memoir_engine.models.embeddings import choose_embedding, open_embedder
+from memoir_engine.models.embedder_choice import choose_embedding, open_embedder
 from memoir_engine.models.providers import Choice
 from memoir_offline.embedding import OfflineEmbedder
 
@@ -48,7 +48,9 @@ def plugged() -> Iterator[str]:
         (OPENAI, {"embedder": "offline"}, None),
         (OPENAI, {"model": "offline"}, None),
         (OPENAI | {"ANTHROPIC_API_KEY": "k" * 9}, {"model": "anthropic:claude-x"}, None),
-        (OPENAI | ALL, {"model": "some-model"}, None),
+        (OPENAI | ALL, {"model": "some-model"}, ("compatible", "text-embedding-3-small")),
+        (OPENAI | ALL, {"model": "gpt-4o"}, ("openai", "text-embedding-3-small")),
+        (ALL, {"model": "ollama:llama3"}, None),
         (ALL, {"embedder": "nomic-embed-text"}, ("compatible", "nomic-embed-text")),
         ({name: ALL[name] for name in list(ALL)[1:]}, {"embedder": "nomic-embed-text"}, ("lmstudio", "nomic-embed-text")),
         ({"OLLAMA_BASE_URL": "http://three.test"}, {"embedder": "nomic-embed-text"}, ("ollama", "nomic-embed-text")),

@@ -28,7 +28,8 @@ from memoir_engine.core.errors import (
     ModelUnreachable,
 )
 from memoir_engine.core.ports import Embedder
-from memoir_engine.models.embeddings import BATCH_TEXTS, open_embedder
+from memoir_engine.models.embedder_choice import open_embedder
+from memoir_engine.models.embeddings import BATCH_TEXTS
 
 KEY = "sk-very-secret-0123456789"
 Embed = Callable[..., Any]

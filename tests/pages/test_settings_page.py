@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from app_pages import ended, opened, words
@@ -122,3 +124,16 @@ def test_what_no_longer_holds_is_shown_from_here_too(filled: Memory):
     assert not page.exception
     assert page.query_params["action"]
     assert page.title[0].value == "Ingested"
+
+
+def test_another_embedder_is_one_choice_away_with_what_it_takes(memory: Memory):
+    page = opened("settings")
+    assert page.selectbox(key="embedder").value == "auto"
+    page.selectbox(key="embedder").set_value("minilm").run()
+    assert "90 MB of weights" in words(page)
+    if page.button(key="use-embedder").disabled:
+        assert "pip install" in page.info[0].value
+    page.selectbox(key="embedder").set_value("ollama:nomic-embed-text").run()
+    page.button(key="use-embedder").click().run()
+    assert engine.memory().searchable().embedder == "ollama:nomic-embed-text"
+    assert "MEMOIR_EMBEDDER='ollama:nomic-embed-text'" in Path(".env").read_text(encoding="utf-8")

@@ -79,7 +79,28 @@ def search(
     if not hits:
         typer.echo("nothing found")
     elif hits[0].reason:
-        typer.echo(f"by words only: {hits[0].reason}", err=True)
+        typer.echo(f"by words only: {hits[0].reason}" if hits[0].mode == "bm25_only" else hits[0].reason, err=True)
+
+
+@app.command()
+def embedder(
+    name: Annotated[str | None, typer.Argument(help="The one to choose; without it they are listed.")] = None,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """List what may compare meaning in search and recall, or choose it: kept in .env, in force from the next opening on."""
+    with opened(data_dir) as memory:
+        if name is not None:
+            memory.choose_embedder(name)
+        options = memory.embedders()
+    if as_json:
+        print_json(options)
+    elif name is not None:
+        typer.echo(f"{name}: {next((option.changes for option in options if option.name == name), '')}".rstrip(": "))
+    else:
+        for option in options:
+            typer.echo(f"{'*' if option.in_force else ' '} {option.name}: {option.compares}")
+            typer.echo(f"    {option.takes}{'' if option.available else f' Not here: {option.remedy}'}")
 
 
 @app.command()

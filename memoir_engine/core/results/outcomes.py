@@ -386,6 +386,22 @@ class SearchResult:
 
 
 @dataclass(frozen=True)
+class EmbedderOption:
+    """An embedder to choose. available: it can be opened here; else `remedy` says what is missing.
+
+    compares, takes, changes: for a person: what it compares, what it needs, and what choosing it would change.
+    """
+
+    name: str
+    compares: str
+    takes: str
+    changes: str
+    in_force: bool
+    available: bool
+    remedy: str
+
+
+@dataclass(frozen=True)
 class Searchable:
     """Scope of search. kinds: of sources, and `conversation`. lexical: vector similarity means shared words only."""
 
@@ -393,3 +409,4 @@ class Searchable:
     kinds: tuple[str, ...]
     embedder: str
     lexical: bool
+    note: str = ""  # why words alone are compared, where meaning was to be
