@@ -13,7 +13,7 @@ Source: TIMEM "Consolidation Rules"; CHUNK 9.1, 9.2; verified/offline-model.md Â
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -21,11 +21,11 @@ from typing import Any
 from memoir_engine.core.results.facts import CONTENT_CHARS
 from memoir_engine.prompts import consolidate, facts
 from memoir_engine.text.attributes import subject_key, topics
-from memoir_engine.text.clauses import is_past_form
+from memoir_engine.text.clauses import is_past_form, names_subject
 from memoir_engine.text.sentences import cut_at_word
 from memoir_engine.text.terms import tokens
 from memoir_offline.rules import german_dates, japanese_dates
-from memoir_offline.rules.changes import NEAR, SUCCEEDED, change
+from memoir_offline.rules.changes import SUCCEEDED, change
 from memoir_offline.rules.contradictions import compare
 from memoir_offline.rules.dates import validity
 from memoir_offline.rules.endings import BESIDE, GONE, Comparison
@@ -35,6 +35,7 @@ from memoir_offline.rules.german_readings import german_reading
 from memoir_offline.rules.japanese import japanese_statements
 from memoir_offline.rules.japanese_readings import is_japanese, japanese_reading
 from memoir_offline.rules.readings import IN_ONE_TALK, Reading, compare_readings
+from memoir_offline.rules.scenes import DOUBTFUL
 from memoir_offline.rules.statements import LEAST, LEAST_TOLD, Statement, statements
 
 SPEAKERS = frozenset({"user", "human"})
@@ -52,7 +53,8 @@ _KIN = (  # what may stand before a name without making it another's
 )
 CALENDAR = frozenset(("may", "april", "june", "august", "will", "rose", "grace", "bob", "jack", "mark", "bill"))  # names, too
 MOST_CORRECTED = 6  # statements back that a correction may be of
-MOST_NEAR = 3  # statements about the same thing that one proposal names, where no more speaks for it
+APART, SURELY_APART = 0.0, 1.5  # what has to speak for a change between statements about two subjects
+MOST_NEAR, ABOUT = 2, 0.3  # statements that one proposal names, and how much less may speak for the second
 MOST_SHARING = 12  # facts with the same word; more, and the word tells nothing of two of them
 STATED = {"contradicts": 0.7, "part_of": 0.8, "same_subject": 0.6}
 
@@ -134,7 +136,7 @@ def verdict(new: consolidate.Statement, beside: list[consolidate.Statement]) -> 
     for stances in (("duplicate",), GONE, ("complementary",)):
         hits = [hit for hit in compared if hit[1].stance in stances]
         if hits:
-            chosen = ([hit for hit in hits if hit[1].sure] or closest(hits, new, beside)) if stances == GONE else hits[:1]
+            chosen = ([hit for hit in hits if hit[1].sure] or closest(hits)) if stances == GONE else hits[:1]
             result, known = chosen[0][1], [label for label, _ in chosen]
             break
     said_then = {fact.said_at[:10] for fact in beside if fact.label in known and fact.label.startswith(consolidate.NEW)}
@@ -150,25 +152,11 @@ def verdict(new: consolidate.Statement, beside: list[consolidate.Statement]) -> 
     }
 
 
-def closest(
-    doubtful: list[tuple[str, Comparison]], new: consolidate.Statement, beside: list[consolidate.Statement]
-) -> list[tuple[str, Comparison]]:
-    """Leave those that something speaks for, and of what merely shares a thing or a topic the few that share the most.
-
-    What few of the statements beside it share counts more.
-    """
-    stems = Counter(stem for fact in beside for stem in set(tokens(fact.content)))
-    subjects = Counter(topic for fact in beside for topic in topics(fact.content))
-
-    def nearness(label: str) -> float:
-        content = next(fact.content for fact in beside if fact.label == label)
-        shared = set(tokens(content)) & set(tokens(new.content))
-        return sum(3 / stems[stem] for stem in shared) + sum(
-            1 / subjects[topic] for topic in topics(content) & topics(new.content)
-        )
-
-    near = sorted((hit for hit in doubtful if hit[1].why == NEAR), key=lambda hit: -nearness(hit[0]))[:MOST_NEAR]
-    return [hit for hit in doubtful if hit[1].why != NEAR or hit in near]
+def closest(doubtful: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
+    """Leave what most speaks for, and what weighs about as much."""
+    best = max(hit[1].weight for hit in doubtful)
+    near = sorted((hit for hit in doubtful if hit[1].weight >= best - ABOUT), key=lambda hit: -hit[1].weight)
+    return near[:MOST_NEAR]
 
 
 def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:
@@ -198,14 +186,18 @@ def _reading(fact: consolidate.Statement) -> Reading | None:
 
 
 def _across(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:
-    """Ask a person where what is said of a thing, or of somebody else, ends what was said of the person."""
-    pairs_of_them = ((new, known), (known, new))
-    names = any(subject_key(one.subject) in other.content.casefold() for one, other in pairs_of_them)
+    """Compare what is said of the person with what is said of a thing or of somebody else by name.
+
+    It ends surely only what was said of that name; what merely speaks of the same matter has to weigh more to be put to a person.
+    """
     if known.label.startswith(consolidate.NEW):
         return Comparison("none")
     changed = change(known.content, new.content)
-    is_told = changed is not None and (changed.why == SUCCEEDED or (names and (changed.sure or changed.why != NEAR)))
-    return replace(changed, sure=False) if changed is not None and is_told else Comparison("none")
+    if changed is None or changed.why == SUCCEEDED or not (names_subject(known.content) or names_subject(new.content)):
+        return changed or Comparison("none")  # "Sold the Kia": what begins with its verb is of the person
+    named = any(subject_key(one.subject) in other.content.casefold() for one, other in ((new, known), (known, new)))
+    is_told = changed.weight >= (DOUBTFUL if named else APART) or (named and changed.sure)
+    return replace(changed, sure=named and changed.weight >= SURELY_APART) if is_told else Comparison("none")
 
 
 def compared(old: str, new: str) -> Comparison:

@@ -49,7 +49,7 @@ def _is_bare_verb(word: str) -> bool:
     return word in _COMMON
 
 
-def _to_present(word: str) -> str:
+def to_present(word: str) -> str:
     """Return the form after "they" for an irregular past, lower case; any other word unchanged."""
     return _PRESENT.get(word, word)
 
@@ -280,7 +280,7 @@ def main_verb(text: str) -> str:
     for word in words(predicate(text)):
         if word not in _HELPING | _AROUND_VERB:
             return (
-                next(iter(tokens(_to_present(word))), word) if is_verb(word) or _is_bare_verb(word) or is_past_form(word) else ""
+                next(iter(tokens(to_present(word))), word) if is_verb(word) or _is_bare_verb(word) or is_past_form(word) else ""
             )
     return ""
 

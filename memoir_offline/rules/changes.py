@@ -9,13 +9,15 @@ Frames carry the language; this module knows none. Pure. Source: TIMEM "Consolid
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from memoir_engine.text.clauses import complement, is_past, is_past_event, main_verb, names_subject
+from memoir_engine.text.clauses import is_full_name, is_past_event, main_verb, names_subject
 from memoir_offline.rules.endings import ON_A_TRIP, Comparison, feeling
 from memoir_offline.rules.frames import Event, Frame, Phrase, modifiers, read, read_events, tables
+from memoir_offline.rules.scenes import DOUBTFUL, SURE, weight
 from memoir_offline.rules.values import differing
 
 Match = Literal["same", "kind", "part", "other", ""]
@@ -29,9 +31,12 @@ UNIQUE = frozenset(
     editor organist conductor goalkeep""".split()
 )
 NO_MEAT = frozenset(("vegetarian", "veggi", "vegetarian", "pescatarian"))
-MEASURED = frozenset({"weight", "pressure", "debt"})
 OUTSIDE = frozenset(
     "landlord landladi boss manag doctor dentist teacher peopl everyon everybodi nobodi someon somebodi ex".split()
+)
+SPEAKER = re.compile(r"\b(?:they|them)\b", re.IGNORECASE)
+SPEAKER_TOO = re.compile(
+    r"(?:,|\b(?:and|but|so)) (?:so |now |then |and |that )*they\b|\bso [^,.]{0,40}\b(?:theirs|them)\b|\bno more\b", re.IGNORECASE
 )
 ENDED = "it says that this has ended"
 ANOTHER = "it says what is instead"
@@ -42,11 +47,23 @@ NEAR = "it speaks of the same as of something that has changed"
 def change(old: str, new: str, language: str = "en") -> Comparison | None:
     """Compare two statements of one subject; None if the newer one tells of no change."""
     before, after = read(old, language), read(new, language)
+    events = read_events(new, language)
     if not _may_change(before, after):
-        return None
-    found = [verdict for event in read_events(new, language) if (verdict := _judged(event, before, after, language)) is not None]
+        return _weighed(before, after, events, [], language) if _may_touch(before, after) else None
+    found = [verdict for event in events if (verdict := _judged(event, before, after, language)) is not None]
     found += [verdict for rule in RULES if (verdict := rule(before, after, language)) is not None]
-    return next((verdict for verdict in found if verdict.sure), found[0] if found else None)
+    first = next((verdict for verdict in found if verdict.sure), None)
+    return first or _weighed(before, after, events, found, language)
+
+
+def _weighed(before: Frame, after: Frame, events: tuple[Event, ...], found: list[Comparison], language: str) -> Comparison | None:
+    """Weigh what no rule is sure of. found: doubtful verdicts."""
+    weighs = weight(before, after, {event: match(event.gone, before, after, language) for event in events}, language)
+    if weighs < DOUBTFUL:
+        return None
+    doubtful = found[0] if found else Comparison("update", False, NEAR)
+    sure = weighs >= SURE and not feeling(before.text) and not is_full_name(before.text)
+    return replace(doubtful, sure=sure, weight=weighs)
 
 
 def _may_change(before: Frame, after: Frame) -> bool:
@@ -59,6 +76,15 @@ def _may_change(before: Frame, after: Frame) -> bool:
     if before.tense == "once":
         return False
     return not is_past_event(before.text) or bool({"since", "open"} & before.marks)
+
+
+def _may_touch(before: Frame, after: Frame) -> bool:
+    """Report whether what is told of somebody else, or of a thing, may touch what the older one says of the speaker."""
+    is_of_them = bool(SPEAKER.search(before.text))
+    is_by_another = bool((after.persons - OUTSIDE) - before.stems) and not SPEAKER_TOO.search(after.text)
+    if is_by_another or (before.persons - after.stems and not is_of_them) or before.tense == "once":
+        return False
+    return "past" not in before.marks and ("past" not in after.marks or "change" in after.marks)
 
 
 # how what an event speaks of stands to what the older statement is about
@@ -322,31 +348,6 @@ def _new_of_one(before: Frame, after: Frame, language: str) -> Comparison | None
     return Comparison("update", bool(kinds & table.single), "there is a new one")
 
 
-def _near(before: Frame, after: Frame, language: str) -> Comparison | None:
-    """Ask a person about what shares a thing or a topic and is told as changed, over, denied, or come about."""
-    common = _shared(before, after)
-    if feeling(before.text) and any(event.name == "lost" for event in read_events(after.text, language)):
-        return None  # one may sell what one loves
-    if (not common and not before.topics & after.topics) or "also" in after.marks or _is_another(common, before, after):
-        return None
-    told = "over" in after.marks or ("change" in after.marks and common)
-    has_come = ("open" in before.marks or before.tense == "ahead") and is_past(after.text)
-    measured = bool(MEASURED & before.topics & after.topics)
-    apart = differing(before.values, after.values) and not _is_denied(before, after)
-    apart = apart if measured or (common and not is_past_event(after.text)) else frozenset()
-    is_denied = common and _is_denied(before, after) and complement(after.text)[2] in common
-    return Comparison("update", False, NEAR) if told or has_come or apart or is_denied else None
-
-
-def _is_another(common: frozenset[str], before: Frame, after: Frame) -> bool:
-    """Report whether the shared things are told apart: a road bike and a mountain bike, golf with Jim and golf with Bob."""
-    told = [(modifiers(before.text, head), modifiers(after.text, head)) for head in common]
-    if any(mine and theirs and not mine & theirs for mine, theirs in told):
-        return True
-    mine, theirs = before.names - common, after.names - common
-    return bool(common and mine and theirs and not mine & theirs and _is_denied(before, after))
-
-
 def _not_any_more(before: Frame, after: Frame, language: str) -> Comparison | None:
     """Most of what was said is denied with "any more", or of everybody and everything: "owes nobody a penny"."""
     if not _is_denied(before, after) or "also" in after.marks or "unreal" not in after.marks:
@@ -385,4 +386,4 @@ def _for_the_first_time(before: Frame, after: Frame, language: str) -> Compariso
     return Comparison("update", True, "it has come about")
 
 
-RULES = (_not_any_more, _diet_given_up, _succeeded, _for_the_first_time, _other_values, _new_of_one, _near)
+RULES = (_not_any_more, _diet_given_up, _succeeded, _for_the_first_time, _other_values, _new_of_one)
