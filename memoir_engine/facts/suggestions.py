@@ -34,6 +34,10 @@ class FactSuggestions(FactEdits):
             addition = self._addition(about, more.pop("user_id", None), **{**usual, "entities": (), **more})
             alike = self._read(lambda tx: by_hand.likeness(tx, addition, self._nearest(tx, addition)))
             return self._decide(partial(suggestions.suggest_addition, alike=alike), addition, reason, "the suggestion of a fact")
+        unused = [*more, *(["content"] if verb == "retire" and content is not None else [])]
+        if verb in VERBS and unused:
+            advice = "Suggest the words of a correction, or an end; the person who decides gives the rest."
+            raise InvalidSetting(name=unused[0], value="…", problem=f"a suggestion to {verb} takes none", advice=advice)
         uid = fact_uid(about)
         if verb == "correct":
             correction = self._correction(content or "", None, None, None, None, None)

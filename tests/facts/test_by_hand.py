@@ -216,6 +216,14 @@ def test_a_retired_fact_ends_now_where_nothing_else_is_said(memory: Memory, cloc
     assert memory.facts.get(added).valid_to == done.at
 
 
+def test_what_was_to_come_and_is_retired_ends_when_it_would_have_begun(memory: Memory) -> None:
+    added = memory.facts.add("Moves to Bern", "mia", valid_from="2930-03").fact_id or ""
+    memory.facts.retire(added)
+    ended = memory.facts.get(added)
+    assert (ended.status, ended.valid_to) == ("outdated", ended.valid_from)
+    assert memory.facts.list("mia", valid_at="2930-04-01T00:00:00+00:00") == ()
+
+
 @pytest.mark.req("TIMEM forgetting")
 def test_a_fact_past_its_expiry_is_outdated_in_every_read_and_nobody_wrote_that(memory: Memory, clock: SetClock) -> None:
     added = memory.facts.add("Has a ticket", "mia", expires_at="2026-05-05")
@@ -388,6 +396,7 @@ def test_a_preview_says_what_stands_on_a_fact_and_changes_nothing(memory: Memory
     assert [one.content for one in seen.gives_way] == ["Mia lives in Oslo"]
     assert [one.new.content for one in seen.proposals] == ["Mia lives in Rome"]
     assert seen.conversations == (talk.session_id,)
+    assert memory.facts.preview("retire", paris.id, "She moved").possible  # as the verb takes its reason
     refused = memory.facts.preview("retire", paris.id, ended_at="2030")
     assert (refused.possible, refused.problem) == (False, "not valid dates of a fact: ended_at is to come (2030-01-01 00:00 UTC)")
     assert memory.facts.preview("add", "Mia lives in Rome", "mia", subject="Mia").known is not None
@@ -397,6 +406,8 @@ def test_a_preview_says_what_stands_on_a_fact_and_changes_nothing(memory: Memory
 def test_one_preview_and_one_action_forget_many(memory: Memory) -> None:
     remember(memory, "Tea is for Mia. Owls are for Mia. Figs are for Mia")
     chosen = [fact(memory, words).id for words in ("Tea is for Mia", "Owls are for Mia")]
+    with pytest.raises(errors.InvalidSetting, match="reason = '' is invalid: it is empty"):
+        memory.facts.forget(chosen, " ")
     seen = memory.facts.preview("forget", chosen)
     assert seen.erases is not None
     assert (seen.erases.places["fact"], {one.id for one in seen.facts}) == (2, set(chosen))
