@@ -279,7 +279,7 @@ def _fact(item: object, talk: ExtractRequest, found: Callable[[str], int | None]
     quotes = _quotes(item, {turn.number for turn in talk.turns}, found)
     if not quotes:
         return f"it cites no message of the text ({[frames.value(quote, 'message') for quote in _quote_items(item)]})"
-    entities = (" ".join(name.split()) for name in frames.items(item, "entities") if isinstance(name, str))
+    entities = (" ".join(name.split()) for name in frames.several(item, "entities") if isinstance(name, str))
     return ExtractedFact(
         content=content,
         type=kind,
@@ -294,7 +294,7 @@ def _fact(item: object, talk: ExtractRequest, found: Callable[[str], int | None]
 
 def _quote_items(item: object) -> list[object]:
     """Return the quotes of an item; `message` and `quote` beside its content are one, too."""
-    return list(frames.items(item, "quotes")) or [item]
+    return list(frames.several(item, "quotes")) or [item]
 
 
 def _quotes(item: object, numbers: set[int], found: Callable[[str], int | None] | None) -> tuple[Quote, ...]:
@@ -321,7 +321,7 @@ def confidence(item: object) -> float | None:
 
 
 def _date(value: object) -> str:
-    written = value.strip() if isinstance(value, str) else ""
+    written = str(value).strip() if isinstance(value, str) or frames.is_int(value) else ""
     return written if _DATE.fullmatch(written) else ""
 
 
