@@ -95,6 +95,30 @@ def test_a_newer_statement_about_the_very_thing_counts_as_much_as_the_older_one(
     assert lift_newer(asked, marks, shares, [DAY + timedelta(9), DAY, DAY]) == shares
 
 
+def test_a_newer_statement_that_tells_of_a_change_of_the_same_thing_counts_as_much_though_the_question_does_not_name_it():
+    asked = read_question("When does Ana go climbing?", now=DAY, zone=UTC, silent=["Ana"])
+    marks = [
+        read_statement(said)
+        for said in ("Climbs at the Foundry on Tuesdays", "Has swapped the Foundry for the Depot on Mondays", "Likes the Foundry")
+    ]
+    shares = weigh(asked, marks)
+    lifted = lift_newer(asked, marks, shares, [DAY, DAY + timedelta(9), DAY + timedelta(20)])
+    assert lifted[1] > shares[1] and lifted[2] == shares[2]
+
+
+def test_what_is_asked_for_may_stand_in_another_statement_of_the_same_breath():
+    asked = read_question("When is Ana's loan paid?", now=DAY, zone=UTC, silent=["Ana"])
+    marks = [read_statement(said) for said in ("Has a loan", "Ninety quid till July 2027", "Had a party in July 2027")]
+    apart, together = (weigh(asked, marks, [DAY, DAY + timedelta(days), DAY + timedelta(9)]) for days in (1, 0))
+    assert together[1] > apart[1] and together[2] == apart[2]
+
+
+def test_a_statement_in_the_form_of_an_answer_counts_more_than_one_that_speaks_of_the_topic():
+    asked = read_question("Where does Ana live?", now=DAY, zone=UTC, silent=["Ana"])
+    moved, spoke = weigh(asked, [read_statement("Moved to Bern"), read_statement("Saw a house in Bern")])
+    assert moved > spoke
+
+
 def test_a_weight_is_a_share():
     asked = read_question("Where does Ana live?", now=DAY, zone=UTC, silent=["Ana"])
     assert weigh(asked, [read_statement("Ana lives in Bern"), read_statement("Ana likes tea")]) == [pytest.approx(1.0), 0.0]
