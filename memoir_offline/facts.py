@@ -163,12 +163,12 @@ def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comp
     """Compare two statements of the same subject, without its name if both begin with it."""
     if subject_key(known.subject) != subject_key(new.subject):
         return _across(known, new)
-    readings = _reading(known), _reading(new)
+    readings = _readings(known, new)
     bare = _without_subject(known), _without_subject(new)
     is_bare = all(fact.subject.casefold() not in text.casefold() for fact, text in zip((known, new), bare, strict=True))
     texts = bare if is_bare else (known.content, new.content)
     is_one_talk = known.label.startswith(consolidate.NEW)  # what is told in one breath is no change of it
-    if readings[0] and readings[1]:
+    if readings:
         result = compare_readings(readings[0], readings[1])
         result = BESIDE if is_one_talk and result.why not in IN_ONE_TALK else result
     else:
@@ -178,11 +178,17 @@ def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comp
     return result
 
 
-def _reading(fact: consolidate.Statement) -> Reading | None:
-    """Read a statement in a language with a reader, without its subject's name; None in any other."""
-    if is_japanese(fact.content):
-        return japanese_reading(fact.content)
-    return german_reading(own_words(fact.content, fact.subject)) if is_german(fact.content) else None
+def _readings(known: consolidate.Statement, new: consolidate.Statement) -> tuple[Reading, Reading] | None:
+    """Read two statements in a language with a reader, without their subjects' names; None in any other.
+
+    A short one tells its language by few words or none, so one that is German is enough.
+    """
+    if is_japanese(known.content) and is_japanese(new.content):
+        return japanese_reading(known.content), japanese_reading(new.content)
+    if not (is_german(known.content) or is_german(new.content)):
+        return None
+    old, later = (german_reading(own_words(fact.content, fact.subject)) for fact in (known, new))
+    return old, later
 
 
 def _across(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:

@@ -225,9 +225,9 @@ def japanese_reading(text: str) -> Reading:
     found = topics(plain)
     says = {name: bool(words.search(plain)) for name, words in _VERDICT.items()}
     wrong = _CORRECTED.search(plain)
-    changed = _said_of(plain, (_VERDICT["changed"],), False) if says["changed"] else (frozenset(), frozenset())
+    turned = _said_of(plain, (_VERDICT["changed"],), False) if says["changed"] else (frozenset(), frozenset())
     over = (_VERDICT["ended"], _VERDICT["still_not"])
-    ended = _said_of(plain, over, True) if says["ended"] or says["still_not"] else (frozenset(), frozenset())
+    done = _said_of(plain, over, True) if says["ended"] or says["still_not"] else (frozenset(), frozenset())
     return Reading(
         text=plain,
         who=person_of(plain),
@@ -249,10 +249,10 @@ def japanese_reading(text: str) -> Reading:
         now=says["now"],
         was=says["was"],
         corrects=frozenset({wrong["wrong"]}) if wrong else frozenset(),
-        of=changed[0] | ended[0],
-        of_topics=changed[1] | ended[1],
+        of=turned[0] | done[0],
+        of_topics=turned[1] | done[1],
         switched=says["switched"],
-        kinds={name: frozenset(found) for name, words in _KINDS.items() if (found := words.findall(plain))},
+        kinds={name: frozenset(hits) for name, words in _KINDS.items() if (hits := words.findall(plain))},
     )
 
 

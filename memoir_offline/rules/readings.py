@@ -19,6 +19,7 @@ REPEATED, CORRECTED, RECOUNTED = "the same in other words", "it is corrected", "
 IN_ONE_TALK = frozenset((REPEATED, CORRECTED, RECOUNTED))  # what is told in one breath is else no change of it
 Phase = Literal["now", "once", "ahead"]
 LEAST_SHARED = 2  # characters of a word that may stand for a longer one with it inside: 英会話 and 英会話教室
+SHORT_HEADS = frozenset(("abo", "rad", "job"))  # of compounds: Zeitungsabo
 BROAD = frozenset(
     {"trip", "school", "child", "photo", "game", "club", "clinic", "english", "bank", "pet", "study", "garden", "job", "date"}
 )
@@ -26,9 +27,17 @@ NARROW = frozenset(  # whose words all mean the same
     """rent commute running swim yoga gym walk cycle bike car motorbike dog cat rabbit hamster bird horse fish smoke coffee tea
     sweets weight sleep rise asthma pressure knee back_pain headache glasses marriage partner phone number mail carrier computer
     tablet piano guitar age name wedding license spicy egg dairy leave duty loan medicine diet tuition therapy physio power
-    internet breakfast lunch ski golf fishing surf mountain idol gamble""".split()
+    internet breakfast lunch ski golf fishing surf mountain idol gamble wage""".split()
 )
-WHOLE = NARROW | {"school", "clinic", "exam", "care"}  # a verb that closes them is of the one the person has
+WHOLE = NARROW | {
+    "school",
+    "study",
+    "clinic",
+    "exam",
+    "care",
+    "childcare",
+    "search",
+}  # a verb that closes them is of the one the person has
 SINGLE = frozenset(  # one at a time
     """home job partner marriage age diet name carrier smoke glasses knee back_pain pressure weight license leave commute rent
     rise""".split()
@@ -107,7 +116,7 @@ def is_one_thing(one: str, other: str) -> bool:
 
 
 def _least(word: str) -> int:
-    return LEAST_SHARED if ord(word[0]) > 0x2E80 else 4
+    return LEAST_SHARED if ord(word[0]) > 0x2E80 else 3 if word in SHORT_HEADS else 4
 
 
 def _is_repeated(old: Reading, new: Reading, shared: frozenset[str]) -> bool:
@@ -115,7 +124,7 @@ def _is_repeated(old: Reading, new: Reading, shared: frozenset[str]) -> bool:
     mine = (old.numbers, old.denied, old.ended, old.feeling, old.phase)
     theirs = (new.numbers, new.denied, new.ended, new.feeling, new.phase)
     things = old.things | old.topics
-    return bool(things) and mine == theirs and things == new.things | new.topics == shared
+    return bool(things) and not new.beside and mine == theirs and things == new.things | new.topics == shared
 
 
 def _corrected(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
