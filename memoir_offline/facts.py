@@ -25,7 +25,7 @@ from memoir_engine.text.clauses import is_past_form, names_subject
 from memoir_engine.text.sentences import cut_at_word
 from memoir_engine.text.terms import tokens
 from memoir_offline.rules import german_dates, japanese_dates
-from memoir_offline.rules.changes import SUCCEEDED, change
+from memoir_offline.rules.changes import RULED, SUCCEEDED, change
 from memoir_offline.rules.contradictions import compare
 from memoir_offline.rules.dates import validity
 from memoir_offline.rules.endings import BESIDE, GONE, Comparison
@@ -54,7 +54,7 @@ _KIN = (  # what may stand before a name without making it another's
 CALENDAR = frozenset(("may", "april", "june", "august", "will", "rose", "grace", "bob", "jack", "mark", "bill"))  # names, too
 MOST_CORRECTED = 6  # statements back that a correction may be of
 APART, SURELY_APART = 0.0, 1.5  # what has to speak for a change between statements about two subjects
-MOST_NEAR, ABOUT = 2, 0.3  # statements that one proposal names, and how much less may speak for the second
+MOST_NEAR, ABOUT = 2, 0.4  # statements that one proposal names, and how much less may speak for the second
 MOST_SHARING = 12  # facts with the same word; more, and the word tells nothing of two of them
 STATED = {"contradicts": 0.7, "part_of": 0.8, "same_subject": 0.6}
 
@@ -136,7 +136,7 @@ def verdict(new: consolidate.Statement, beside: list[consolidate.Statement]) -> 
     for stances in (("duplicate",), GONE, ("complementary",)):
         hits = [hit for hit in compared if hit[1].stance in stances]
         if hits:
-            chosen = ([hit for hit in hits if hit[1].sure] or closest(hits)) if stances == GONE else hits[:1]
+            chosen = ended([hit for hit in hits if hit[1].sure]) or closest(hits) if stances == GONE else hits[:1]
             result, known = chosen[0][1], [label for label, _ in chosen]
             break
     said_then = {fact.said_at[:10] for fact in beside if fact.label in known and fact.label.startswith(consolidate.NEW)}
@@ -152,11 +152,24 @@ def verdict(new: consolidate.Statement, beside: list[consolidate.Statement]) -> 
     }
 
 
+def ended(sure: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
+    """Leave what surely ends: every other value of one attribute, and of what has happened that for which most speaks.
+
+    Where no rule knows and two weigh about as much, it is left to a person which of them it is.
+    """
+    told = [hit for hit in sure if not hit[1].weight]
+    best = max((hit[1].weight for hit in sure), default=0.0)
+    near = [hit for hit in sure if hit[1].weight and hit[1].weight >= best - ABOUT]
+    if best < RULED and (told or len(near) > 1):
+        return told
+    return told + near
+
+
 def closest(doubtful: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
     """Leave what most speaks for, and what weighs about as much."""
     best = max(hit[1].weight for hit in doubtful)
     near = sorted((hit for hit in doubtful if hit[1].weight >= best - ABOUT), key=lambda hit: -hit[1].weight)
-    return near[:MOST_NEAR]
+    return [(label, replace(found, sure=False)) for label, found in near[:MOST_NEAR]]
 
 
 def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:
@@ -202,8 +215,10 @@ def _across(known: consolidate.Statement, new: consolidate.Statement) -> Compari
     if changed is None or changed.why == SUCCEEDED or not (names_subject(known.content) or names_subject(new.content)):
         return changed or Comparison("none")  # "Sold the Kia": what begins with its verb is of the person
     named = any(subject_key(one.subject) in other.content.casefold() for one, other in ((new, known), (known, new)))
-    is_told = changed.weight >= (DOUBTFUL if named else APART) or (named and changed.sure)
-    return replace(changed, sure=named and changed.weight >= SURELY_APART) if is_told else Comparison("none")
+    weighs = changed.weight - RULED if changed.weight >= RULED else changed.weight
+    if weighs < (DOUBTFUL if named else APART) and not (named and changed.sure):
+        return Comparison("none")
+    return replace(changed, sure=named and weighs >= SURELY_APART, weight=weighs)
 
 
 def compared(old: str, new: str) -> Comparison:

@@ -240,11 +240,11 @@ class Comparison:
         """Ask the model; return its verdict on each unclear draft, by index, with the keys of known facts by label."""
         known = self.selected([drafts[at] for at in unclear])
         labels = {old.key: f"{KNOWN}{number}" for number, old in enumerate(known, 1)}
-        floor, most = (LEXICAL_FLOOR, LIMIT) if self.shown_chars is None else (ALIKE, NEAR)
+        floor, most = (LEXICAL_FLOOR, None) if self.shown_chars is None else (ALIKE, NEAR)
         zone, new = self.material.zone, []
         for number, at in enumerate(unclear, 1):
             near = [labels[old.key] for _, old in drafts[at].beside if old.key in labels][:most]
-            earlier = sorted(range(number - 1), key=lambda other: (-likeness[at, unclear[other]], other))[:most]
+            earlier = sorted(range(number - 1), key=lambda other: (-likeness[at, unclear[other]], other))[: most or LIMIT]
             near += [f"{NEW}{other + 1}" for other in earlier if likeness[at, unclear[other]] >= floor]
             new.append(statement(f"{NEW}{number}", drafts[at].fact, zone, tuple(near)))
         prompt = FactComparison(tuple(new), tuple(statement(labels[old.key], old, zone) for old in known))

@@ -41,6 +41,7 @@ SPEAKER_TOO = re.compile(
 ENDED = "it says that this has ended"
 ANOTHER = "it says what is instead"
 SUCCEEDED = "somebody else has it now"
+RULED = 10.0  # what a rule is sure of goes before all that only weighs much
 NEAR = "it speaks of the same as of something that has changed"
 
 
@@ -52,13 +53,15 @@ def change(old: str, new: str, language: str = "en") -> Comparison | None:
         return _weighed(before, after, events, [], language) if _may_touch(before, after) else None
     found = [verdict for event in events if (verdict := _judged(event, before, after, language)) is not None]
     found += [verdict for rule in RULES if (verdict := rule(before, after, language)) is not None]
-    first = next((verdict for verdict in found if verdict.sure), None)
-    return first or _weighed(before, after, events, found, language)
+    return _weighed(before, after, events, found, language)
 
 
 def _weighed(before: Frame, after: Frame, events: tuple[Event, ...], found: list[Comparison], language: str) -> Comparison | None:
-    """Weigh what no rule is sure of. found: doubtful verdicts."""
+    """Weigh what no rule is sure of. found: verdicts of rules."""
     weighs = weight(before, after, {event: match(event.gone, before, after, language) for event in events}, language)
+    ruled = next((verdict for verdict in found if verdict.sure), None)
+    if ruled is not None:
+        return replace(ruled, weight=RULED + max(0.0, weighs))
     if weighs < DOUBTFUL:
         return None
     doubtful = found[0] if found else Comparison("update", False, NEAR)

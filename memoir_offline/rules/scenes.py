@@ -139,7 +139,7 @@ def _common(before: Frame, after: Frame, language: str) -> Iterator[tuple[str, i
 
 def _heads(before: Frame, after: Frame) -> frozenset[str]:
     named = frozenset(head for head in before.heads & after.heads if not head[:1].isdigit())
-    return named - _TIMES - _spoken_of(before) - {before.verb, after.verb}
+    return named - _TIMES - _spoken_of(before) - {before.verb, after.verb} - before.persons - after.persons
 
 
 def _spoken_of(before: Frame) -> frozenset[str]:
