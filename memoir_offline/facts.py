@@ -25,7 +25,7 @@ from memoir_engine.text.clauses import is_past_form, names_subject
 from memoir_engine.text.sentences import cut_at_word
 from memoir_engine.text.terms import tokens
 from memoir_offline.rules import german_dates, japanese_dates
-from memoir_offline.rules.changes import RULED, SUCCEEDED, change
+from memoir_offline.rules.changes import ENDED, RULED, SUCCEEDED, change
 from memoir_offline.rules.contradictions import compare
 from memoir_offline.rules.dates import validity
 from memoir_offline.rules.endings import BESIDE, GONE, Comparison
@@ -218,7 +218,8 @@ def _across(known: consolidate.Statement, new: consolidate.Statement) -> Compari
     weighs = changed.weight - RULED if changed.weight >= RULED else changed.weight
     if weighs < (DOUBTFUL if named else APART) and not (named and changed.sure):
         return Comparison("none")
-    return replace(changed, sure=named and weighs >= SURELY_APART, weight=weighs)
+    sure = named and (weighs >= SURELY_APART or (changed.why == ENDED and changed.weight >= RULED))
+    return replace(changed, sure=sure, weight=weighs)
 
 
 def compared(old: str, new: str) -> Comparison:

@@ -43,6 +43,7 @@ WEIGHTS = {
     "scene": 0.1,
     "scene ends": 1.8,
     "scene turns": 1.2,
+    "one ends": 0.6,
     "broad ends": 0.8,
     "broad turns": 0.4,
     "event same": 0.8,
@@ -61,7 +62,7 @@ WEIGHTS = {
 }
 LEAST = -3.8  # with nothing in common
 MOST_SIGNS = 3
-DOUBTFUL, SURE = -1.0, 1.0  # the weights from which on a person is asked, and from which on it is taken to have ended
+DOUBTFUL, SURE = -1.1, 1.1  # the weights from which on a person is asked, and from which on it is taken to have ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class SceneTable:
     by_word: Mapping[str, frozenset[str]]
     ends: Mapping[str, re.Pattern[str]]
     turns: Mapping[str, re.Pattern[str]]
+    one: frozenset[str]  # of which somebody is in one at a time
     broad: frozenset[str]  # of so many statements that they tell nothing of two which share no word
 
 
@@ -90,8 +92,8 @@ def scene_table(language: str) -> SceneTable:
             for key in {word, stem(word) or word}:
                 by_word.setdefault(key, set()).add(name)
     ends, turns = ({name: _any_of(scene[part]) for name, scene in listed.items() if part in scene} for part in ("ends", "turns"))
-    broad = frozenset(name for name, scene in listed.items() if scene.get("broad"))
-    return SceneTable({word: frozenset(names) for word, names in by_word.items()}, ends, turns, broad)
+    one, broad = (frozenset(name for name, scene in listed.items() if scene.get(flag)) for flag in ("one", "broad"))
+    return SceneTable({word: frozenset(names) for word, names in by_word.items()}, ends, turns, one, broad)
 
 
 def _any_of(phrases: list[str]) -> re.Pattern[str]:
@@ -118,13 +120,13 @@ def weight(before: Frame, after: Frame, told: Mapping[Event, str], language: str
     apart = dict(_apart(before, after, told, language))
     if not any(signs[name] for name in signs.keys() - {"definite"}):
         return LEAST
-    of_both = min(MOST_SIGNS, sum(map(bool, signs.values()))) if any(common.values()) else 0
+    of_both = min(MOST_SIGNS, sum(map(bool, signs.values()))) if any(common.values()) or signs["scene ends"] else 0
     held = common | signs | apart | {"told of both": of_both}
     return LEAST + sum(WEIGHTS.get(name, 0.0) * value for name, value in held.items())
 
 
 def _common(before: Frame, after: Frame, language: str) -> Iterator[tuple[str, int]]:
-    spoken_of = _spoken_of(before)
+    spoken_of = _spoken_of(before) & _spoken_of(after)
     names = (before.names & after.names) - _TIMES - spoken_of
     heads = _heads(before, after) - names
     stems = {word for word in before.stems & after.stems if not word[:1].isdigit()} - _TIMES - spoken_of - names - heads
@@ -139,7 +141,7 @@ def _common(before: Frame, after: Frame, language: str) -> Iterator[tuple[str, i
 
 def _heads(before: Frame, after: Frame) -> frozenset[str]:
     named = frozenset(head for head in before.heads & after.heads if not head[:1].isdigit())
-    return named - _TIMES - _spoken_of(before) - {before.verb, after.verb} - before.persons - after.persons
+    return named - _TIMES - (_spoken_of(before) & _spoken_of(after)) - {before.verb, after.verb} - before.persons - after.persons
 
 
 def _spoken_of(before: Frame) -> frozenset[str]:
@@ -157,6 +159,7 @@ def _signs(before: Frame, after: Frame, told: Mapping[Event, str], language: str
     named = bool(heads or (before.stems & after.stems) - _TIMES)
     yield "scene ends", min(2, len((of & later.ends) - broad))
     yield "scene turns", min(2, len((of & later.turns) - broad))
+    yield "one ends", bool(of & later.ends & scene_table(language).one)
     yield "broad ends", named and bool(of & later.ends & broad)
     yield "broad turns", named and bool(of & later.turns & broad)
     yield "change", "change" in after.marks
@@ -190,6 +193,8 @@ def _apart(before: Frame, after: Frame, told: Mapping[Event, str], language: str
     ended = [(event.gone, how) for event, how in told.items() if event.name in ENDINGS]
     ended_another = any(how == "other" or (not how and not said.bare and not said.loose and said.definite) for said, how in ended)
     ended_another = ended_another and not any(how in ("same", "kind", "part") for _, how in ended)
+    one = scenes(before.text, language).of & scenes(after.text, language).ends & scene_table(language).one
+    ended_another = ended_another and not one
     yield "done", is_past_event(after.text)
     yield "felt", bool(feeling(before.text))
     yield "also", "also" in after.marks
