@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -55,6 +56,7 @@ CALENDAR = frozenset(("may", "april", "june", "august", "will", "rose", "grace",
 MOST_CORRECTED = 6  # statements back that a correction may be of
 APART, SURELY_APART = 0.0, 1.5  # what has to speak for a change between statements about two subjects
 MOST_NEAR, ABOUT = 2, 0.4  # statements that one proposal names, and how much less may speak for the second
+MOST_JOINED = 2  # statements of one message that are weighed with the one behind them
 MOST_SHARING = 12  # facts with the same word; more, and the word tells nothing of two of them
 STATED = {"contradicts": 0.7, "part_of": 0.8, "same_subject": 0.6}
 
@@ -126,12 +128,29 @@ def consolidate_facts(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: a consolidate prompt."""
     request = consolidate.read(text)
     shown = {fact.label: fact for fact in (*request.known, *request.new)}
-    return {"verdicts": [verdict(new, [shown[label] for label in new.near if label in shown]) for new in request.new]}
+    return {
+        "verdicts": [
+            verdict(new, [shown[label] for label in new.near if label in shown], said_with(new, request.new[:at]))
+            for at, new in enumerate(request.new)
+        ]
+    }
 
 
-def verdict(new: consolidate.Statement, beside: list[consolidate.Statement]) -> dict[str, Any]:
-    """Judge a new fact beside earlier ones: duplicates, then all it ends (the sure, else the doubtful), then refinements."""
+def said_with(new: consolidate.Statement, earlier: Sequence[consolidate.Statement]) -> list[consolidate.Statement]:
+    """Return what was said in one breath with a fact, just before it."""
+    return [fact for fact in earlier if fact.said_at == new.said_at and fact.subject == new.subject][-MOST_JOINED:]
+
+
+def verdict(
+    new: consolidate.Statement, beside: list[consolidate.Statement], joined: Sequence[consolidate.Statement] = ()
+) -> dict[str, Any]:
+    """Judge a new fact beside earlier ones: duplicates, then all it ends (the sure, else the doubtful), then refinements.
+
+    joined: what was said in one breath with it; together they may tell what neither tells alone.
+    """
     compared = [(fact.label, comparison(fact, new)) for fact in beside]
+    if joined and not any(found.stance in GONE for _, found in compared):
+        compared += [(fact.label, found) for fact in beside if (found := _together(fact, new, joined)).stance in GONE]
     result, known = Comparison("none"), list[str]()
     for stances in (("duplicate",), GONE, ("complementary",)):
         hits = [hit for hit in compared if hit[1].stance in stances]
@@ -150,6 +169,16 @@ def verdict(new: consolidate.Statement, beside: list[consolidate.Statement]) -> 
         "sure": result.sure,
         "why": result.why,
     }
+
+
+def _together(known: consolidate.Statement, new: consolidate.Statement, joined: Sequence[consolidate.Statement]) -> Comparison:
+    """Weigh a fact with what was said in one breath with it; a person decides. None where a part of it was enough."""
+    if known.label.startswith(consolidate.NEW) or known.subject != new.subject or _reading(known) or _reading(new):
+        return BESIDE
+    if any(comparison(known, one).stance in GONE for one in joined):
+        return BESIDE
+    told = change(_without_subject(known), ", and ".join(_without_subject(fact) for fact in (*joined, new)))
+    return replace(told, sure=False) if told is not None else BESIDE
 
 
 def ended(sure: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:

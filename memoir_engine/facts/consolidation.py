@@ -350,7 +350,7 @@ class Comparison:
 def _related(fact: PlannedFact, known: Sequence[KnownFact], taken: set[int]) -> list[tuple[float, KnownFact]]:
     """Return what shares words, slots or topics with a fact, though words alone put others nearer; ranked behind the nearest."""
     shared = [(relatedness(fact.content, old.content, fact.subject), old) for old in known if old.key not in taken]
-    best = sorted((pair for pair in shared if pair[0]), key=lambda pair: (-pair[0], -pair[1].key))[: 2 * LIMIT]
+    best = sorted((pair for pair in shared if pair[0]), key=lambda pair: (-pair[0], -pair[1].key))[: 5 * LIMIT]
     return [(LEXICAL_FLOOR, old) for _, old in best]
 
 

@@ -102,6 +102,8 @@ def match(said: Phrase, before: Frame, after: Frame, language: str) -> Match:
         found = (said.own | said.more) & before.heads
         return "same" if found else _by_kind(said.own | said.more, said, before, language)
     if said.head in before.heads or (said.head and said.head in before.stems and before.heads & CARRIERS):
+        if said.own & after.names - before.stems:
+            return "part"  # the site of a caravan, the site in Leeds
         return "same" if _is_one(said, before) else "other"
     if said.head in CARRIERS and (said.own - {said.head}) & before.stems:
         return "same"
@@ -145,6 +147,8 @@ def _shared(before: Frame, after: Frame) -> frozenset[str]:
 
 
 def _judged(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    if event.gone.own and event.gone.own <= after.persons - before.stems:
+        return None  # "The doctor doubled it"
     rule = EVENT_RULES[event.name]
     verdict = rule(event, before, after, language)
     if verdict is not None and verdict.sure and "also" in after.marks and event.name in ("begun", "switched", "attained"):

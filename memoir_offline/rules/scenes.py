@@ -81,11 +81,13 @@ class SceneTable:
     turns: Mapping[str, re.Pattern[str]]
     one: frozenset[str]  # of which somebody is in one at a time
     broad: frozenset[str]  # of so many statements that they tell nothing of two which share no word
+    idle: re.Pattern[str]  # words that speak of no scene where they stand
 
 
 @lru_cache(maxsize=4)
 def scene_table(language: str) -> SceneTable:
     listed = tomllib.loads((Path(__file__).parent / f"scenes_{language}.toml").read_text(encoding="utf-8"))
+    idle = _any_of(listed.pop("idle"))
     by_word: dict[str, set[str]] = {}
     for name, scene in listed.items():
         for word in scene["of"].split():
@@ -93,7 +95,7 @@ def scene_table(language: str) -> SceneTable:
                 by_word.setdefault(key, set()).add(name)
     ends, turns = ({name: _any_of(scene[part]) for name, scene in listed.items() if part in scene} for part in ("ends", "turns"))
     one, broad = (frozenset(name for name, scene in listed.items() if scene.get(flag)) for flag in ("one", "broad"))
-    return SceneTable({word: frozenset(names) for word, names in by_word.items()}, ends, turns, one, broad)
+    return SceneTable({word: frozenset(names) for word, names in by_word.items()}, ends, turns, one, broad, idle)
 
 
 def _any_of(phrases: list[str]) -> re.Pattern[str]:
@@ -104,7 +106,7 @@ def _any_of(phrases: list[str]) -> re.Pattern[str]:
 @lru_cache(maxsize=4096)
 def scenes(text: str, language: str) -> Scenes:
     table, plain = scene_table(language), text.replace("’", "'")
-    words = _WORD.findall(plain.casefold())
+    words = _WORD.findall(table.idle.sub(" ", plain).casefold())
     keys = {*words, *map(stem, words), *(f"{one}-{other}" for one, other in pairwise(words))}
     of = frozenset(name for key in keys for name in table.by_word.get(key, ()))
     ends, turns = (
