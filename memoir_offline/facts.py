@@ -56,6 +56,7 @@ CALENDAR = frozenset(("may", "april", "june", "august", "will", "rose", "grace",
 MOST_CORRECTED = 6  # statements back that a correction may be of
 APART, SURELY_APART = 0.0, 1.5  # what has to speak for a change between statements about two subjects
 MOST_NEAR, ABOUT = 2, 0.4  # statements that one proposal names, and how much less may speak for the second
+MOST_LIGHT = 3  # letters of a word that tells nothing, such as "The"
 MOST_JOINED = 2  # statements of one message that are weighed with the one behind them
 MOST_SHARING = 12  # facts with the same word; more, and the word tells nothing of two of them
 STATED = {"contradicts": 0.7, "part_of": 0.8, "same_subject": 0.6}
@@ -243,7 +244,9 @@ def _across(known: consolidate.Statement, new: consolidate.Statement) -> Compari
     changed = change(known.content, new.content)
     if changed is None or changed.why == SUCCEEDED or not (names_subject(known.content) or names_subject(new.content)):
         return changed or Comparison("none")  # "Sold the Kia": what begins with its verb is of the person
+    told_of = re.split(r"[\s,’']", new.content, maxsplit=1)[0]  # "Plusnet are history": its first word, whoever is named later
     named = any(subject_key(one.subject) in other.content.casefold() for one, other in ((new, known), (known, new)))
+    named = named or (len(told_of) > MOST_LIGHT and told_of in known.content)
     weighs = changed.weight - RULED if changed.weight >= RULED else changed.weight
     if weighs < (DOUBTFUL if named else APART) and not (named and changed.sure):
         return Comparison("none")

@@ -113,7 +113,7 @@ def match(said: Phrase, before: Frame, after: Frame, language: str) -> Match:
         return "same" if said.gerund in before.stems else _by_kind(frozenset({said.gerund}), said, before, language)
     if said.own & before.heads:
         return "same" if _by_kind(frozenset({said.head}), said, before, language) == "kind" else "part"
-    return _by_kind(frozenset({said.head}), said, before, language)
+    return _by_kind(frozenset({said.head}), said, before, language) or ("part" if said.own & before.stems else "")
 
 
 def _is_one(said: Phrase, before: Frame) -> bool:

@@ -151,7 +151,8 @@ def _compiled(phrase: str) -> re.Pattern[str]:
         elif phrase.endswith(place):
             phrase = rf"{phrase[: -len(place)].rstrip()}(?P<{name}_behind>)"
     phrase = phrase.replace("’", "'")
-    return re.compile(rf"(?<![\w’']){phrase}(?!\w)", re.IGNORECASE)
+    border = r"(?:(?<![\w’'])|(?='))" if phrase.startswith("(?P<") else r"(?<![\w’'])"  # "the banjo's gone"
+    return re.compile(rf"{border}{phrase}(?!\w)", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)

@@ -44,6 +44,7 @@ WEIGHTS = {
     "scene ends": 1.8,
     "scene turns": 1.2,
     "one ends": 0.6,
+    "no more": 0.8,
     "broad ends": 0.8,
     "broad turns": 0.4,
     "event same": 0.8,
@@ -162,6 +163,7 @@ def _signs(before: Frame, after: Frame, told: Mapping[Event, str], language: str
     yield "scene ends", min(2, len((of & later.ends) - broad))
     yield "scene turns", min(2, len((of & later.turns) - broad))
     yield "one ends", bool(of & later.ends & scene_table(language).one)
+    yield "no more", named and "no more" in after.marks and "no more" not in before.marks
     yield "broad ends", named and bool(of & later.ends & broad)
     yield "broad turns", named and bool(of & later.turns & broad)
     yield "change", "change" in after.marks
