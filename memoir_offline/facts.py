@@ -247,6 +247,8 @@ def _across(known: consolidate.Statement, new: consolidate.Statement) -> Compari
     told_of = re.split(r"[\s,’']", new.content, maxsplit=1)[0]  # "Plusnet are history": its first word, whoever is named later
     named = any(subject_key(one.subject) in other.content.casefold() for one, other in ((new, known), (known, new)))
     named = named or (len(told_of) > MOST_LIGHT and told_of in known.content)
+    if not named and names_subject(known.content):
+        return Comparison("none")
     weighs = changed.weight - RULED if changed.weight >= RULED else changed.weight
     if weighs < (DOUBTFUL if named else APART) and not (named and changed.sure):
         return Comparison("none")

@@ -17,7 +17,7 @@ from typing import Literal
 from memoir_engine.text.clauses import is_full_name, is_past_event, main_verb, names_subject
 from memoir_offline.rules.endings import ON_A_TRIP, Comparison, feeling
 from memoir_offline.rules.frames import Event, Frame, Phrase, modifiers, read, read_events, tables
-from memoir_offline.rules.scenes import DOUBTFUL, SURE, weight
+from memoir_offline.rules.scenes import DOUBTFUL, SURE, weigh
 from memoir_offline.rules.values import differing
 
 Match = Literal["same", "kind", "part", "other", ""]
@@ -41,6 +41,7 @@ SPEAKER_TOO = re.compile(
 ENDED = "it says that this has ended"
 ANOTHER = "it says what is instead"
 SUCCEEDED = "somebody else has it now"
+RULE_DOUBTS = -2.5  # the weight from which on a rule's own doubt is put to a person
 RULED = 10.0  # what a rule is sure of goes before all that only weighs much
 NEAR = "it speaks of the same as of something that has changed"
 
@@ -57,16 +58,24 @@ def change(old: str, new: str, language: str = "en") -> Comparison | None:
 
 
 def _weighed(before: Frame, after: Frame, events: tuple[Event, ...], found: list[Comparison], language: str) -> Comparison | None:
-    """Weigh what no rule is sure of. found: verdicts of rules."""
-    weighs = weight(before, after, {event: match(event.gone, before, after, language) for event in events}, language)
+    """Weigh what no rule is sure of. found: verdicts of rules, of which the doubtful ones need less weight."""
+    told = {event: match(event.gone, before, after, language) for event in events if not _is_of_a_trip(event, after)}
+    if feeling(before.text) and any(event.name == "lost" for event in told):
+        return next((verdict for verdict in found if verdict.sure), None)  # one may sell what one loves
+    weighed = weigh(before, after, told, language)
     ruled = next((verdict for verdict in found if verdict.sure), None)
     if ruled is not None:
-        return replace(ruled, weight=RULED + max(0.0, weighs))
-    if weighs < DOUBTFUL:
+        return replace(ruled, weight=RULED + max(0.0, weighed.weight))
+    if weighed.weight < (RULE_DOUBTS if found else DOUBTFUL):
         return None
     doubtful = found[0] if found else Comparison("update", False, NEAR)
-    sure = weighs >= SURE and not feeling(before.text) and not is_full_name(before.text)
-    return replace(doubtful, sure=sure, weight=weighs)
+    is_known = weighed.is_end if found else weighed.is_told
+    sure = weighed.weight >= SURE and is_known and not feeling(before.text) and not is_full_name(before.text)
+    return replace(doubtful, sure=sure, weight=weighed.weight)
+
+
+def _is_of_a_trip(event: Event, after: Frame) -> bool:
+    return event.name == "left" and bool(ON_A_TRIP.search(after.text) or event.gone.text.casefold().startswith("work"))
 
 
 def _may_change(before: Frame, after: Frame) -> bool:
@@ -84,6 +93,8 @@ def _may_change(before: Frame, after: Frame) -> bool:
 def _may_touch(before: Frame, after: Frame) -> bool:
     """Report whether what is told of somebody else, or of a thing, may touch what the older one says of the speaker."""
     is_of_them = bool(SPEAKER.search(before.text))
+    if is_past_event(before.text) and not {"since", "open"} & before.marks:
+        return False
     is_by_another = bool((after.persons - OUTSIDE) - before.stems) and not SPEAKER_TOO.search(after.text)
     if is_by_another or (before.persons - after.stems and not is_of_them) or before.tense == "once":
         return False

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from memoir_engine.text.clauses import is_past_event
+from memoir_engine.text.clauses import complement, is_past_event, names_subject
 from memoir_engine.text.terms import stem
 from memoir_offline.rules.endings import feeling
 from memoir_offline.rules.frames import Event, Frame, modifiers, tables
@@ -27,6 +27,7 @@ _POINTS = "(?:the|my|our|their|his|her|that|this)"
 _NONE = "(?:no|no more|not an?|without|never)"
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _FULL_NAME = re.compile(r"(?:[A-Z][\w'’.-]+,?\s|(?:of|the|de|la|von|van|and|\d+)\s)+")
+_THEY = re.compile(r"\bthey\b", re.IGNORECASE)
 _TIMES = frozenset(
     """januari februari march april may june juli august septemb octob novemb decemb monday tuesday wednesday thursday friday
     saturday sunday morn afternoon even night week weekend day month year hour minut end first last next today tomorrow""".split()
@@ -57,11 +58,23 @@ WEIGHTS = {
     "felt": -0.6,
     "sister": -0.6,
     "told apart": -1.3,
+    "at other times": -2.0,
     "ended another": -0.8,
     "was past": -0.7,
     "also": -0.7,
 }
 LEAST = -3.8  # with nothing in common
+TELLING = (
+    "scene ends",
+    "event same",
+    "event kind",
+    "event name",
+    "none of it",
+    "no more",
+    "near value",
+    "change",
+    "over",
+)
 MOST_SIGNS = 3
 DOUBTFUL, SURE = -1.1, 1.1  # the weights from which on a person is asked, and from which on it is taken to have ended
 
@@ -116,16 +129,26 @@ def scenes(text: str, language: str) -> Scenes:
     return Scenes(of, ends, turns - ends)
 
 
-def weight(before: Frame, after: Frame, told: Mapping[Event, str], language: str) -> float:
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The weight of a pair. is_told: something tells of a change, not only of the same matter. is_end: a scene is at its end."""
+
+    weight: float
+    is_told: bool = False
+    is_end: bool = False
+
+
+def weigh(before: Frame, after: Frame, told: Mapping[Event, str], language: str) -> Weighed:
     """Weigh a pair. told: how what each event speaks of stands to the older statement (`changes.match`)."""
     common = dict(_common(before, after, language))
     signs = dict(_signs(before, after, told, language))
     apart = dict(_apart(before, after, told, language))
     if not any(signs[name] for name in signs.keys() - {"definite"}):
-        return LEAST
+        return Weighed(LEAST)
     of_both = min(MOST_SIGNS, sum(map(bool, signs.values()))) if any(common.values()) or signs["scene ends"] else 0
     held = common | signs | apart | {"told of both": of_both}
-    return LEAST + sum(WEIGHTS.get(name, 0.0) * value for name, value in held.items())
+    weight = LEAST + sum(WEIGHTS.get(name, 0.0) * value for name, value in held.items())
+    return Weighed(weight, any(signs[name] for name in TELLING), bool(signs["scene ends"]))
 
 
 def _common(before: Frame, after: Frame, language: str) -> Iterator[tuple[str, int]]:
@@ -155,7 +178,8 @@ def _spoken_of(before: Frame) -> frozenset[str]:
 
 def _signs(before: Frame, after: Frame, told: Mapping[Event, str], language: str) -> Iterator[tuple[str, int]]:
     """Yield what speaks of a change, as 0, 1 or 2."""
-    of, later = scenes(before.text, language).of, scenes(after.text, language)
+    mine, later = scenes(before.text, language), scenes(after.text, language)
+    of = mine.of - mine.ends - mine.turns - ({"home"} if _stays(before, after) else set())
     heads = _heads(before, after)
     ended = {how for event, how in told.items() if event.name in ENDINGS}
     broad = scene_table(language).broad
@@ -174,10 +198,17 @@ def _signs(before: Frame, after: Frame, told: Mapping[Event, str], language: str
     yield "event name", any((event.gone.own | event.gone.more) & before.names for event in told if event.name in ENDINGS)
     yield "definite", _stands_behind(_POINTS, heads, after.text)
     yield "none of it", _stands_behind(_NONE, heads, after.text)
-    yield "near value", near_value(before, after)
-    yield "other value", bool(differing(before.values, after.values) - {"number", "weekday"})
-    yield "denied", ("unreal" in after.marks) != ("unreal" in before.marks)
+    at_once = is_past_event(before.text) and is_past_event(after.text)  # three books bought, and then five
+    yield "near value", near_value(before, after) and not at_once
+    yield "other value", bool(differing(before.values, after.values) - {"number", "weekday"}) and not at_once
+    yield "denied", ("unreal" in after.marks) != ("unreal" in before.marks) and complement(after.text)[2] in heads
     yield "come", ("open" in before.marks or before.tense == "ahead") and after.tense != "ahead"
+
+
+def _stays(before: Frame, after: Frame) -> bool:
+    """Report whether a town that is named as home may stay it: a bigger flat may be there, and a company is no person."""
+    is_of_them = not names_subject(after.text) or _THEY.search(after.text)
+    return bool(before.names) and not (after.names - before.names and is_of_them)
 
 
 def _stands_behind(words: str, heads: frozenset[str], text: str) -> bool:
@@ -207,7 +238,12 @@ def _apart(before: Frame, after: Frame, told: Mapping[Event, str], language: str
     yield "ended another", ended_another
     yield "sister", any(_is_apart(before.kinds[kind] - {""}, after.kinds[kind] - {""}) for kind in of_both)
     heads = before.heads & after.heads
-    yield "told apart", any(_is_apart(modifiers(before.text, head), modifiers(after.text, head)) for head in heads)
+    days = differing(before.values, after.values) & {"weekday"}
+    at_other_times = bool(days) and not {"change", "over"} & after.marks and not ended
+    with_others = ("unreal" in after.marks) != ("unreal" in before.marks) and _is_apart(before.names, after.names) and bool(heads)
+    yield "at other times", at_other_times
+    by_words = [(modifiers(before.text, head), modifiers(after.text, head)) for head in heads]
+    yield "told apart", with_others or any(_is_apart(mine, theirs) for mine, theirs in by_words)
 
 
 def _is_apart(mine: frozenset[str], theirs: frozenset[str]) -> bool:
