@@ -17,7 +17,7 @@ from typing import Literal
 from memoir_engine.text.clauses import is_full_name, is_past_event, main_verb, names_subject
 from memoir_offline.rules.endings import ON_A_TRIP, Comparison, feeling
 from memoir_offline.rules.frames import Event, Frame, Phrase, modifiers, read, read_events, tables
-from memoir_offline.rules.scenes import DOUBTFUL, SURE, weigh
+from memoir_offline.rules.scenes import DOUBTFUL, MEASURES, SURE, weigh
 from memoir_offline.rules.values import differing
 
 Match = Literal["same", "kind", "part", "other", ""]
@@ -151,7 +151,7 @@ def _by_kind(words: frozenset[str], said: Phrase, before: Frame, language: str) 
 
 def _shared(before: Frame, after: Frame) -> frozenset[str]:
     others = {thing for thing, owner in after.owned | before.owned if owner not in before.stems & after.stems}
-    return (before.heads & after.heads) - before.persons - others
+    return (before.heads & after.heads) - before.persons - others - MEASURES
 
 
 # what each class of events does to what it speaks of

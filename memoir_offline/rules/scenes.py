@@ -28,9 +28,10 @@ _NONE = "(?:no|no more|not an?|without|never)"
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _FULL_NAME = re.compile(r"(?:[A-Z][\w'’.-]+,?\s|(?:of|the|de|la|von|van|and|\d+)\s)+")
 _THEY = re.compile(r"\bthey\b", re.IGNORECASE)
-_TIMES = frozenset(
+MEASURES = frozenset(
     """januari februari march april may june juli august septemb octob novemb decemb monday tuesday wednesday thursday friday
-    saturday sunday morn afternoon even night week weekend day month year hour minut end first last next today tomorrow""".split()
+    saturday sunday morn afternoon even night week weekend day month year hour minut end first last next today tomorrow
+    pound quid euro dollar penc cent grand kilo kilometr km mile metr gram percent time""".split()
 )
 ENDINGS = frozenset(
     ("lost", "stopped", "left", "cancelled", "moved", "changed", "recovered", "split", "tired", "switched", "finished", "paused")
@@ -56,10 +57,10 @@ WEIGHTS = {
     "told of both": 0.55,  # for each sign of change, where they share anything
     "done": 0.3,
     "felt": -0.6,
-    "sister": -0.6,
-    "told apart": -1.3,
+    "sister": -0.9,
+    "told apart": -1.6,
     "at other times": -2.0,
-    "ended another": -0.8,
+    "ended another": -1.4,
     "was past": -0.7,
     "also": -0.7,
 }
@@ -76,7 +77,7 @@ TELLING = (
     "over",
 )
 MOST_SIGNS = 3
-DOUBTFUL, SURE = -1.1, 1.1  # the weights from which on a person is asked, and from which on it is taken to have ended
+DOUBTFUL, SURE = -1.2, 1.1  # the weights from which on a person is asked, and from which on it is taken to have ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ def scenes(text: str, language: str) -> Scenes:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The weight of a pair. is_told: something tells of a change, not only of the same matter. is_end: a scene is at its end."""
+    """The weight of a pair. is_told: something tells of a change, is_end: of the end of a scene or a name."""
 
     weight: float
     is_told: bool = False
@@ -148,14 +149,14 @@ def weigh(before: Frame, after: Frame, told: Mapping[Event, str], language: str)
     of_both = min(MOST_SIGNS, sum(map(bool, signs.values()))) if any(common.values()) or signs["scene ends"] else 0
     held = common | signs | apart | {"told of both": of_both}
     weight = LEAST + sum(WEIGHTS.get(name, 0.0) * value for name, value in held.items())
-    return Weighed(weight, any(signs[name] for name in TELLING), bool(signs["scene ends"]))
+    return Weighed(weight, any(signs[name] for name in TELLING), bool(signs["scene ends"] or signs["event name"]))
 
 
 def _common(before: Frame, after: Frame, language: str) -> Iterator[tuple[str, int]]:
     spoken_of = _spoken_of(before) & _spoken_of(after)
-    names = (before.names & after.names) - _TIMES - spoken_of
+    names = (before.names & after.names) - MEASURES - spoken_of
     heads = _heads(before, after) - names
-    stems = {word for word in before.stems & after.stems if not word[:1].isdigit()} - _TIMES - spoken_of - names - heads
+    stems = {word for word in before.stems & after.stems if not word[:1].isdigit()} - MEASURES - spoken_of - names - heads
     yield "name", min(1, len(names))
     yield "head", min(2, len(heads))
     yield "stem", min(2, len(stems))
@@ -167,7 +168,9 @@ def _common(before: Frame, after: Frame, language: str) -> Iterator[tuple[str, i
 
 def _heads(before: Frame, after: Frame) -> frozenset[str]:
     named = frozenset(head for head in before.heads & after.heads if not head[:1].isdigit())
-    return named - _TIMES - (_spoken_of(before) & _spoken_of(after)) - {before.verb, after.verb} - before.persons - after.persons
+    return (
+        named - MEASURES - (_spoken_of(before) & _spoken_of(after)) - {before.verb, after.verb} - before.persons - after.persons
+    )
 
 
 def _spoken_of(before: Frame) -> frozenset[str]:
@@ -183,7 +186,7 @@ def _signs(before: Frame, after: Frame, told: Mapping[Event, str], language: str
     heads = _heads(before, after)
     ended = {how for event, how in told.items() if event.name in ENDINGS}
     broad = scene_table(language).broad
-    named = bool(heads or (before.stems & after.stems) - _TIMES)
+    named = bool(heads or (before.stems & after.stems) - MEASURES)
     yield "scene ends", min(2, len((of & later.ends) - broad))
     yield "scene turns", min(2, len((of & later.turns) - broad))
     yield "one ends", bool(of & later.ends & scene_table(language).one)
