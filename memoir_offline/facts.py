@@ -26,7 +26,7 @@ from memoir_engine.text.clauses import is_past_form, names_subject
 from memoir_engine.text.sentences import cut_at_word
 from memoir_engine.text.terms import tokens
 from memoir_offline.rules import german_dates, japanese_dates
-from memoir_offline.rules.changes import ENDED, RULED, SUCCEEDED, change
+from memoir_offline.rules.changes import ENDED, NEAR, RULED, SUCCEEDED, change
 from memoir_offline.rules.contradictions import compare
 from memoir_offline.rules.dates import validity
 from memoir_offline.rules.endings import BESIDE, GONE, Comparison
@@ -174,7 +174,7 @@ def verdict(
 
 def _together(known: consolidate.Statement, new: consolidate.Statement, joined: Sequence[consolidate.Statement]) -> Comparison:
     """Weigh a fact with what was said in one breath with it; a person decides. None where a part of it was enough."""
-    if known.label.startswith(consolidate.NEW) or known.subject != new.subject or _reading(known) or _reading(new):
+    if known.label.startswith(consolidate.NEW) or known.subject != new.subject or _readings(known, new):
         return BESIDE
     if any(comparison(known, one).stance in GONE for one in joined):
         return BESIDE
@@ -196,10 +196,11 @@ def ended(sure: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
 
 
 def closest(doubtful: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
-    """Leave what most speaks for, and what weighs about as much."""
-    best = max(hit[1].weight for hit in doubtful)
-    near = sorted((hit for hit in doubtful if hit[1].weight >= best - ABOUT), key=lambda hit: -hit[1].weight)
-    return [(label, replace(found, sure=False)) for label, found in near[:MOST_NEAR]]
+    """Leave what something speaks for, and of what is merely near that for which most does, and what weighs about as much."""
+    told = [hit for hit in doubtful if not hit[1].weight and hit[1].why != NEAR]
+    rest = sorted((hit for hit in doubtful if hit not in told), key=lambda hit: -hit[1].weight)
+    near = [hit for hit in rest if hit[1].weight >= rest[0][1].weight - ABOUT][:MOST_NEAR]
+    return [(label, replace(found, sure=False)) for label, found in told + near]
 
 
 def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:
