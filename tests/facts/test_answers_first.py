@@ -120,6 +120,20 @@ def test_a_statement_in_the_form_of_an_answer_counts_more_than_one_that_speaks_o
     assert moved > spoke
 
 
+@pytest.mark.parametrize(
+    ("question", "of_before"),
+    [
+        ("Where did she live before the move?", True),
+        ("What was her old number?", True),
+        ("Where did she use to work?", True),
+        ("When is the exam before Easter?", False),
+        ("How old is she?", False),
+    ],
+)
+def test_a_question_that_asks_for_what_was_is_understood(question, of_before):
+    assert read_question(question, now=DAY, zone=UTC).of_before is of_before
+
+
 def test_a_weight_is_a_share():
     asked = read_question("Where does Ana live?", now=DAY, zone=UTC, silent=["Ana"])
     assert weigh(asked, [read_statement("Ana lives in Bern"), read_statement("Ana likes tea")]) == [pytest.approx(1.0), 0.0]
@@ -132,6 +146,7 @@ def test_a_weight_is_a_share():
         ("Where did she work in 2024?", (datetime(2024, 1, 1, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC))),
         ("When is the exam in June 2026?", None),
         ("Where does she live?", None),
+        ("Where does she live as of March 2025?", (datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 4, 1, tzinfo=UTC))),
     ],
 )
 def test_a_past_time_that_is_plain_is_understood(question, during):
