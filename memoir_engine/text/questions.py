@@ -139,12 +139,13 @@ def weigh(question: Question, statements: Sequence[frozenset[str]], times: Seque
 
 
 def lift_newer(
-    question: Question, statements: Sequence[frozenset[str]], shares: Sequence[float], times: Sequence[datetime]
+    question: Question, statements: Sequence[frozenset[str]], shares: Sequence[float], times: Sequence[Any]
 ) -> list[float]:
     """Return the shares, where a newer statement about the very thing that is asked for counts as much as an older one.
 
-    shares: of `weigh`. Both have a word that few others have. It is one of the question: "the cribbage is Mondays now" beside
-    "cribbage night is Wednesday"; or the newer one tells of a change: "has swapped the Foundry for the Depot".
+    shares: of `weigh`. times: when each was said, of a kind that has an order. Both have a word that few others have. It is one
+    of the question: "the cribbage is Mondays now" beside "cribbage night is Wednesday"; or the newer one tells of a change: "has
+    swapped the Foundry for the Depot".
     """
     breaths, having = _breaths(statements, times), dict[str, list[int]]()
     for at, statement in enumerate(statements):
@@ -164,9 +165,9 @@ def lift_newer(
     return lifted
 
 
-def _breaths(statements: Sequence[frozenset[str]], times: Sequence[datetime]) -> dict[int, frozenset[str]]:
+def _breaths(statements: Sequence[frozenset[str]], times: Sequence[Any]) -> dict[int, frozenset[str]]:
     """Return, by place, the marks that the others of its moment have and it has not, where they are few."""
-    together: dict[datetime, list[int]] = {}
+    together: dict[Any, list[int]] = {}
     for at, time in enumerate(times):
         together.setdefault(time, []).append(at)
     return {
