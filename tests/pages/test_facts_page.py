@@ -74,6 +74,9 @@ def test_a_search_shows_the_nearest_facts(remembered: Memory):
     page = opened("facts", user="leonie", q="choir on Thursdays")
     assert "Sings alto in the mill choir on Thursdays" in [bar["text"] for bar in bars(page)]
     assert len(bars(page)) < 22
+    best = remembered.recall("choir on Thursdays", "leonie")[0].fact.content
+    assert best in [bar["text"] for bar in component(page, "facts-timeline")["lanes"][0]["bars"]]
+    assert "Found by words alone" in words(page)
 
 
 def test_the_past_shows_what_was_true_then(remembered: Memory):
