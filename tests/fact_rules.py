@@ -68,6 +68,7 @@ def _linked(memory: Memory, user: str, facts: Sequence[FactView]) -> list[str]:
     links += [("a proposal", one.id) for asked in memory.facts.proposals(user) for one in (asked.new, *asked.old)]
     links += [("the queue", item.fact.id) for item in memory.review.facts(user, limit=MOST).items]
     broken = [f"{what} leads to {end}, which is not there" for what, end in links if end not in ids]
+    broken += [f"{fact.content} is of {fact.user_id}, shown" for fact in facts if fact.user_id != user]
     return broken + [f"{fact.content} is active and gave way" for fact in facts if fact.status == "active" and fact.superseded_by]
 
 
