@@ -63,7 +63,7 @@ def test_a_fact_is_corrected_by_keys_and_the_correction_undone(folder: Path, ser
     expect(page.locator(".st-key-fact-effect")).to_contain_text("was never so")
     assert facts(folder, "mia")[LYON].status == "active"
     page.get_by_role("textbox", name="Reason").press_sequentially("misheard")
-    page.keyboard.press("ControlOrMeta+Enter")
+    pressed(page, "ControlOrMeta+Enter", "fact-edit-do")
     expect(page.locator(".st-key-fact-panel")).to_contain_text("said so by Rita on")
     right = facts(folder, "mia")
     assert (right[LYON].cause, right[LYON].reason) == ("corrected", "misheard")
@@ -84,7 +84,7 @@ def test_several_facts_are_selected_and_ended_by_keys_with_one_undo(folder: Path
     pressed(page, "d", "fact-retire")
     expect(page.get_by_role("textbox", name="Since when")).to_be_focused()
     expect(page.locator(".st-key-fact-effect")).to_contain_text("2 facts end now")
-    page.keyboard.press("ControlOrMeta+Enter")
+    pressed(page, "ControlOrMeta+Enter", "fact-edit-do")
     expect(page.locator("button.bar.outdated")).to_have_count(2)
     assert {one.cause for one in facts(folder, "mia").values()} == {"retired"}
     undone(page)
@@ -111,9 +111,8 @@ def test_several_facts_are_forgotten_by_keys_and_nothing_moves_while_they_are_se
     page.keyboard.press("ControlOrMeta+Enter")  # not without a reason
     page.keyboard.type("She asked for it")
     page.keyboard.press("Tab")
-    expect(page.locator(".st-key-fact-edit-do button")).to_be_enabled()
     assert len(facts(folder, "mia")) == 2
-    page.keyboard.press("ControlOrMeta+Enter")
+    pressed(page, "ControlOrMeta+Enter", "fact-edit-do")
     expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
     assert facts(folder, "mia") == {}
 
@@ -126,12 +125,12 @@ def test_a_fact_is_added_and_its_expiry_set_by_keys(folder: Path, served: Served
     page.keyboard.type("Is allergic to nuts")
     page.keyboard.press("Tab")
     expect(page.locator(".st-key-fact-effect")).to_contain_text("Nothing that is known")
-    page.keyboard.press("ControlOrMeta+Enter")
+    pressed(page, "ControlOrMeta+Enter", "fact-edit-do")
     expect(page.locator(".st-key-fact-panel")).to_contain_text("said so by Rita on")
     pressed(page, "x", "fact-expire")
     page.get_by_role("radio", name="In a month").or_(page.get_by_role("button", name="In a month")).first.press("Enter")
     expect(page.locator(".st-key-fact-effect")).to_contain_text("It is active until")
-    page.keyboard.press("ControlOrMeta+Enter")
+    pressed(page, "ControlOrMeta+Enter", "fact-edit-do")
     expect(page.locator(".bar .future")).to_have_count(1)
     assert facts(folder, "mia")["Is allergic to nuts"].expires_at is not None
 
