@@ -141,7 +141,8 @@ def _ended(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | N
     if new.closes & old.topics:
         return Comparison("update", not (_is_closing_another(old, new) or new.beside), "it says that this has ended")
     if _is_told_of(old, new):
-        return Comparison("update", _is_main(old, new) and not new.beside, "it says that this has ended")
+        sure = _is_main(old, new) and not (new.beside or old.feeling)  # a shop that closes ends no liking
+        return Comparison("update", sure, "it says that this has ended")
     if new.ended and shared and (_is_of_it(old, new, shared) or new.of_topics & old.topics - BROAD):
         return Comparison("update", False, "it says that this has ended")
     return None
