@@ -164,8 +164,8 @@ def _retire(facts: Sequence[FactView]) -> FactEdit:
 def _expire(facts: Sequence[FactView]) -> FactEdit | None:
     ids, choices = _ids(facts), [one for one in texts.EXPIRES_IN if one != "never" or any(fact.expires_at for fact in facts)]
     chosen = st.pills(
-        texts.EXPIRES_AT, choices, format_func=texts.EXPIRES_IN.__getitem__, default=None, key=fact_effect.key("expires")
-    )
+        texts.EXPIRES_AT, choices, format_func=texts.EXPIRES_IN.__getitem__, required=True, key=fact_effect.key("expires")
+    )  # required: Ctrl+Enter on the choice would take it back, too
     if chosen is None:
         return None
     if chosen == "never":
