@@ -208,7 +208,9 @@ def parse(data: object, talk: ExtractRequest, found: Callable[[str], int | None]
         if isinstance(fact, ExtractedFact):
             facts.append(fact)
             unread = [name for name in ("valid_from", "valid_to") if frames.value(item, name) and not getattr(fact, name)]
-            notes += [f"fact {at} was kept without {name}: not a date in ISO 8601 ({frames.value(item, name)!r})" for name in unread]
+            notes += [
+                f"fact {at} was kept without {name}: not a date in ISO 8601 ({frames.value(item, name)!r})" for name in unread
+            ]
         else:
             refused.append(RefusedFact(at, item, fact))
     return ExtractResult(tuple(facts), tuple(notes), tuple(refused))

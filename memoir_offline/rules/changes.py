@@ -1,8 +1,8 @@
 """Judge whether a newer statement tells of a change in what an older one says: ended, moved, replaced, reached, or only near it.
 
 Invariants:
-- a statement is ended surely only by an event that has happened and whose object is what the older one is about, by another value
-  of what one has one of, or where much speaks for it (`scenes`); what else speaks of the same thing as changed is put to a person;
+- a statement is ended surely only by an event that has happened and whose object is what the older one is about, by another
+  value of what one has one of, or where much speaks for it (`scenes`); what else may have changed is put to a person;
 - what comes beside ("also", "another", another person's, long past) changes nothing.
 Frames carry the language; this module knows none. Pure. Source: TIMEM "Consolidation Rules" 2 and 4.
 """
