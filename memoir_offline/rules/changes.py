@@ -12,9 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal
 
 from memoir_engine.text.clauses import is_full_name, is_past_event, main_verb, names_subject
+from memoir_engine.text.terms import stem
 from memoir_offline.rules.endings import ON_A_TRIP, Comparison, feeling
 from memoir_offline.rules.frames import Event, Frame, Phrase, modifiers, read, read_events, tables
 from memoir_offline.rules.scenes import DOUBTFUL, MEASURES, SURE, weigh
@@ -33,6 +35,10 @@ UNIQUE = frozenset(
 NO_MEAT = frozenset(("vegetarian", "veggi", "vegetarian", "pescatarian"))
 OUTSIDE = frozenset(
     "landlord landladi boss manag doctor dentist teacher peopl everyon everybodi nobodi someon somebodi ex".split()
+)
+SPARE = re.compile(  # beside the one that somebody lives in, drives or does
+    r"\b(?:holiday|second|weekend|summer|spare|other) (?:\w+ )?\w+|\b(?:rent|lend|let)(?:s|ed|ing)?(?: \w+){0,3} out\b",
+    re.IGNORECASE,
 )
 SPEAKER = re.compile(r"\b(?:they|them)\b", re.IGNORECASE)
 SPEAKER_TOO = re.compile(
@@ -298,6 +304,8 @@ def _begun(event: Event, before: Frame, after: Frame, language: str) -> Comparis
     """Something new that one has one of: a home, a job, a partner."""
     if event.kind not in before.kinds or "also" in after.marks or before.tense == "ahead" or _is_of_a_thing(after):
         return None
+    if not _has_one(before, event.kind, language):
+        return None
     named = (event.now.own | event.now.more) & after.names
     is_same = bool(event.now.own & before.stems) or bool(after.names & before.names)
     if is_same and not named - before.stems:
@@ -306,6 +314,16 @@ def _begun(event: Event, before: Frame, after: Frame, language: str) -> Comparis
         is_dwelling = bool({"home"} & after.kinds.keys()) or event.now.bare
         return Comparison("update", True, "another home") if is_dwelling and not before.names else None
     return Comparison("update", _is_main(before) and not is_same, f"another {event.kind}")
+
+
+def _has_one(before: Frame, kind: str, language: str) -> bool:
+    """Report whether a thing of a kind is said to be the speaker's: who runs a studio or cleans a house need not live there."""
+    return not SPARE.search(before.text) and (not before.verb or before.verb in _verbs_of(kind, language))
+
+
+@lru_cache(maxsize=256)
+def _verbs_of(kind: str, language: str) -> frozenset[str]:
+    return frozenset(stem(word) or word for word, roles in tables(language).kinds.items() if roles.get(kind) == "does")
 
 
 def _is_of_a_thing(after: Frame) -> bool:

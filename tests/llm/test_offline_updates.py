@@ -89,6 +89,8 @@ I like my job. | I don't like my boss at my job.
 I love summer. | I hate the heat in summer.
 I have a car. | I have never had a car accident.
 I take vitamin D every day. | I take vitamin C every day.
+I run a small studio in Leeds. | I live in a flat in York now.
+I clean a house in Leeds on Fridays. | I live in a flat in York now.
 """
 OF_WHAT_HAPPENED = """
 I ran 5 km on Monday. | I ran 10 km on Friday.
@@ -183,6 +185,9 @@ I want to run a marathon. | I ran a marathon in Berlin.
 I like coffee. | I don't like coffee with sugar.
 My best friend is Jim. | My best friend is Bob now.
 i live in ghent | i moved to bruges last week
+I work in a care home. | I moved to a flat in York.
+I have a holiday cottage in Wales. | I moved to a flat in York.
+I rent my old flat out. | I moved to York.
 """),
 )
 def test_what_may_be_otherwise_is_put_to_a_person(memory: Memory, old: str, new: str) -> None:
