@@ -62,7 +62,7 @@ SURE_OF = 2  # known facts shown for each new one, however long their lines are
 
 @dataclass
 class ConsolidationInput:
-    """Draft facts in the order in which they were said. cut_at: index of each cut, by its id.
+    """Draft facts in the order in which they were said. cut_at: index of each cut, by its id. user: whose facts they are.
 
     vectors: (n, dim), once known; bare: the same of what they say without the person's name.
     """
@@ -72,14 +72,17 @@ class ConsolidationInput:
     messages: Sequence[IndexedMessage]
     zone: tzinfo
     cut_at: dict[str, int]
+    user: str = ""
     vectors: Vectors | None = None
     bare: Vectors | None = None
     warnings: list[str] = field(default_factory=list)
 
     @property
     def person(self) -> str:
-        """Return whom most of the facts are about."""
-        return commonest(fact.subject for fact in self.facts)
+        """Return whom most of the facts are about; the user where that is nobody: what a stranger is called tells facts apart."""
+        about = commonest(fact.subject for fact in self.facts)
+        often = sum(fact.subject == about for fact in self.facts)
+        return about if often > max(1, len(self.facts) // 2) else self.user
 
     def planned(self, fact: DraftFact) -> PlannedFact:
         """Turn a draft into a fact of the plan, with its times as moments."""

@@ -9,6 +9,7 @@ from itertools import count
 import pytest
 
 from memoir_engine import Memory
+from memoir_engine.facts import consolidation
 
 FIRST = datetime(2026, 1, 5, 10, 0, tzinfo=UTC)
 NUMBERS = count()
@@ -220,6 +221,18 @@ def test_what_has_ended_is_found_in_company_of_many_facts(memory: Memory) -> Non
     )
 
     assert [fact.content for fact in result.outdated] == ["Drives an old Skoda"]
+
+
+@pytest.mark.req("TIMEM similarity")
+def test_what_a_stranger_is_called_finds_what_was_said_of_them(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consolidation, "LATEST", 5)  # as if hundreds had been said since
+    names = "Ada Bo Cleo Dov Edda Finn Gus Hal Ida Jan Kai Lev Mia Ned Ola Pia Quin Rae Sol Ted Una Vic Wim Yan Zoe".split()
+    said = ["Dave Samuels plays jazz.", *(f"{name} Samuels plays trance." for name in names)]
+    memory.remember([{"role": "user", "content": text} for text in said], user_id="many")
+
+    result = memory.remember([{"role": "user", "content": "Dave Samuels plays trance."}], user_id="many")
+
+    assert [fact.content for fact in result.outdated] == ["Dave Samuels plays jazz"]
 
 
 def test_a_value_set_right_in_the_same_talk_was_never_true(memory: Memory) -> None:
