@@ -95,7 +95,7 @@ def _open(verb: str | None) -> None:
 
 def _form(memory: Memory, facts: Sequence[FactView], verb: str) -> None:
     with st.container(key="fact-edit-form", gap="small"):
-        _title(verb, "fact-edit-fields" if verb != "forget" else fact_effect.key("why"), f"{verb}-{facts[0].id}")
+        _title(verb, *_focused(verb, facts[0].id))
         with st.container(key="fact-edit-fields", gap="small"):
             edit = FORMS[verb](facts)
         if edit is None:
@@ -103,6 +103,17 @@ def _form(memory: Memory, facts: Sequence[FactView], verb: str) -> None:
             fact_effect.cancel()
         else:
             fact_effect.decide(memory, edit, then=_landed)
+
+
+def _focused(verb: str, fact_id: str) -> tuple[str, str]:
+    """Return the container that takes the focus, and a name for when it does so.
+
+    A chosen expiry leads on to its reason: a choice keeps Enter to itself, Ctrl+Enter too.
+    """
+    chosen = st.session_state.get(fact_effect.key("expires")) if verb == "expire" else None
+    if verb == "forget" or chosen not in (None, "day"):
+        return fact_effect.key("why"), f"{verb}-{fact_id}-{chosen}"
+    return "fact-edit-fields", f"{verb}-{fact_id}"
 
 
 def _title(verb: str, key: str, form: str) -> None:
@@ -165,7 +176,7 @@ def _expire(facts: Sequence[FactView]) -> FactEdit | None:
     ids, choices = _ids(facts), [one for one in texts.EXPIRES_IN if one != "never" or any(fact.expires_at for fact in facts)]
     chosen = st.pills(
         texts.EXPIRES_AT, choices, format_func=texts.EXPIRES_IN.__getitem__, required=True, key=fact_effect.key("expires")
-    )  # required: Ctrl+Enter on the choice would take it back, too
+    )
     if chosen is None:
         return None
     if chosen == "never":

@@ -130,6 +130,7 @@ def test_a_fact_is_added_and_its_expiry_set_by_keys(folder: Path, served: Served
     pressed(page, "x", "fact-expire")
     page.get_by_role("radio", name="In a month").or_(page.get_by_role("button", name="In a month")).first.press("Enter")
     expect(page.locator(".st-key-fact-effect")).to_contain_text("It is active until")
+    expect(page.get_by_role("textbox", name="Reason")).to_be_focused()
     pressed(page, "ControlOrMeta+Enter", "fact-edit-do")
     expect(page.locator(".bar .future")).to_have_count(1)
     assert facts(folder, "mia")["Is allergic to nuts"].expires_at is not None
