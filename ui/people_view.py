@@ -197,7 +197,7 @@ def _form(memory: Memory, user: str) -> None:
     word = user if len(user) <= LONGEST_WORD and user.isprintable() else texts.SHORT_WORD
     with st.form("people-form", border=False):
         why = st.text_input(texts.WHY, placeholder=texts.WHY_PLACEHOLDER, key="people-why", max_chars=1000)
-        typed = st.text_input(texts.CONFIRM.format(word=f"**{md_escape(word)}**"), key="people-word")
+        typed = st.text_input(texts.CONFIRM.format(word=md_escape(word)), key="people-word")
         sent = st.form_submit_button(texts.DO_IT, type="primary", icon=":material/delete_forever:", key="people-go")
     if not sent:
         return
