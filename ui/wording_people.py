@@ -67,7 +67,7 @@ PLACES = {
 }
 WHY = "Reason"
 WHY_PLACEHOLDER = "Stays in the record, so do not repeat what is to be erased"
-CONFIRM = "Type {word} to confirm"
+CONFIRM = "Type “{word}” to confirm"
 SHORT_WORD = "erase"
 NOT_CONFIRMED = "Nothing was erased: type the word as it stands there, and say why."
 DO_IT = "Erase now"

@@ -40,7 +40,7 @@ def test_a_person_is_opened_taken_along_and_erased(known: None, served: Served, 
     panel = page.locator(".st-key-people-panel")
     expect(panel).to_contain_text("What will remain, and why", timeout=PATIENCE_MS)
     page.get_by_role("textbox", name="Reason").fill("she asked for it")
-    page.get_by_role("textbox", name="Type ana to confirm").fill("ana")
+    page.get_by_role("textbox", name="Type “ana” to confirm").fill("ana")
     page.locator(".st-key-people-go button").click()
     expect(page.get_by_text("Everything that was kept of ana is erased.")).to_be_visible(timeout=PATIENCE_MS)
     expect(cells(page, "ana")).to_have_count(0, timeout=PATIENCE_MS)
