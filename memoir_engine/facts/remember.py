@@ -147,7 +147,7 @@ def _noted(options: RememberOptions | RememberSourceOptions) -> Noted:
 
 @dataclass(frozen=True)
 class Noted:
-    """What a caller notes with each new fact. meta: canonical JSON."""
+    """Notes of a caller, kept with each new fact. meta: canonical JSON."""
 
     agent_id: str | None = None
     meta: str | None = None
