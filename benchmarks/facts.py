@@ -31,6 +31,7 @@ from memoir_engine import EMBEDDERS, ExactVectors, Memory
 FEATURES = ("facts",)
 FACTS = {"full": (0, 1_000, 10_000), "small": (0, 20)}
 MEASURED = {"full": 30, "small": 3}
+BY_HAND = {"full": 50, "small": 3}
 AT_ONCE = 200  # statements of a conversation, while the store is filled
 AIMS_ADD_MS = {10_000: 10.0, 100_000: 50.0}
 AIM_BY_HAND_MS = 10.0
@@ -165,18 +166,21 @@ def _recalling(memory: Memory, many: int, size: Size) -> dict[str, Any]:
 
 
 def _by_hand(memory: Memory, texts: Iterator[str], many: int, size: Size) -> Iterator[dict[str, Any]]:
-    """Add facts by hand and correct them, one after the other: no model is asked, so the verb's time is the engine's."""
-    added: list[str] = []
+    """Add, correct and end facts by hand, one after the other: no model is asked, so the verb's time is the engine's."""
+    added, corrected = list[str](), list[str]()
 
-    def add() -> None:
-        added.append(memory.facts.add(next(texts).replace("I bought", "Bought"), USER).fact_id or "")
+    def words() -> str:
+        return next(texts).replace("I bought", "Bought")
 
-    def correct() -> None:
-        memory.facts.correct(added.pop(), next(texts).replace("I bought", "Bought"), "misheard")
-
-    for verb, work in (("add", add), ("correct", correct)):
-        runs = [seconds * 1_000 for seconds in timed(work, runs=MEASURED[size], warm=1 if verb == "add" else 0)]
-        yield figure(f"{verb} a fact by hand, {many:,} there", runs, "ms", aim=AIM_BY_HAND_MS)
+    verbs: dict[str, Callable[[], object]] = {
+        "add a fact": lambda: added.append(memory.facts.add(words(), USER).fact_id or ""),
+        "preview a correction": lambda: memory.facts.preview("correct", added[-1], words()),
+        "correct a fact": lambda: corrected.append(memory.facts.correct(added.pop(), words(), "misheard").fact_id or ""),
+        "retire a fact": lambda: memory.facts.retire(corrected.pop(), "over"),
+    }
+    for verb, work in verbs.items():
+        runs = [seconds * 1_000 for seconds in timed(work, runs=BY_HAND[size], warm=1 if verb == "add a fact" else 0)]
+        yield figure(f"{verb} by hand, {many:,} there", runs, "ms", aim=AIM_BY_HAND_MS, note="the commit included")
 
 
 def _nearest(many: int, questions: int) -> Iterator[dict[str, Any]]:

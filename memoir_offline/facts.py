@@ -13,7 +13,8 @@ Source: TIMEM "Consolidation Rules"; CHUNK 9.1, 9.2; verified/offline-model.md Â
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -21,11 +22,11 @@ from typing import Any
 from memoir_engine.core.results.facts import CONTENT_CHARS
 from memoir_engine.prompts import consolidate, facts
 from memoir_engine.text.attributes import subject_key, topics
-from memoir_engine.text.clauses import is_past_form
+from memoir_engine.text.clauses import is_past_form, names_subject
 from memoir_engine.text.sentences import cut_at_word
 from memoir_engine.text.terms import tokens
 from memoir_offline.rules import german_dates, japanese_dates
-from memoir_offline.rules.changes import NEAR, SUCCEEDED, change
+from memoir_offline.rules.changes import ENDED, NEAR, RULED, SUCCEEDED, change
 from memoir_offline.rules.contradictions import compare
 from memoir_offline.rules.dates import validity
 from memoir_offline.rules.endings import BESIDE, GONE, Comparison
@@ -35,6 +36,7 @@ from memoir_offline.rules.german_readings import german_reading
 from memoir_offline.rules.japanese import japanese_statements
 from memoir_offline.rules.japanese_readings import is_japanese, japanese_reading
 from memoir_offline.rules.readings import IN_ONE_TALK, Reading, compare_readings
+from memoir_offline.rules.scenes import DOUBTFUL
 from memoir_offline.rules.statements import LEAST, LEAST_TOLD, Statement, statements
 
 SPEAKERS = frozenset({"user", "human"})
@@ -52,7 +54,10 @@ _KIN = (  # what may stand before a name without making it another's
 )
 CALENDAR = frozenset(("may", "april", "june", "august", "will", "rose", "grace", "bob", "jack", "mark", "bill"))  # names, too
 MOST_CORRECTED = 6  # statements back that a correction may be of
-MOST_NEAR = 3  # statements about the same thing that one proposal names, where no more speaks for it
+APART, SURELY_APART = 0.0, 1.5  # what has to speak for a change between statements about two subjects
+MOST_NEAR, ABOUT = 2, 0.4  # statements that one proposal names, and how much less may speak for the second
+MOST_LIGHT = 3  # letters of a word that tells nothing, such as "The"
+MOST_JOINED = 2  # statements of one message that are weighed with the one behind them
 MOST_SHARING = 12  # facts with the same word; more, and the word tells nothing of two of them
 STATED = {"contradicts": 0.7, "part_of": 0.8, "same_subject": 0.6}
 
@@ -124,17 +129,34 @@ def consolidate_facts(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: a consolidate prompt."""
     request = consolidate.read(text)
     shown = {fact.label: fact for fact in (*request.known, *request.new)}
-    return {"verdicts": [verdict(new, [shown[label] for label in new.near if label in shown]) for new in request.new]}
+    return {
+        "verdicts": [
+            verdict(new, [shown[label] for label in new.near if label in shown], said_with(new, request.new[:at]))
+            for at, new in enumerate(request.new)
+        ]
+    }
 
 
-def verdict(new: consolidate.Statement, beside: list[consolidate.Statement]) -> dict[str, Any]:
-    """Judge a new fact beside earlier ones: duplicates, then all it ends (the sure, else the doubtful), then refinements."""
+def said_with(new: consolidate.Statement, earlier: Sequence[consolidate.Statement]) -> list[consolidate.Statement]:
+    """Return what was said in one breath with a fact, just before it."""
+    return [fact for fact in earlier if fact.said_at == new.said_at and fact.subject == new.subject][-MOST_JOINED:]
+
+
+def verdict(
+    new: consolidate.Statement, beside: list[consolidate.Statement], joined: Sequence[consolidate.Statement] = ()
+) -> dict[str, Any]:
+    """Judge a new fact beside earlier ones: duplicates, then all it ends (the sure, else the doubtful), then refinements.
+
+    joined: what was said in one breath with it; together they may tell what neither tells alone.
+    """
     compared = [(fact.label, comparison(fact, new)) for fact in beside]
+    if joined and not any(found.stance in GONE for _, found in compared):
+        compared += [(fact.label, found) for fact in beside if (found := _together(fact, new, joined)).stance in GONE]
     result, known = Comparison("none"), list[str]()
     for stances in (("duplicate",), GONE, ("complementary",)):
         hits = [hit for hit in compared if hit[1].stance in stances]
         if hits:
-            chosen = ([hit for hit in hits if hit[1].sure] or closest(hits, new, beside)) if stances == GONE else hits[:1]
+            chosen = ended([hit for hit in hits if hit[1].sure]) or closest(hits) if stances == GONE else hits[:1]
             result, known = chosen[0][1], [label for label, _ in chosen]
             break
     said_then = {fact.said_at[:10] for fact in beside if fact.label in known and fact.label.startswith(consolidate.NEW)}
@@ -150,37 +172,47 @@ def verdict(new: consolidate.Statement, beside: list[consolidate.Statement]) -> 
     }
 
 
-def closest(
-    doubtful: list[tuple[str, Comparison]], new: consolidate.Statement, beside: list[consolidate.Statement]
-) -> list[tuple[str, Comparison]]:
-    """Leave those that something speaks for, and of what merely shares a thing or a topic the few that share the most.
+def _together(known: consolidate.Statement, new: consolidate.Statement, joined: Sequence[consolidate.Statement]) -> Comparison:
+    """Weigh a fact with what was said in one breath with it; a person decides. None where a part of it was enough."""
+    if known.label.startswith(consolidate.NEW) or known.subject != new.subject or _readings(known, new):
+        return BESIDE
+    if any(comparison(known, one).stance in GONE for one in joined):
+        return BESIDE
+    told = change(_without_subject(known), ", and ".join(_without_subject(fact) for fact in (*joined, new)))
+    return replace(told, sure=False) if told is not None else BESIDE
 
-    What few of the statements beside it share counts more.
+
+def ended(sure: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
+    """Leave what surely ends: every other value of one attribute, and of what has happened that for which most speaks.
+
+    Where no rule knows and two weigh about as much, it is left to a person which of them it is.
     """
-    stems = Counter(stem for fact in beside for stem in set(tokens(fact.content)))
-    subjects = Counter(topic for fact in beside for topic in topics(fact.content))
+    told = [hit for hit in sure if not hit[1].weight]
+    best = max((hit[1].weight for hit in sure), default=0.0)
+    near = [hit for hit in sure if hit[1].weight and hit[1].weight >= best - ABOUT]
+    if best < RULED and (told or len(near) > 1):
+        return told
+    return told + near
 
-    def nearness(label: str) -> float:
-        content = next(fact.content for fact in beside if fact.label == label)
-        shared = set(tokens(content)) & set(tokens(new.content))
-        return sum(3 / stems[stem] for stem in shared) + sum(
-            1 / subjects[topic] for topic in topics(content) & topics(new.content)
-        )
 
-    near = sorted((hit for hit in doubtful if hit[1].why == NEAR), key=lambda hit: -nearness(hit[0]))[:MOST_NEAR]
-    return [hit for hit in doubtful if hit[1].why != NEAR or hit in near]
+def closest(doubtful: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
+    """Leave what something speaks for, and of what is merely near that for which most does, and what weighs about as much."""
+    told = [hit for hit in doubtful if not hit[1].weight and hit[1].why != NEAR]
+    rest = sorted((hit for hit in doubtful if hit not in told), key=lambda hit: -hit[1].weight)
+    near = [hit for hit in rest if hit[1].weight >= rest[0][1].weight - ABOUT][:MOST_NEAR]
+    return [(label, replace(found, sure=False)) for label, found in told + near]
 
 
 def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:
     """Compare two statements of the same subject, without its name if both begin with it."""
     if subject_key(known.subject) != subject_key(new.subject):
         return _across(known, new)
-    readings = _reading(known), _reading(new)
+    readings = _readings(known, new)
     bare = _without_subject(known), _without_subject(new)
     is_bare = all(fact.subject.casefold() not in text.casefold() for fact, text in zip((known, new), bare, strict=True))
     texts = bare if is_bare else (known.content, new.content)
     is_one_talk = known.label.startswith(consolidate.NEW)  # what is told in one breath is no change of it
-    if readings[0] and readings[1]:
+    if readings:
         result = compare_readings(readings[0], readings[1])
         result = BESIDE if is_one_talk and result.why not in IN_ONE_TALK else result
     else:
@@ -190,22 +222,39 @@ def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comp
     return result
 
 
-def _reading(fact: consolidate.Statement) -> Reading | None:
-    """Read a statement in a language with a reader, without its subject's name; None in any other."""
-    if is_japanese(fact.content):
-        return japanese_reading(fact.content)
-    return german_reading(own_words(fact.content, fact.subject)) if is_german(fact.content) else None
+def _readings(known: consolidate.Statement, new: consolidate.Statement) -> tuple[Reading, Reading] | None:
+    """Read two statements in a language with a reader, without their subjects' names; None in any other.
+
+    A short one tells its language by few words or none, so one that is German is enough.
+    """
+    if is_japanese(known.content) and is_japanese(new.content):
+        return japanese_reading(known.content), japanese_reading(new.content)
+    if not (is_german(known.content) or is_german(new.content)):
+        return None
+    old, later = (german_reading(own_words(fact.content, fact.subject)) for fact in (known, new))
+    return old, later
 
 
 def _across(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:
-    """Ask a person where what is said of a thing, or of somebody else, ends what was said of the person."""
-    pairs_of_them = ((new, known), (known, new))
-    names = any(subject_key(one.subject) in other.content.casefold() for one, other in pairs_of_them)
+    """Compare what is said of the person with what is said of a thing or of somebody else by name.
+
+    It ends surely only what was said of that name; what merely speaks of the same matter has to weigh more to be put to a person.
+    """
     if known.label.startswith(consolidate.NEW):
         return Comparison("none")
     changed = change(known.content, new.content)
-    is_told = changed is not None and (changed.why == SUCCEEDED or (names and (changed.sure or changed.why != NEAR)))
-    return replace(changed, sure=False) if changed is not None and is_told else Comparison("none")
+    if changed is None or changed.why == SUCCEEDED or not (names_subject(known.content) or names_subject(new.content)):
+        return changed or Comparison("none")  # "Sold the Kia": what begins with its verb is of the person
+    told_of = re.split(r"[\s,â€™']", new.content, maxsplit=1)[0]  # "Plusnet are history": its first word, whoever is named later
+    named = any(subject_key(one.subject) in other.content.casefold() for one, other in ((new, known), (known, new)))
+    named = named or (len(told_of) > MOST_LIGHT and told_of in known.content)
+    if not named and names_subject(known.content):
+        return Comparison("none")
+    weighs = changed.weight - RULED if changed.weight >= RULED else changed.weight
+    if weighs < (DOUBTFUL if named else APART) and not (named and changed.sure):
+        return Comparison("none")
+    sure = named and (weighs >= SURELY_APART or (changed.why == ENDED and changed.weight >= RULED))
+    return replace(changed, sure=sure, weight=weighs)
 
 
 def compared(old: str, new: str) -> Comparison:

@@ -53,7 +53,7 @@ def written(make: Callable[[Sequence[FactView]], bytes], memory: Memory, filters
 
 def asked_for(memory: Memory) -> tuple[fact_filters.FactFilters, tuple[FactView, ...]]:
     """Draw the filters; return them with all facts of the chosen user."""
-    fields = st.grid(4, gap="medium", min_column_width=190)
+    fields = st.grid(4, gap="medium", min_column_width=150)
     with fields:
         user = fact_filters.user(memory)
         statuses = fact_filters.states()
@@ -77,19 +77,20 @@ def asked_for(memory: Memory) -> tuple[fact_filters.FactFilters, tuple[FactView,
 
 def facts_of(memory: Memory, filters: fact_filters.FactFilters, proposals: tuple[FactProposal, ...]) -> None:
     """Draw the facts that the filters let through, the edits of several, and the chosen one beside them."""
-    facts, past = fact_filters.matching(memory, filters), filters.moment is not None
+    (facts, mode), past = fact_filters.matching(memory, filters), filters.moment is not None
     several = () if past else fact_selection.selected(facts)
     fact_selection.bar(memory, several)
     chosen = state.param("fact")
-    if chosen is None:
-        shown = fact_view.show(memory, facts, filters, proposals)
-        st.caption(texts.CHOOSE_ROWS if shown == texts.VIEWS[1] else texts.CHOOSE)
-        return
-    left, right = frame.sides(2, 1, least=270)
+    left, right = frame.side(2, 1, least=270, opened=chosen is not None)
     with left:
-        fact_view.show(memory, facts, filters, proposals)
-    with right:
-        fact_panel.show(memory, chosen, past=past, keys=not several)
+        shown = fact_view.show(memory, facts, filters, proposals)
+        if mode is not None:
+            st.caption(texts.FOUND[mode])
+        if facts and shown != texts.VIEWS[2]:
+            st.caption(texts.CHOOSE_ROWS if shown == texts.VIEWS[1] else texts.CHOOSE)
+    if chosen is not None and right is not None:
+        with right:
+            fact_panel.show(memory, chosen, past=past, keys=not several)
 
 
 memory = fact_filters.seen_by(viewer.memory())

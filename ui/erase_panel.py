@@ -96,7 +96,7 @@ def _form(memory: Memory, source: Source, preview: ErasurePreview) -> None:
     with st.form("erase-form", border=False):
         names = _names([one for one in preview.names if one.becomes is not None])
         why = st.text_input(texts.WHY, placeholder=texts.WHY_PLACEHOLDER, key="erase-why", max_chars=1000)
-        typed = st.text_input(texts.CONFIRM.format(word=f"**{md_escape(word)}**"), key="erase-word")
+        typed = st.text_input(texts.CONFIRM.format(word=md_escape(word)), key="erase-word")
         sent = st.form_submit_button(texts.DO_IT, type="primary", icon=":material/delete_forever:", key="erase-go")
     if not sent:
         return

@@ -12,7 +12,7 @@ from ui import fact_labels, figures, problems, state, viewer
 from ui import wording_facts as texts
 from ui.escape import md_escape
 
-SHOWN = 5
+SHOWN = 2  # the others are in the review: the facts themselves stay in sight
 
 
 def show(memory: Memory, proposals: tuple[FactProposal, ...]) -> None:

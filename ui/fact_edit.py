@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
@@ -27,7 +28,7 @@ FINAL = ("merged", "corrected", "person")  # causes of outdated facts that are n
 def add_button(memory: Memory) -> None:
     if "auditor" in memory.actor.roles:
         st.button(
-            texts.ADD, icon=":material/add:", type="primary", key="facts-add", shortcut="N", help=texts.ADD_HELP,
+            texts.VERBS["add"], icon=":material/add:", type="primary", key="facts-add", shortcut="N", help=texts.ADD_HELP,
             on_click=_open, args=("add",),
         )  # fmt: skip
 
@@ -37,13 +38,11 @@ def addition(memory: Memory, user: str | None) -> None:
     if state.param("edit") != "add" or "auditor" not in memory.actor.roles:
         return
     with st.container(border=True, key="fact-add", gap="small"):
-        st.markdown(f"**{texts.ADD}**")
-        st.caption(texts.ADD_ABOUT)
+        _title("add", "fact-edit-fields", "add")
         with st.container(key="fact-edit-fields", gap="small"):
             content = fact_fields.words(None)
             user = fact_fields.owner(memory, user)
             given = fact_fields.stated(fact_fields.details(None, user))
-        focus.first("fact-edit-fields", "add")
         if not content:
             st.caption(texts.EMPTY_YET)
             fact_effect.cancel()
@@ -60,19 +59,21 @@ def _added(user: str | None, done: Action) -> None:
         st.toast(texts.ADDED_ASKS.format(count=figures.count(len(done.proposals))), icon=":material/rule:")
 
 
-def row(memory: Memory, facts: Sequence[FactView]) -> None:
-    """Draw the edits that fit these facts, each with its key, and the form of the open one."""
-    fit = fitting(memory, facts)
+def buttons(memory: Memory, facts: Sequence[FactView], *, width: Literal["stretch", "content"]) -> None:
+    """Draw a button for each edit that fits these facts, with its key."""
     opened = state.param("edit")
-    with st.grid(2, gap="xsmall", min_column_width=120) if len(facts) == 1 else st.container(horizontal=True, gap="xsmall"):
-        for verb in fit:
-            st.button(
-                texts.VERBS[verb], icon=fact_effect.ICONS[verb], key=f"fact-{verb}", help=texts.VERBS_HELP[verb],
-                shortcut=KEYS[verb], width="stretch", on_click=_open,
-                args=(verb if opened != verb else None,),
-            )  # fmt: skip
-    if opened in fit:
-        _form(memory, facts, opened)
+    for verb in fitting(memory, facts):
+        st.button(
+            texts.VERBS[verb], icon=fact_effect.ICONS[verb], key=f"fact-{verb}", help=texts.VERBS_HELP[verb],
+            shortcut=KEYS[verb], width=width, on_click=_open, args=(verb if opened != verb else None,),
+        )  # fmt: skip
+
+
+def form(memory: Memory, facts: Sequence[FactView]) -> None:
+    """Draw the form of the open edit, if it fits these facts."""
+    opened = state.param("edit")
+    if opened in fitting(memory, facts):
+        _form(memory, facts, str(opened))
 
 
 def fitting(memory: Memory, facts: Sequence[FactView]) -> list[str]:
@@ -94,15 +95,34 @@ def _open(verb: str | None) -> None:
 
 def _form(memory: Memory, facts: Sequence[FactView], verb: str) -> None:
     with st.container(key="fact-edit-form", gap="small"):
-        st.markdown(f"**{texts.VERBS[verb]}**", help=texts.VERBS_HELP[verb])
+        _title(verb, *_focused(verb, facts[0].id))
         with st.container(key="fact-edit-fields", gap="small"):
             edit = FORMS[verb](facts)
-        focus.first("fact-edit-fields" if verb != "forget" else "fact-edit-form", f"{verb}-{facts[0].id}")
         if edit is None:
-            st.caption(texts.NOTHING_YET)
+            st.caption(texts.NOTHING_YET[verb])
             fact_effect.cancel()
         else:
             fact_effect.decide(memory, edit, then=_landed)
+
+
+def _focused(verb: str, fact_id: str) -> tuple[str, str]:
+    """Return the container that takes the focus, and a name for when it does so.
+
+    A chosen expiry leads on to its reason: a choice keeps Enter to itself, Ctrl+Enter too.
+    """
+    chosen = st.session_state.get(fact_effect.key("expires")) if verb == "expire" else None
+    if verb == "forget" or chosen not in (None, "day"):
+        return fact_effect.key("why"), f"{verb}-{fact_id}-{chosen}"
+    return "fact-edit-fields", f"{verb}-{fact_id}"
+
+
+def _title(verb: str, key: str, form: str) -> None:
+    """Tell what the form does, and put the focus into its first field: into the container with this key."""
+    with st.container(horizontal=True, gap=None):
+        st.markdown(f"**{texts.VERBS[verb]}**", width="content")
+        focus.first(key, form)
+    if verb != "forget":  # what follows says it in full
+        st.caption(texts.VERBS_HELP[verb])
 
 
 def outcome(memory: Memory) -> str | None:
@@ -136,7 +156,9 @@ def clear_selection() -> None:
 def _correct(facts: Sequence[FactView]) -> FactEdit | None:
     fact = facts[0]
     content = fact_fields.words(fact)
-    named = fact_fields.changed(fact, content, fact_fields.details(fact, fact.user_id))
+    with st.expander(texts.MORE_FIELDS, icon=":material/tune:"):
+        details = fact_fields.details(fact, fact.user_id)
+    named = fact_fields.changed(fact, content, details)
     return FactEdit("correct", (fact.id,), (fact.id,), named) if named else None
 
 
@@ -152,10 +174,9 @@ def _retire(facts: Sequence[FactView]) -> FactEdit:
 
 def _expire(facts: Sequence[FactView]) -> FactEdit | None:
     ids, choices = _ids(facts), [one for one in texts.EXPIRES_IN if one != "never" or any(fact.expires_at for fact in facts)]
-    chosen = st.segmented_control(
-        texts.EXPIRES_AT, choices, format_func=texts.EXPIRES_IN.__getitem__, default=None, help=texts.EXPIRES_HELP,
-        key=fact_effect.key("expires"),
-    )  # fmt: skip
+    chosen = st.pills(
+        texts.EXPIRES_AT, choices, format_func=texts.EXPIRES_IN.__getitem__, required=True, key=fact_effect.key("expires")
+    )
     if chosen is None:
         return None
     if chosen == "never":

@@ -39,7 +39,8 @@ def details(fact: FactView | None, user: str | None) -> dict[str, Any]:
     begun = fact_labels.as_stated(fact.valid_from, fact.valid_from_precision) if fact else ""
     ended = fact_labels.stated_end(fact) if fact else ""
     names = list(fact.entities) if fact else []
-    with st.grid(2, gap="small", min_column_width=104):
+    halves = st.grid(2, gap="small", min_column_width=260)
+    with halves.cell(), st.grid(2, gap="small", min_column_width=104):
         kinds = list(texts.TYPES)
         kind = st.selectbox(
             texts.TYPE, kinds, index=kinds.index(fact.type) if fact else len(kinds) - 1, format_func=texts.TYPES.__getitem__,
@@ -48,10 +49,17 @@ def details(fact: FactView | None, user: str | None) -> dict[str, Any]:
         subject = st.text_input(
             texts.SUBJECT, value=fact.subject if fact else user or "", max_chars=SUBJECT_CHARS, key=_key("subject", fact)
         )
+    with halves.cell(), st.grid(2, gap="small", min_column_width=104):
         first = _date(texts.FROM, begun, _key("from", fact))
         last = _date(texts.TO, ended, _key("to", fact))
     named = st.multiselect(
-        texts.NAMES, names, default=names, accept_new_options=True, help=texts.NAMES_HELP, key=_key("names", fact)
+        texts.NAMES,
+        names,
+        default=names,
+        accept_new_options=True,
+        placeholder=texts.NAMES_HINT,
+        help=texts.NAMES_HELP,
+        key=_key("names", fact),
     )
     return {"type": kind, "subject": subject.strip(), "entities": tuple(named), "valid_from": first, "valid_to": last}
 

@@ -75,16 +75,8 @@ def states() -> tuple[str, ...]:
 
 
 def kind(counts: dict[str, int]) -> str | None:
-    wanted = state.param("type")
-    options = [None, *(one for one in texts.TYPES if counts.get(one))]
-
-    def shown(one: str | None) -> str:
-        return texts.ALL_TYPES if one is None else f"{texts.TYPES[one]} · {figures.count(counts.get(one, 0))}"
-
-    index = options.index(wanted) if wanted in options else 0
-    chosen = st.selectbox(texts.TYPE, options, index=index, format_func=shown, key="facts-type")
-    state.update(type=chosen)
-    return chosen
+    shown = {name: f"{words} · {figures.count(counts[name])}" for name, words in texts.TYPES.items() if counts.get(name)}
+    return _one_of("type", texts.TYPE, texts.ALL_TYPES, shown)
 
 
 def cause(known: Sequence[FactView]) -> str | None:
@@ -104,14 +96,12 @@ def agent(names: Sequence[str]) -> str | None:
 
 def _one_of(name: str, label: str, nothing: str, shown: dict[str, str]) -> str | None:
     """Draw a choice of one or none, which the address keeps."""
-    options = [None, *shown]
-    wanted = state.param(name)
+    options = ["", *shown]  # None would be an empty field with a cross to clear it
+    wanted = state.param(name) or ""
     index = options.index(wanted) if wanted in options else 0
-    chosen = st.selectbox(
-        label, options, index=index, format_func=lambda one: nothing if one is None else shown[one], key=f"facts-{name}"
-    )
-    state.update(**{name: chosen})
-    return chosen
+    chosen = st.selectbox(label, options, index=index, format_func=lambda one: shown.get(one, nothing), key=f"facts-{name}")
+    state.update(**{name: chosen or None})
+    return chosen or None
 
 
 def words() -> str:
@@ -172,23 +162,24 @@ def _begun(known: Sequence[FactView]) -> dict[str, datetime]:
     return {label: end for label, end in ends.items() if end < now}
 
 
-def matching(memory: Memory, filters: FactFilters) -> tuple[FactView, ...]:
-    """Return the facts that pass the filters; a search returns them in its own order."""
+def matching(memory: Memory, filters: FactFilters) -> tuple[tuple[FactView, ...], str | None]:
+    """Return the facts that pass the filters; a search returns them in its own order, with what it compared."""
+    mode = None
     if filters.words:
         only = filters.statuses[0] if len(filters.statuses) == 1 else None
         hits = memory.recall(
             filters.words, filters.user, NEAREST, as_of=filters.moment, valid_at=filters.held, status=only, type=filters.type
         )
-        facts = tuple(hit.fact for hit in hits if hit.score > 0)
+        facts, mode = tuple(hit.fact for hit in hits if hit.score > 0), hits[0].mode if hits else None
     else:
         facts = memory.facts.list(filters.user, as_of=filters.moment, valid_at=filters.held, limit=MOST)
-    return _passing(facts, filters)
+    return _passing(facts, filters), mode
 
 
 def all_matching(memory: Memory, filters: FactFilters) -> tuple[FactView, ...]:
     """Return all matching facts for a file, including those beyond the page's limit."""
     if filters.words:
-        return matching(memory, filters)
+        return matching(memory, filters)[0]
     facts: list[FactView] = []
     before: str | None = None
     while some := memory.facts.list(filters.user, as_of=filters.moment, valid_at=filters.held, limit=MOST, before=before):

@@ -20,7 +20,7 @@ SHOWN = 6  # facts of a list, and messages
 def effect(preview: ForgetPreview, facts: Sequence[FactView]) -> None:
     """facts: those that were chosen; what goes with them stands below."""
     _facts("", facts)
-    st.markdown(texts.FORGET_ABOUT)
+    st.markdown(texts.FORGET_ABOUT[len(facts) > 1])
     st.caption(texts.FORGET_CLEARS.format(places=_counted(preview.places)))
     chosen = {fact.id for fact in facts}
     _facts(texts.FORGET_ALSO, tuple(fact for fact in preview.also if fact.id not in chosen))

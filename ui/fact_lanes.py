@@ -55,12 +55,24 @@ def span(facts: Sequence[FactView], now: datetime) -> tuple[float, float]:
     return first - (last - first) * 0.02, last
 
 
-def lanes(facts: Sequence[FactView], now: datetime, *, doubted: Collection[str], told: Callable[[FactView], str]) -> list[Lane]:
-    """doubted: ids of facts that wait for a decision. Subjects with most facts first; in each, chains first."""
+def lanes(
+    facts: Sequence[FactView],
+    now: datetime,
+    *,
+    doubted: Collection[str],
+    told: Callable[[FactView], str],
+    ranked: bool = False,
+) -> list[Lane]:
+    """doubted: ids of facts that wait for a decision. Subjects with most facts first; in each, chains first.
+
+    ranked: the facts are the hits of a search, and the lane of the best one comes first, then those of its subject.
+    """
     begin, end = span(facts, now)
     room = (end - begin) * LEAST
     by_id = {fact.id: fact for fact in facts}
     made = [_lane(chain, by_id, (now.timestamp(), end), room, doubted, told) for chain in _chains(facts, by_id)]
+    if ranked:
+        return _by_rank(made, {fact.id: at for at, fact in enumerate(facts)})
     sizes: dict[str, int] = defaultdict(int)
     for lane in made:
         sizes[lane.subject] += len(lane.bars)
@@ -75,6 +87,14 @@ def lanes(facts: Sequence[FactView], now: datetime, *, doubted: Collection[str],
             one.bars[0].id,
         ),
     )
+
+
+def _by_rank(made: Sequence[Lane], ranks: dict[str, int]) -> list[Lane]:
+    best = {id(lane): min(ranks[bar.id] for bar in lane.bars) for lane in made}
+    subjects: dict[str, int] = {}
+    for lane in made:
+        subjects[lane.subject] = min(best[id(lane)], subjects.get(lane.subject, len(ranks)))
+    return sorted(made, key=lambda lane: (subjects[lane.subject], best[id(lane)]))
 
 
 def _chains(facts: Sequence[FactView], by_id: dict[str, FactView]) -> list[list[FactView]]:

@@ -10,7 +10,7 @@ import streamlit as st
 from memoir_engine import FactLineage, FactOrigin, FactView, Memory
 from ui import fact_edit, fact_labels, figures, problems, state, viewer
 from ui import wording_facts as texts
-from ui.components import reader
+from ui.components import focus, reader
 from ui.escape import md_escape
 
 WIDTH = 860
@@ -36,12 +36,15 @@ def show(memory: Memory, fact_id: str, *, past: bool, keys: bool = True) -> None
         _said(fact)
         may = not past and keys and viewer.may(memory, key="fact-edit")
         if may:
-            fact_edit.row(memory, (fact,))
+            with st.grid(2, gap="xsmall", min_column_width=120):
+                fact_edit.buttons(memory, (fact,), width="stretch")
+            fact_edit.form(memory, (fact,))
         if st.button(texts.EVIDENCE, icon=":material/format_quote:", key="fact-evidence", width="stretch"):
             _evidence(memory, lineage, fact)
         if may and fact.status == "outdated":
             _restore(memory, fact)
         _ways(fact)
+        focus.look("fact-panel", fact_id)
 
 
 def _link(fact: FactView, at: int, *, chosen: bool) -> None:

@@ -1,6 +1,7 @@
 """Several facts at once: which are selected, and the bar that ends, expires or forgets them as one action.
 
-Invariant: only facts that are shown can be selected; ids are kept, and looked up again before use.
+Invariant: only facts that are shown can be selected; ids are kept, and looked up again before use. The bar stands at the foot of
+the window, so that what is being selected never moves.
 """
 
 from __future__ import annotations
@@ -37,20 +38,20 @@ def table_key() -> str:
 
 
 def bar(memory: Memory, chosen: Sequence[FactView]) -> None:
-    """Draw the edits of the selected facts; nothing if there are none."""
+    """Draw the edits of the selected facts at the foot of the window; nothing if there are none."""
     if not chosen:
         return
-    with st.container(border=True, key="facts-selection", gap="small"):
+    with st.bottom, st.container(border=True, key="facts-selection", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{fact_effect.counted(texts.SELECTED, len(chosen))}**", width="content")
+            fact_edit.buttons(memory, chosen, width="content")
             st.space("stretch")
             st.button(
                 texts.CLEAR, icon=":material/close:", type="tertiary", key="facts-clear", on_click=fact_edit.clear_selection
             )
-        outdated = sum(fact.status == "outdated" for fact in chosen)
-        if outdated:
+        if outdated := sum(fact.status == "outdated" for fact in chosen):
             st.caption(texts.NOT_ACTIVE.format(count=figures.count(outdated)))
-        fact_edit.row(memory, chosen)
+        fact_edit.form(memory, chosen)
 
 
 def _ids() -> list[str]:

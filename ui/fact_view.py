@@ -59,7 +59,7 @@ def _timeline(
 ) -> None:
     now = filters.moment or filters.held or datetime.now(UTC)
     doubted = {proposal.new.id for proposal in proposals}
-    lanes = fact_lanes.lanes(facts, now, doubted=doubted, told=fact_labels.describe)
+    lanes = fact_lanes.lanes(facts, now, doubted=doubted, told=fact_labels.describe, ranked=bool(filters.words))
     begin, end = fact_lanes.span(facts, now)
     picked = timeline.show(
         lanes, begin=begin, end=end, now=now.timestamp(), chosen=state.param("fact"), key="facts-timeline",
@@ -87,9 +87,10 @@ def _table(facts: Sequence[FactView]) -> None:
         for fact in facts
     ]
     config = {
-        name: st.column_config.TextColumn(label, width="large" if name == "content" else None)
+        name: st.column_config.TextColumn(label, width=340 if name == "content" else None)
         for name, label in texts.COLUMNS.items()
     }
+    config["until"] = st.column_config.TextColumn(texts.COLUMNS["until"], width=130)
     config["confidence"] = st.column_config.NumberColumn(texts.COLUMNS["confidence"], format="%.2f")
     key, ids = fact_selection.table_key(), [fact.id for fact in facts]
     st.dataframe(
@@ -99,6 +100,8 @@ def _table(facts: Sequence[FactView]) -> None:
         on_select=partial(_picked, key, ids),
         selection_mode=frame.ROWS_AND_A_CELL,
         key=key,
+        placeholder="",
+        height=frame.table_height(len(rows)),
     )
 
 
@@ -115,4 +118,6 @@ def _picked(key: str, ids: Sequence[str]) -> None:
 def _until(fact: FactView) -> str:
     if fact.status == "active" and fact.expires_at is not None:
         return texts.EXPIRES.format(when=fact_labels.minute(fact.expires_at))
+    if fact.cause == "corrected":
+        return texts.NEVER
     return fact_labels.until(fact)

@@ -8,6 +8,7 @@ from typing import Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.grid_container import GridContainer
 
 from memoir_engine import MemoirError, Memory
 from ui import figures, filing, problems, state, wording, wording_errors
@@ -30,6 +31,11 @@ ICONS = {
 
 ROWS_AND_A_CELL: list[Literal["multi-row", "single-cell"]] = ["multi-row", "single-cell"]  # boxes select, any word opens
 A_ROW: list[Literal["single-row", "single-cell"]] = ["single-row", "single-cell"]  # a click on any word of it chooses a row
+
+
+STAYS = (
+    "position: sticky; top: 4.25rem; align-self: start; height: fit-content; max-height: calc(100vh - 5.5rem); overflow-y: auto"
+)
 
 
 @contextmanager
@@ -86,11 +92,29 @@ def metrics(values: dict[str, str], *, width: int = 110, columns: int = 4, expla
 
 def sides(left: int, right: int, *, least: int) -> tuple[DeltaGenerator, DeltaGenerator]:
     """Return two parts side by side in these shares; stacked at full width if a share is narrower than `least` pixels."""
-    tracks, key = left + right, f"sides-{left}-{right}"
-    # a grid drops one track at a time, and a part that keeps its own number of them would leave the rest of its row empty
-    st.html(f"<style>.stGrid.st-key-{key}:not([data-test-column-count='{tracks}']) > .stGridCell {{grid-column: 1 / -1}}</style>")
-    grid = st.grid(tracks, gap="medium", min_column_width=least, key=key)
+    grid = _sides(left, right, least, "")
     return grid.cell(column_span=left), grid.cell(column_span=right)
+
+
+def side(left: int, right: int, *, least: int, opened: bool) -> tuple[DeltaGenerator, DeltaGenerator | None]:
+    """Return a part as wide as the page, or with another beside it that stays in view while the first one is scrolled.
+
+    What stands in the first part stays where it is, and keeps its state, when the other is opened.
+    """
+    grid = _sides(left, right, least, STAYS)
+    if not opened:
+        return grid.cell(column_span=left + right), None
+    return grid.cell(column_span=left), grid.cell(column_span=right)
+
+
+def _sides(left: int, right: int, least: int, last: str) -> GridContainer:
+    """last: rules of style for the second part where it stands beside the first."""
+    tracks, key = left + right, f"sides-{left}-{right}"
+    grid, wide = f".stGrid.st-key-{key}", f"[data-test-column-count='{tracks}']"
+    # a grid drops one track at a time, and a part that keeps its own number of them would leave the rest of its row empty
+    rules = f"{grid}:not({wide}) > .stGridCell {{grid-column: 1 / -1}} {grid}{wide} > .stGridCell + .stGridCell {{{last}}}"
+    st.html(f"<style>{rules}</style>")
+    return st.grid(tracks, gap="medium", min_column_width=least, key=key)
 
 
 def empty(title: str, text: str, icon: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, Person, PersonErasurePreview
-from ui import figures, frame, problems, report_buttons, state, viewer
+from ui import fact_labels, figures, frame, problems, report_buttons, state, viewer, wording_facts
 from ui import wording_people as texts
 from ui.escape import md_escape
 
@@ -46,7 +46,7 @@ def one(memory: Memory, user: str) -> None:
     """Draw all that is kept of one person."""
     with frame.found("people", texts.TITLE):
         person = memory.people.get(user)
-    with frame.head("people", figures.one_line(user, 60), full=md_escape(user)):
+    with frame.head("people", figures.one_line(user, 60), full=md_escape(user) if len(user) > 60 else None):
         st.space("stretch")
         frame.here(texts.BACK, key="people-back", icon=":material/arrow_back:")
         report_buttons.show(partial(memory.people.report, user), name="person", key="user")
@@ -61,8 +61,13 @@ def one(memory: Memory, user: str) -> None:
             on_click="ignore",
         )
     frame.metrics({label: figures.count(getattr(person, name)) for name, label in texts.METRICS.items()}, columns=8, width=100)
-    if person.first_at and person.last_at:
-        st.caption(texts.BETWEEN.format(first=figures.stamp(person.first_at), last=figures.stamp(person.last_at)))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if person.first_at and person.last_at:
+            st.caption(
+                texts.BETWEEN.format(first=figures.stamp(person.first_at), last=figures.stamp(person.last_at)), width="content"
+            )
+        st.space("stretch")
+        _erase_button(memory)
     _erasure(memory, user)
     left, right = frame.sides(2, 1, least=300)
     with left:
@@ -84,7 +89,8 @@ def _people(people: Sequence[Person]) -> None:
     ]
     counts = {label: st.column_config.NumberColumn(format="localized", width=90) for label in [*named.values()][1:6]}
     times = {named[name]: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130) for name in ("first", "last")}
-    _table(rows, named.values(), "people-table", {**counts, **times}, partial(_choose, people))
+    whose = {named["user"]: st.column_config.TextColumn(width=240)}
+    _table(rows, named.values(), "people-table", {**whose, **counts, **times}, partial(_choose, people))
 
 
 def _choose(people: Sequence[Person]) -> None:
@@ -103,8 +109,8 @@ def _facts(memory: Memory, person: Person) -> None:
     rows = [
         {
             named["content"]: figures.one_line(fact.content, 300),
-            named["type"]: fact.type,
-            named["status"]: fact.status,
+            named["type"]: wording_facts.TYPES[fact.type],
+            named["status"]: fact_labels.status(fact),
             named["since"]: _local(fact.recorded_at),
         }
         for fact in facts
@@ -131,20 +137,25 @@ def _conversations(memory: Memory, person: Person) -> None:
     rows = [
         {named["id"]: talk.session_id, named["messages"]: talk.messages, named["last"]: _local(talk.last_at)} for talk in sessions
     ]
-    columns = {named["last"]: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130)}
+    columns = {
+        named["messages"]: st.column_config.NumberColumn(format="localized", width=80),
+        named["last"]: st.column_config.DatetimeColumn(format="YYYY-MM-DD", width=90),
+    }
     _table(rows, named.values(), "people-talks", columns)
     if person.sessions > len(sessions) == AT_ONCE:
         st.caption(texts.LEFT_OUT.format(count=figures.count(len(sessions))))
 
 
+def _erase_button(memory: Memory) -> None:
+    """Draw the button that opens the panel, where somebody may."""
+    if state.param("erase") is None and "admin" in memory.actor.roles:
+        icon, asked = ":material/delete_forever:", partial(state.update, erase=1)
+        st.button(texts.ERASE, icon=icon, key="people-erase", help=texts.ERASE_HELP, type="tertiary", on_click=asked)
+
+
 def _erasure(memory: Memory, user: str) -> None:
-    """Draw the button that opens the panel, or the panel if the address asks for it."""
+    """Draw the panel if the address asks for it."""
     if state.param("erase") is None:
-        if "admin" in memory.actor.roles and st.button(
-            texts.ERASE, icon=":material/delete_forever:", key="people-erase", help=texts.ERASE_HELP, type="tertiary"
-        ):
-            state.update(erase=1)
-            st.rerun()
         return
     with st.container(border=True, key="people-panel"):
         name = md_escape(figures.one_line(user, 60))
@@ -158,9 +169,15 @@ def _erasure(memory: Memory, user: str) -> None:
                     _effect(preview)
                 with decide:
                     _form(memory, user)
-        if st.button(texts.NEVER_MIND, key="people-erase-close"):
-            state.update(erase=None)
-            st.rerun()
+                    _close_button()
+        else:
+            _close_button()
+
+
+def _close_button() -> None:
+    st.button(
+        texts.NEVER_MIND, key="people-erase-close", type="tertiary", shortcut="Esc", on_click=partial(state.update, erase=None)
+    )
 
 
 def _effect(preview: PersonErasurePreview) -> None:
@@ -180,7 +197,7 @@ def _form(memory: Memory, user: str) -> None:
     word = user if len(user) <= LONGEST_WORD and user.isprintable() else texts.SHORT_WORD
     with st.form("people-form", border=False):
         why = st.text_input(texts.WHY, placeholder=texts.WHY_PLACEHOLDER, key="people-why", max_chars=1000)
-        typed = st.text_input(texts.CONFIRM.format(word=f"**{md_escape(word)}**"), key="people-word")
+        typed = st.text_input(texts.CONFIRM.format(word=md_escape(word)), key="people-word")
         sent = st.form_submit_button(texts.DO_IT, type="primary", icon=":material/delete_forever:", key="people-go")
     if not sent:
         return

@@ -11,8 +11,12 @@ STATUSES = {"active": "active", "outdated": "outdated"}
 TYPE = "Type"
 ALL_TYPES = "All types"
 FIND = "Find"
-FIND_PLACEHOLDER = "Words in a fact, or a question"
+FIND_PLACEHOLDER = "Words or a question"
 FIND_HELP = "Shows the facts that are nearest to this. No model is asked."
+FOUND = {
+    "meaning": "The best answer stands first.",
+    "words": "The best answer stands first. Found by words alone: no embedder that knows meaning is at work (Settings).",
+}
 AS_OF = "As of"
 AS_OF_HELP = (
     "Known then: what was believed at that moment; facts learned later are not there. "
@@ -111,7 +115,10 @@ RESTORE = "Bring it back"
 RESTORE_HELP = "Both facts are active then. It can be undone in the activity."
 RESTORE_REASON = "Why is it still so?"
 FORGET = "Forget…"
-FORGET_ABOUT = "Its words go from the memory for good, from messages, prompts and replies too. That cannot be taken back."
+FORGET_ABOUT = (
+    "Its words go from the memory for good, from messages, prompts and replies too. That cannot be taken back.",
+    "Their words go from the memory for good, from messages, prompts and replies too. That cannot be taken back.",
+)
 FORGET_PLACES = {
     "fact": ("fact", "facts"),
     "message": ("message", "messages"),
@@ -208,33 +215,33 @@ COLUMNS = {
 # --- facts put right by hand -----------------------------------------------------------------------------------------
 
 EDIT = "Put it right"
-VERBS = {"correct": "Correct", "retire": "End", "expire": "Expiry", "forget": "Forget"}
+VERBS = {"add": "Add a fact", "correct": "Correct", "retire": "End", "expire": "Expiry", "forget": "Forget"}
 VERBS_HELP = {
+    "add": "Say it in one short sentence. It is compared with what is known: the same said again is recognised.",
     "correct": "It was never so: say what is. The wrong one stays on record as corrected.",
     "retire": "It was so, and is no longer. It stays on record with the day it ended.",
-    "expire": "It stops counting by itself at a time that you set.",
+    "expire": "It is outdated by itself from a time that you set, and the timeline shows it before it happens.",
     "forget": "Its words are erased for good, wherever they were drawn from. That cannot be undone.",
 }
-ADD = "Add a fact"
 ADD_HELP = "State a fact directly. No model is asked."
-ADD_ABOUT = "Say it in one short sentence. It is compared with what is known: the same said again is recognised."
 CANCEL = "Cancel"
 OWNER_PLACEHOLDER = "A name or an e-mail address; empty for the workspace"
 WORDS = "What is so"
 WORDS_PLACEHOLDER = "Is allergic to nuts"
+MORE_FIELDS = "Type, dates and names"
 SUBJECT = "About whom or what"
 NAMES = "Names in it"
-NAMES_HELP = "People, places and things that it speaks of. Type one and press Enter."
+NAMES_HELP = "People, places and things that it speaks of."
+NAMES_HINT = "Type a name, then Enter"
 FROM, TO = "From", "Until"
-DATE_HINT = "2026, 2026-03 or 2026-03-07"
-DATE_HELP = "As exactly as it is known: a year, a month or a day. Empty if nobody said."
+DATE_HINT = "2026-03-07"
+DATE_HELP = "As exactly as it is known: 2026, 2026-03 or 2026-03-07. Empty if nobody said."
 ENDED_ON = "Since when is it no longer so?"
-ENDED_HINT = "Now; or 2026, 2026-03, 2026-03-07"
+ENDED_HINT = "Now, or a date: 2026-03-07"
 EXPIRES_AT = "When does it expire?"
-EXPIRES_HELP = "In your time zone. From then on it is outdated, and you see it in the timeline before it happens."
 EXPIRES_IN = {"week": "In a week", "month": "In a month", "year": "In a year", "day": "At a time", "never": "Never"}
 WHY = "Reason"
-WHY_HINT = "Kept with the change, for whoever asks later"
+WHY_HINT = "For whoever asks later"
 DO = {
     "correct": "Correct it",
     "add": "Add it",
@@ -244,7 +251,10 @@ DO = {
 }
 KEEP_FOR_EVER = "Take the expiry back"
 FOLLOWS = "What follows"
-NOTHING_YET = "Change something, and you see here what follows."
+NOTHING_YET = {
+    "correct": "Change something, and you see here what follows.",
+    "expire": "Choose a time, and you see here what follows.",
+}
 EMPTY_YET = "Say what is so, and you see here what follows."
 REFUSED = "This cannot be done"
 LOOK_AGAIN = "What follows has changed since you looked. Here it is as it stands now; press again to do it."

@@ -12,12 +12,12 @@ EMPTY_TEXT = "People appear with their first conversation. Bring one in on the F
 COLUMNS = {
     "user": "Person",
     "facts": "Facts",
-    "active": "In force",
+    "active": "Active",
     "sessions": "Conversations",
     "messages": "Messages",
     "runs": "Runs",
-    "first": "First",
-    "last": "Last",
+    "first": "Known since",
+    "last": "Last change",
 }
 MORE = "Show more"
 BACK = "All people"
@@ -26,7 +26,7 @@ BACK = "All people"
 
 METRICS = {
     "facts": "Facts",
-    "active": "In force",
+    "active": "Active",
     "proposals": "Proposals",
     "sessions": "Conversations",
     "messages": "Messages",
@@ -37,7 +37,7 @@ METRICS = {
 BETWEEN = "Kept from {first} to {last}"
 FACTS, CONVERSATIONS = "Facts", "Conversations"
 NO_FACTS, NO_CONVERSATIONS = "No facts.", "No conversations."
-FACT_COLUMNS = {"content": "Fact", "type": "Type", "status": "Status", "since": "Learned"}
+FACT_COLUMNS = {"content": "Fact", "type": "Type", "status": "State", "since": "Learned"}
 SESSION_COLUMNS = {"id": "Conversation", "messages": "Messages", "last": "Last"}
 ON_FACTS = "See them on the timeline"
 LEFT_OUT = "The newest {count} are shown. The report and the export have more."
@@ -67,7 +67,7 @@ PLACES = {
 }
 WHY = "Reason"
 WHY_PLACEHOLDER = "Stays in the record, so do not repeat what is to be erased"
-CONFIRM = "Type {word} to confirm"
+CONFIRM = "Type “{word}” to confirm"
 SHORT_WORD = "erase"
 NOT_CONFIRMED = "Nothing was erased: type the word as it stands there, and say why."
 DO_IT = "Erase now"

@@ -1,4 +1,4 @@
-"""What follows a turn in the background: facts are drawn from its conversation, while the person has the reply already.
+"""Work behind a turn: draw facts from its conversation, while the person has the reply already.
 
 Invariant: a reply neither waits for it nor is lost to it; what failed is a warning of the next reply, and logged at once. What is
 left undone is drawn with the next turn of the conversation, since only unread messages are read.

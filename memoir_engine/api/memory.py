@@ -434,7 +434,7 @@ class AsyncMemory(Face):
         threshold: float | None = None,
         filters: Mapping[str, Any] | None = None,
     ) -> ContextBlock:
-        """What is known of the user that answers a text, as a block for a prompt: a line for each fact, with its id and dates.
+        """Return facts of the user that answer a text, as a block for a prompt: a line for each fact, with its id and dates.
 
         max_tokens: of the block; what does not fit is left out whole. The other options are those of `recall`.
         """

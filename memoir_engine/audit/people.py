@@ -18,7 +18,7 @@ from memoir_engine.audit.export import absolute
 from memoir_engine.audit.report_page import Record
 from memoir_engine.audit.reports import MOST_CALLS, MOST_RUNS, ReportContent, ReportedRun, as_report, omitted_calls
 from memoir_engine.core import validation
-from memoir_engine.core.errors import InvalidSetting, PersonNotFound
+from memoir_engine.core.errors import PersonNotFound
 from memoir_engine.core.results import Action, AuditHead, Person, PersonErasurePreview, PersonExport, Report
 from memoir_engine.runtime.access import NOBODY, any_of, needs_admin, whose
 from memoir_engine.runtime.engine import View
@@ -140,9 +140,7 @@ class PeopleView(View):
         them are cancelled. Tombstones keep that there was something. Raises NotAllowed, PersonNotFound.
         """
         needs_admin(self._actor, "erase the data of a person")
-        name, why = self._visible(user_id), validation.text("reason", reason).strip()
-        if not why:
-            raise InvalidSetting(name="reason", value="", problem="it is empty", advice="Say why: it stands on the tombstone.")
+        name, why = self._visible(user_id), validation.erasure_reason(reason)
         engine, signature = self._engine, self._engine.signature(self._actor)
         action = engine.db.write(
             lambda tx: person.erase(tx, name, reason=why, **signature), operation="the erasure of a person's data"

@@ -62,6 +62,11 @@ def reason(value: object) -> str | None:
     return None if value is None else text("reason", value)
 
 
+def erasure_reason(value: object) -> str:
+    """Return the reason of an erasure, which cannot go without one."""
+    return text("reason", value).strip() or refuse("reason", "", "it is empty", "Say why: it stands on the tombstone.")
+
+
 def raw_bytes(name: str, value: object) -> bytes:
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value)

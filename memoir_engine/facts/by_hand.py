@@ -7,6 +7,7 @@ Source: API "What comes next"; TIMEM "Memory Storage", "Supports Reversion"; DES
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -62,9 +63,10 @@ class FactEdits(View):
             raise InvalidSetting(
                 name="verb", value=verb, problem="there is no such verb", advice=f"One of: {', '.join(PREVIEWS)}."
             )
-        named.pop("reason", None)
+        given = inspect.signature(getattr(FactEdits, name)).bind_partial(self, *arguments, **named).arguments
+        given.pop("reason", None)
         try:
-            return PREVIEWS[name](self, *arguments, **named)
+            return PREVIEWS[name](**given)
         except MemoirError as refused:
             return FactPreview(name, refused.message, refused.remedy)
 
@@ -148,10 +150,10 @@ class FactEdits(View):
 
         The parts of a fact, what it was set right from, and the merged facts made of it are erased with it; other parts of those
         become active again. One or many, as one action without an undo. A tombstone keeps that there was a fact, who had it
-        forgotten, when and why. Raises NotAllowed, FactNotFound.
+        forgotten, when and why. Raises NotAllowed, FactNotFound, and InvalidSetting without a reason.
         """
         needs_admin(self._actor, "forget a fact")
-        whose, uids, why = access.any_of(self._actor), fact_uids(fact_ids), validation.text("reason", reason)
+        whose, uids, why = access.any_of(self._actor), fact_uids(fact_ids), validation.erasure_reason(reason)
         planned = self._read(lambda tx: facts_forget.plan_forget(tx, whose, uids))
         action = self._decide(partial(facts_forget.forget, plan=planned), uids, why, "the forgetting of facts")
         self._engine.nearness.kept.forget()
@@ -215,10 +217,6 @@ class FactEdits(View):
 
     def _preview_add(self, content: str, user_id: str | None = None, **more: Any) -> FactPreview:
         usual: dict[str, Any] = dict.fromkeys(("type", "subject", "valid_from", "valid_to", "expires_at", "agent_id", "metadata"))
-        unknown = sorted(more.keys() - usual.keys() - {"entities"})
-        if unknown:
-            advice = f"add() takes: {', '.join((*usual, 'entities'))}."
-            raise InvalidSetting(name=unknown[0], value=more[unknown[0]], problem="there is no such argument", advice=advice)
         addition = self._addition(content, user_id, **{**usual, "entities": (), **more})
         return self._read(lambda tx: consequences.of_addition(tx, addition, self._nearest(tx, addition)))
 

@@ -62,7 +62,7 @@ SURE_OF = 2  # known facts shown for each new one, however long their lines are
 
 @dataclass
 class ConsolidationInput:
-    """Draft facts in the order in which they were said. cut_at: index of each cut, by its id.
+    """Draft facts in the order in which they were said. cut_at: index of each cut, by its id. user: whose facts they are.
 
     vectors: (n, dim), once known; bare: the same of what they say without the person's name.
     """
@@ -72,14 +72,17 @@ class ConsolidationInput:
     messages: Sequence[IndexedMessage]
     zone: tzinfo
     cut_at: dict[str, int]
+    user: str = ""
     vectors: Vectors | None = None
     bare: Vectors | None = None
     warnings: list[str] = field(default_factory=list)
 
     @property
     def person(self) -> str:
-        """Return whom most of the facts are about."""
-        return commonest(fact.subject for fact in self.facts)
+        """Return whom most of the facts are about; the user where that is nobody: what a stranger is called tells facts apart."""
+        about = commonest(fact.subject for fact in self.facts)
+        often = sum(fact.subject == about for fact in self.facts)
+        return about if often > max(1, len(self.facts) // 2) else self.user
 
     def planned(self, fact: DraftFact) -> PlannedFact:
         """Turn a draft into a fact of the plan, with its times as moments."""
@@ -240,11 +243,11 @@ class Comparison:
         """Ask the model; return its verdict on each unclear draft, by index, with the keys of known facts by label."""
         known = self.selected([drafts[at] for at in unclear])
         labels = {old.key: f"{KNOWN}{number}" for number, old in enumerate(known, 1)}
-        floor, most = (LEXICAL_FLOOR, LIMIT) if self.shown_chars is None else (ALIKE, NEAR)
+        floor, most = (LEXICAL_FLOOR, None) if self.shown_chars is None else (ALIKE, NEAR)
         zone, new = self.material.zone, []
         for number, at in enumerate(unclear, 1):
             near = [labels[old.key] for _, old in drafts[at].beside if old.key in labels][:most]
-            earlier = sorted(range(number - 1), key=lambda other: (-likeness[at, unclear[other]], other))[:most]
+            earlier = sorted(range(number - 1), key=lambda other: (-likeness[at, unclear[other]], other))[: most or LIMIT]
             near += [f"{NEW}{other + 1}" for other in earlier if likeness[at, unclear[other]] >= floor]
             new.append(statement(f"{NEW}{number}", drafts[at].fact, zone, tuple(near)))
         prompt = FactComparison(tuple(new), tuple(statement(labels[old.key], old, zone) for old in known))
@@ -350,7 +353,7 @@ class Comparison:
 def _related(fact: PlannedFact, known: Sequence[KnownFact], taken: set[int]) -> list[tuple[float, KnownFact]]:
     """Return what shares words, slots or topics with a fact, though words alone put others nearer; ranked behind the nearest."""
     shared = [(relatedness(fact.content, old.content, fact.subject), old) for old in known if old.key not in taken]
-    best = sorted((pair for pair in shared if pair[0]), key=lambda pair: (-pair[0], -pair[1].key))[: 2 * LIMIT]
+    best = sorted((pair for pair in shared if pair[0]), key=lambda pair: (-pair[0], -pair[1].key))[: 5 * LIMIT]
     return [(LEXICAL_FLOOR, old) for _, old in best]
 
 

@@ -206,7 +206,7 @@ class FactSearch:
         likely = [max(0.0, cosine) for cosine in cosines]
         if self.mode == "meaning":
             return likely
-        shares = weigh(self.question, marks)
+        shares = weigh(self.question, marks, times)
         if times and not self.question.of_before:
             shares = lift_newer(self.question, marks, shares, times)
         return [BY_WORDS * share + (1 - BY_WORDS) * cosine for share, cosine in zip(shares, likely, strict=True)]

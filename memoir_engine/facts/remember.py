@@ -147,7 +147,7 @@ def _noted(options: RememberOptions | RememberSourceOptions) -> Noted:
 
 @dataclass(frozen=True)
 class Noted:
-    """What a caller notes with each new fact. meta: canonical JSON."""
+    """Notes of a caller, kept with each new fact. meta: canonical JSON."""
 
     agent_id: str | None = None
     meta: str | None = None
@@ -312,7 +312,8 @@ async def store(
     conversation: what facts were drawn from, the end of the whole. read_before: messages before it. Raises FactsMoved.
     """
     cut_at = {cut.id: at for at, cut in enumerate(conversation.cuts)}
-    material = ConsolidationInput(extraction.merged.facts, extraction.links, shown, engine.resolved.config.zone, cut_at)
+    zone = engine.resolved.config.zone
+    material = ConsolidationInput(extraction.merged.facts, extraction.links, shown, zone, cut_at, user or "")
     signature, most = engine.signature(run.actor), engine.resolved.config.session.max_messages
     ask = RunModel(engine, run, RememberingCancelled)
     shown_chars = None if engine.client.is_offline else SHOWN_CHARS

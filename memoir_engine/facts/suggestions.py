@@ -27,10 +27,13 @@ class FactSuggestions(FactEdits):
         about: the words of an addition, else the id of the fact; content: the words of a correction. more: of an addition,
         what `add` takes. Raises FactNotFound, FactNotInForce, FactContentInvalid, FactsNotYours, NothingChanges, InvalidSetting.
         """
+        usual: dict[str, Any] = dict.fromkeys(("type", "subject", "valid_from", "valid_to", "expires_at", "agent_id", "metadata"))
+        unused = [name for name in more if verb != "add" or name not in (*usual, "entities", "user_id")]
+        unused += ["content"] if verb == "retire" and content is not None else []
+        if verb in VERBS and unused:
+            advice = "Suggest what add() takes, the words of a correction, or an end; the person who decides gives the rest."
+            raise InvalidSetting(name=unused[0], value="…", problem=f"a suggestion to {verb} takes none", advice=advice)
         if verb == "add":
-            usual: dict[str, Any] = dict.fromkeys(
-                ("type", "subject", "valid_from", "valid_to", "expires_at", "agent_id", "metadata")
-            )
             addition = self._addition(about, more.pop("user_id", None), **{**usual, "entities": (), **more})
             alike = self._read(lambda tx: by_hand.likeness(tx, addition, self._nearest(tx, addition)))
             return self._decide(partial(suggestions.suggest_addition, alike=alike), addition, reason, "the suggestion of a fact")

@@ -131,6 +131,7 @@ class DenseIndex:
         self._home = home
         self._tick = tick
         self._lock = threading.RLock()  # of everything below but the home's collection; never held while Chroma works
+        self._portion = threading.Lock()  # held while a portion goes into Chroma, and while what is there is counted
         self._health = Health(False, "it has not been opened yet", "Ask it something.")
         self._retry_at = -1.0
         self._strikes = 0
@@ -156,12 +157,13 @@ class DenseIndex:
             return self._waves.newest.high_water
 
     def __len__(self) -> int:
-        def counted(found: int) -> int:
-            return found + len(self._waves.standing())
+        def below() -> int:
+            with self._lock:
+                hidden = self._waves.hidden()
+            with self._portion:
+                return self._asked(lambda held: len(held) - held.held(hidden), 0)
 
-        with self._lock:
-            hidden = self._waves.hidden()
-        return self._settled(lambda: self._asked(lambda held: len(held) - held.held(hidden), 0), counted)
+        return self._settled(below, lambda found: found + len(self._waves.standing()))
 
     def apply_changes(
         self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
@@ -353,11 +355,13 @@ class DenseIndex:
     def _put(self, wave: Wave) -> int | None:
         """Return the number of vectors in Chroma afterwards; None if time ran out."""
         held = self._home.collection()
-        held.drop(sorted(wave.gone.difference(wave.rows.keys())))
+        with self._portion:
+            held.drop(sorted(wave.gone.difference(wave.rows.keys())))
         for keys, rows in wave.rows.portions(PORTION):
             if self._closed:
                 return None  # not sealed: the next process finds it damaged and begins anew
-            held.put(keys, rows)
+            with self._portion:
+                held.put(keys, rows)
         self._home.seal(wave.high_water)
         return len(held)
 

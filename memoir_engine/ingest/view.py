@@ -109,9 +109,7 @@ class SourcesView(View):
         """
         needs_admin(self._actor, "erase a source")
         source_id, kept, names = validation.source(source_id), category_ids("keep", keep), new_names("rename", rename)
-        reason = validation.text("reason", reason).strip()
-        if not reason:
-            raise InvalidSetting(name="reason", value="", problem="it is empty", advice="Say why: it stands on the tombstone.")
+        reason = validation.erasure_reason(reason)
         engine, signature = self._engine, self._engine.signature(self._actor)
         action = engine.db.write(
             lambda tx: execution.erase(tx, source_id, reason=reason, keep=kept, rename=names, **signature),

@@ -154,7 +154,7 @@ def parse(data: object, comparison: FactComparison) -> ConsolidateResult:
 def _verdict(item: object, label: str, shown: set[str]) -> tuple[Verdict, str | None]:
     """Return the verdict about a new fact, and what of it was refused, in words. shown: labels that it may name."""
     relation, merged, why = frames.words(item, "relation").lower(), frames.words(item, "merged"), frames.words(item, "why")
-    named = [_label(other, KNOWN) for other in frames.items(item, "known")]
+    named = [_label(other, KNOWN) for other in frames.several(item, "known")]
     known = tuple(dict.fromkeys(other for other in named if other in shown))
     wrong = len(known) < len(set(named))
     note = f"the verdict about new fact {label} names facts that were not shown before it" if wrong else None
@@ -169,7 +169,7 @@ def _verdict(item: object, label: str, shown: set[str]) -> tuple[Verdict, str | 
     if too_long:
         note = f"what the verdict about new fact {label} puts together or keeps is longer than {CONTENT_CHARS} characters"
     fuller = merged if relation in WITH_MERGED and not too_long else ""
-    sure = frames.value(item, "sure") is True and not too_long
+    sure = str(frames.value(item, "sure")).strip().lower() == "true" and not too_long
     return Verdict(label, relation, known, fuller, sure, why, "" if too_long else keep), note
 
 

@@ -207,6 +207,10 @@ def parse(data: object, talk: ExtractRequest, found: Callable[[str], int | None]
         fact = _fact(item, talk, found)
         if isinstance(fact, ExtractedFact):
             facts.append(fact)
+            unread = [name for name in ("valid_from", "valid_to") if frames.value(item, name) and not getattr(fact, name)]
+            notes += [
+                f"fact {at} was kept without {name}: not a date in ISO 8601 ({frames.value(item, name)!r})" for name in unread
+            ]
         else:
             refused.append(RefusedFact(at, item, fact))
     return ExtractResult(tuple(facts), tuple(notes), tuple(refused))
@@ -279,7 +283,7 @@ def _fact(item: object, talk: ExtractRequest, found: Callable[[str], int | None]
     quotes = _quotes(item, {turn.number for turn in talk.turns}, found)
     if not quotes:
         return f"it cites no message of the text ({[frames.value(quote, 'message') for quote in _quote_items(item)]})"
-    entities = (" ".join(name.split()) for name in frames.items(item, "entities") if isinstance(name, str))
+    entities = (" ".join(name.split()) for name in frames.several(item, "entities") if isinstance(name, str))
     return ExtractedFact(
         content=content,
         type=kind,
@@ -294,7 +298,7 @@ def _fact(item: object, talk: ExtractRequest, found: Callable[[str], int | None]
 
 def _quote_items(item: object) -> list[object]:
     """Return the quotes of an item; `message` and `quote` beside its content are one, too."""
-    return list(frames.items(item, "quotes")) or [item]
+    return list(frames.several(item, "quotes")) or [item]
 
 
 def _quotes(item: object, numbers: set[int], found: Callable[[str], int | None] | None) -> tuple[Quote, ...]:
@@ -321,7 +325,7 @@ def confidence(item: object) -> float | None:
 
 
 def _date(value: object) -> str:
-    written = value.strip() if isinstance(value, str) else ""
+    written = str(value).strip() if isinstance(value, str) or frames.is_int(value) else ""
     return written if _DATE.fullmatch(written) else ""
 
 

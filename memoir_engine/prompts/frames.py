@@ -129,6 +129,12 @@ def items(item: object, name: str) -> Iterable[Any]:
     return listed if isinstance(listed, Iterable) and not isinstance(listed, str | bytes | Mapping) else ()
 
 
+def several(item: object, name: str) -> Iterable[Any]:
+    """Return the list under the name; a single text, number or object counts as a list of one."""
+    single = value(item, name)
+    return (single,) if single and (isinstance(single, str | Mapping) or is_int(single)) else items(item, name)
+
+
 def words(item: object, name: str) -> str:
     """Return the field's text on one line; "" if it is not a text."""
     text = value(item, name)

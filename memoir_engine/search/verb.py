@@ -41,7 +41,7 @@ from memoir_engine.store.db.text_rules import WORKSPACE, finder_key
 from memoir_engine.store.search import embeddings, hits
 from memoir_engine.store.search.hits import CONVERSATION, SearchFilter, kinds, matching_ids
 from memoir_engine.store.search.passages import count
-from memoir_engine.text.questions import read_question, read_statement, weigh
+from memoir_engine.text.questions import lift_newer, read_question, read_statement, weigh
 
 _log = logging.getLogger(__name__)
 
@@ -255,8 +255,9 @@ class PassageSearch:
         texts = [rows[passage.key].text for passage in passages]
         now, zone = self.engine.clock.now(), self.engine.resolved.config.zone
         question = read_question(self.query.query, now=now, zone=zone, silent=[self.user or ""])
-        shares = weigh(question, [read_statement(text) for text in texts])
         dates = [(rows[passage.key].dated or "", passage.key) for passage in passages]
+        marks = [read_statement(text) for text in texts]
+        shares = lift_newer(question, marks, weigh(question, marks), dates)
         return [passages[at] for at in newest_first([passage.score for passage in passages], shares, dates)]
 
     def ranked(self, query: SearchQuery, vector: Vectors | None, health: Health, seq: int) -> tuple[list[Fused], Health]:

@@ -369,7 +369,12 @@ def speaks_of_same(one: str, other: str, subjects: tuple[str, str]) -> bool:
 
 def content_stems(text: str, subject: str) -> frozenset[str]:
     """Return the stems of a statement without those of its subject's name, and without endings and particles."""
-    return frozenset(stem for stem in tokens(text) if not _HIRAGANA.search(stem)) - set(tokens(subject))
+    return frozenset(stem for stem in tokens(text) if not _HIRAGANA.search(stem)) - _name_stems(subject)
+
+
+@lru_cache(maxsize=1_000)
+def _name_stems(subject: str) -> frozenset[str]:
+    return frozenset(tokens(subject))
 
 
 @lru_cache(maxsize=20_000)

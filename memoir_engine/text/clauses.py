@@ -49,7 +49,7 @@ def _is_bare_verb(word: str) -> bool:
     return word in _COMMON
 
 
-def _to_present(word: str) -> str:
+def to_present(word: str) -> str:
     """Return the form after "they" for an irregular past, lower case; any other word unchanged."""
     return _PRESENT.get(word, word)
 
@@ -183,6 +183,7 @@ def words(text: str) -> list[str]:
     return [word.casefold() for word in kept]
 
 
+@lru_cache(maxsize=4096)
 def names_subject(text: str) -> bool:
     """Return True if the statement begins with its subject; one about the person themselves begins with its verb."""
     if _THEN_THEY.match(text):
@@ -197,6 +198,7 @@ def names_subject(text: str) -> bool:
     return not opens or followed
 
 
+@lru_cache(maxsize=4096)
 def subject(text: str) -> frozenset[str]:
     """Return the words before the first verb: "Sister Eva works at" is not "Sister Lisa works at"."""
     if not names_subject(text):
@@ -219,6 +221,7 @@ def has_same_subject(old: str, new: str) -> bool:
     return subject(old) == subject(new)
 
 
+@lru_cache(maxsize=4096)
 def predicate(text: str) -> str:
     """Return the statement from its first verb on."""
     if not names_subject(text):
@@ -264,6 +267,7 @@ def _goes_on(word: str, at: int) -> bool:
     return word.endswith("ing") and word not in ("thing", "ring", "king", "evening", "morning", "spring", "wedding")
 
 
+@lru_cache(maxsize=4096)
 def is_past_event(text: str) -> bool:
     """Return True if the first verb is a past form: a completed action, not a current one."""
     first = next((word for word in words(predicate(text)) if word not in _AROUND_VERB), "")
@@ -280,7 +284,7 @@ def main_verb(text: str) -> str:
     for word in words(predicate(text)):
         if word not in _HELPING | _AROUND_VERB:
             return (
-                next(iter(tokens(_to_present(word))), word) if is_verb(word) or _is_bare_verb(word) or is_past_form(word) else ""
+                next(iter(tokens(to_present(word))), word) if is_verb(word) or _is_bare_verb(word) or is_past_form(word) else ""
             )
     return ""
 

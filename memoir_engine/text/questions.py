@@ -1,8 +1,8 @@
 """Read a question, and weigh short statements about a person by how they may answer it, without knowing what words mean.
 
-A statement bears marks: its stems, the topics its words belong to (a flat and "lives" are both of the home), and the kinds of
-answer it holds (a place, a day, a time, a number, a name). A question asks for stems, topics and kinds; what a statement has of
-them counts the more, the fewer statements have it (as in BM25).
+A statement bears marks: its stems, the topics its words belong to (a flat and "lives" are both of the home), those it answers for
+in its form ("lives in", "works as"), the kinds of answer it holds (a place, a day, a time, a number, a name), and a change if it
+tells of one. What it has of what a question asks for counts the more, the fewer statements have it (as in BM25).
 Invariant: a weight is in [0, 1]; the same question and statements give the same weights in any order. Topics are general
 knowledge, not of any data: questions.toml. English, German and Japanese. Pure.
 Source: TIMEM "Memory Retrieval"; spec README 24.
@@ -14,7 +14,6 @@ import math
 import re
 import tomllib
 import unicodedata
-from bisect import bisect_right, insort
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -27,9 +26,13 @@ from memoir_engine.text.partial_dates import parse_date_range
 from memoir_engine.text.terms import is_cjk, rank_tokens, stem, word_list, words
 
 WORD, TOPIC, NAMED, NEAR = 1.0, 1.0, 0.3, 0.4  # weight of a stem, of a topic asked for, of a stem that names it, of one near it
+SAYS = 1.0  # of a statement in the form of an answer: "lives in", "works as"
 WITHOUT_KIND = 0.6  # of a statement that has no answer of the kind that is asked for
 OF_ANOTHER = 0.7  # of a statement about somebody's mother or dog where nobody asked for them
-NOT_MUCH_LESS = 0.3  # share of an older statement's that makes a newer one about the same thing
+BESIDE, FEW = 0.4, 5  # weight of what was said in the same breath, which has so many statements at most
+SAME_THING = 2  # statements that have a word by which one thing is known
+HEADS, ABOUT = 4, 0.5  # statements that have most of what is asked for, and the least share of the best one's
+INDIRECT = 0.9  # of a link that the question does not name
 SHORTEST_PREFIX = 3
 
 _NAMED_MONTH = re.compile(
@@ -90,6 +93,7 @@ def read_question(text: str, *, now: datetime, zone: tzinfo, silent: Iterable[st
     asked, rest = _asked_topics(plain.casefold())
     marks = {f"topic:{near}": NEAR for topic in asked for near in _lexicon().near[topic]}
     marks |= {f"topic:{topic}": NEAR for topic in topics_of(rest)} | {f"topic:{topic}": TOPIC for topic in asked}
+    marks |= {f"says:{topic}": SAYS for topic in asked & _says().keys()}
     for word in words(rest):
         weight = NAMED if _lexicon().ask(word) else WORD
         marks |= {token: weight for token in _stems(word) if token not in quiet and word not in _speech().silent}
@@ -106,7 +110,12 @@ def read_statement(text: str) -> frozenset[str]:
     """Return the marks of a statement."""
     plain = unicodedata.normalize("NFKC", text)
     kinds = (f"kind:{kind}" for kind, expressions in _kinds().items() if expressions.holds.search(plain))
-    return frozenset({*_stems(plain), *(f"topic:{topic}" for topic in topics_of(plain)), *kinds})
+    topics = topics_of(plain)
+    said = {topic for topic, expression in _says().items() if expression.search(plain)}
+    said |= topics & OWNED if _speech().owns.search(plain) else set()
+    changed = [CHANGED] if _speech().changed.search(plain) else []
+    marks = (f"{name}:{topic}" for name, listed in (("topic", topics), ("says", said)) for topic in listed)
+    return frozenset({*_stems(plain), *marks, *kinds, *changed})
 
 
 @lru_cache(maxsize=20_000)
@@ -115,36 +124,58 @@ def is_hypothetical(text: str) -> bool:
     return bool(_speech().wishes.search(text))
 
 
-def weigh(question: Question, statements: Sequence[frozenset[str]]) -> list[float]:
-    """Return how much of what is asked for each statement has, in [0, 1]."""
+def weigh(question: Question, statements: Sequence[frozenset[str]], times: Sequence[datetime] = ()) -> list[float]:
+    """Return how much of what is asked for each statement has, in [0, 1]. times: when each was said, where that is known.
+
+    What is asked for may stand in another statement of the same breath.
+    """
     counts = Counter(mark for statement in statements for mark in statement if mark in question.marks)
     worth = {mark: weight * _rarity(counts[mark], len(statements)) for mark, weight in question.marks.items()}
     whole = sum(worth.values()) or 1.0
-    shares = (sum(worth[mark] for mark in question.marks if mark in statement) / whole for statement in statements)
+    shares = [sum(worth[mark] for mark in question.marks if mark in statement) / whole for statement in statements]
+    for at, heard in _breaths(statements, times).items():
+        shares[at] += BESIDE * sum(worth[mark] for mark in question.marks if mark in heard) / whole
     return [share * _fit(question, statement) for share, statement in zip(shares, statements, strict=True)]
 
 
 def lift_newer(
-    question: Question, statements: Sequence[frozenset[str]], shares: Sequence[float], times: Sequence[datetime]
+    question: Question, statements: Sequence[frozenset[str]], shares: Sequence[float], times: Sequence[Any]
 ) -> list[float]:
-    """Return the shares, where a statement counts as much as an older one about the very thing that is asked for.
+    """Return the shares, where a newer statement about the very thing that is asked for counts as much as an older one.
 
-    shares: of `weigh`. Both have the rarest word of the question that the older one has, and the newer has not much less of the
-    rest: "the cribbage is Mondays now" beside "cribbage night is Wednesday".
+    shares: of `weigh`. times: when each was said, of a kind that has an order. Both have a word that few others have. It is one
+    of the question: "the cribbage is Mondays now" beside "cribbage night is Wednesday"; or the newer one tells of a change: "has
+    swapped the Foundry for the Depot".
     """
-    counts = Counter(mark for statement in statements for mark in statement if mark in question.marks)
-    worth = {mark: question.marks[mark] * _rarity(counts[mark], len(statements)) for mark in counts}
-    rarest = [
-        max((mark for mark in each if mark in worth), key=lambda mark: (worth[mark], mark), default="") for each in statements
-    ]
-    lifted, older = list(shares), dict[str, list[float]]()
-    for at in sorted(range(len(statements)), key=lambda at: times[at]):
-        for mark in statements[at] & older.keys():
-            reach = bisect_right(older[mark], shares[at] / NOT_MUCH_LESS)
-            lifted[at] = max(lifted[at], older[mark][reach - 1] if reach else 0.0)
-        if rarest[at] and not rarest[at].startswith("topic:"):
-            insort(older.setdefault(rarest[at], []), shares[at])
+    breaths, having = _breaths(statements, times), dict[str, list[int]]()
+    for at, statement in enumerate(statements):
+        for mark in statement | breaths.get(at, NOTHING) if CHANGED in statement else statement & question.marks.keys():
+            having.setdefault(mark, []).append(at)
+    counts = Counter(mark for statement in statements for mark in statement)
+    one_thing = _rarity(min(SAME_THING, len(statements)), len(statements))
+    least, lifted = ABOUT * max(shares, default=0.0), list(shares)
+    for head in sorted((at for at, share in enumerate(shares) if share > least), key=lambda at: (-shares[at], times[at]))[:HEADS]:
+        links = dict[int, float]()
+        for mark in sorted(statements[head] & having.keys()):
+            if ":" not in mark and mark not in _speech().common:
+                weight = _rarity(counts[mark], len(statements)) * (1.0 if mark in question.marks else INDIRECT) / one_thing
+                links |= {at: links.get(at, 0.0) + weight for at in having[mark] if times[at] > times[head]}
+        for at, link in links.items():
+            lifted[at] = max(lifted[at], shares[head] * min(1.0, link) * _fit(question, statements[at]))
     return lifted
+
+
+def _breaths(statements: Sequence[frozenset[str]], times: Sequence[Any]) -> dict[int, frozenset[str]]:
+    """Return, by place, the marks that the others of its moment have and it has not, where they are few."""
+    together: dict[Any, list[int]] = {}
+    for at, time in enumerate(times):
+        together.setdefault(time, []).append(at)
+    return {
+        at: NOTHING.union(*(statements[other] for other in breath)) - statements[at]
+        for breath in together.values()
+        if 1 < len(breath) <= FEW
+        for at in breath
+    }
 
 
 def _fit(question: Question, statement: frozenset[str]) -> float:
@@ -161,6 +192,9 @@ def expansion(question: Question) -> str:
     return " ".join(word.rstrip("*") for topic in named for word in _topic_words()[topic])
 
 
+CHANGED = "changed:"
+NOTHING: frozenset[str] = frozenset()
+OWNED = frozenset(("car", "pet", "device"))
 _OTHERS = tuple(f"topic:{topic}" for topic in ("sibling", "parent", "child", "friend", "pet"))
 
 
@@ -170,7 +204,7 @@ def _listed() -> dict[str, Any]:
 
 
 @cache
-def _topics() -> dict[str, dict[str, str]]:
+def _topics() -> dict[str, dict[str, Any]]:
     return {name: lists for name, lists in _listed().items() if "ask" in lists}
 
 
@@ -195,19 +229,32 @@ def _kinds() -> dict[str, _Kind]:
 
 
 class _Speech(NamedTuple):
-    """silent: words of a question that say nothing of what it asks for."""
+    """silent: words of a question that say nothing of what it asks for. common: stems that name no thing."""
 
     wishes: re.Pattern[str]
     of_before: re.Pattern[str]
     past: re.Pattern[str]
+    changed: re.Pattern[str]
+    owns: re.Pattern[str]
     silent: frozenset[str]
+    common: frozenset[str]
 
 
 @cache
 def _speech() -> _Speech:
     speech = _listed()["speech"]
-    wishes, of_before, past = (_any_of(speech[name]) for name in ("wishes", "of_before", "past"))
-    return _Speech(wishes, of_before, past, frozenset(speech["silent"].split()))
+    wishes, of_before, past, changed, owns = (
+        _any_of(speech[name]) for name in ("wishes", "of_before", "past", "changed", "owns")
+    )
+    common = frozenset(
+        stem(word) or word for word in (*speech["silent"].split(), *word_list("common_verbs"), *speech["common"].split())
+    )
+    return _Speech(wishes, of_before, past, changed, owns, frozenset(speech["silent"].split()), common)
+
+
+@cache
+def _says() -> dict[str, re.Pattern[str]]:
+    return {topic: _any_of(lists["says"]) for topic, lists in _topics().items() if "says" in lists}
 
 
 def _any_of(expressions: Iterable[str]) -> re.Pattern[str]:

@@ -1,21 +1,25 @@
 """Judge whether a newer statement tells of a change in what an older one says: ended, moved, replaced, reached, or only near it.
 
 Invariants:
-- a statement is ended surely only by an event that has happened and whose object is what the older one is about, or by another
-  value of what one has one of; whatever else speaks of the same thing as changed is put to a person;
+- a statement is ended surely only by an event that has happened and whose object is what the older one is about, by another
+  value of what one has one of, or where much speaks for it (`scenes`); what else may have changed is put to a person;
 - what comes beside ("also", "another", another person's, long past) changes nothing.
 Frames carry the language; this module knows none. Pure. Source: TIMEM "Consolidation Rules" 2 and 4.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal
 
-from memoir_engine.text.clauses import complement, is_past, is_past_event, main_verb, names_subject
+from memoir_engine.text.clauses import is_full_name, is_past_event, main_verb, names_subject
+from memoir_engine.text.terms import stem
 from memoir_offline.rules.endings import ON_A_TRIP, Comparison, feeling
 from memoir_offline.rules.frames import Event, Frame, Phrase, modifiers, read, read_events, tables
+from memoir_offline.rules.scenes import DOUBTFUL, MEASURES, SURE, weigh
 from memoir_offline.rules.values import differing
 
 Match = Literal["same", "kind", "part", "other", ""]
@@ -29,24 +33,55 @@ UNIQUE = frozenset(
     editor organist conductor goalkeep""".split()
 )
 NO_MEAT = frozenset(("vegetarian", "veggi", "vegetarian", "pescatarian"))
-MEASURED = frozenset({"weight", "pressure", "debt"})
 OUTSIDE = frozenset(
     "landlord landladi boss manag doctor dentist teacher peopl everyon everybodi nobodi someon somebodi ex".split()
+)
+SPARE = re.compile(  # beside the one that somebody lives in, drives or does
+    r"\b(?:holiday|second|weekend|summer|spare|other) (?:\w+ )?\w+|\b(?:rent|lend|let)(?:s|ed|ing)?(?: \w+){0,3} out\b",
+    re.IGNORECASE,
+)
+SPEAKER = re.compile(r"\b(?:they|them)\b", re.IGNORECASE)
+SPEAKER_TOO = re.compile(
+    r"(?:,|\b(?:and|but|so)) (?:so |now |then |and |that )*they\b|\bso [^,.]{0,40}\b(?:theirs|them)\b|\bno more\b", re.IGNORECASE
 )
 ENDED = "it says that this has ended"
 ANOTHER = "it says what is instead"
 SUCCEEDED = "somebody else has it now"
+RULE_DOUBTS = -2.5  # the weight from which on a rule's own doubt is put to a person
+RULED = 10.0  # what a rule is sure of goes before all that only weighs much
 NEAR = "it speaks of the same as of something that has changed"
 
 
 def change(old: str, new: str, language: str = "en") -> Comparison | None:
     """Compare two statements of one subject; None if the newer one tells of no change."""
     before, after = read(old, language), read(new, language)
+    events = read_events(new, language)
     if not _may_change(before, after):
-        return None
-    found = [verdict for event in read_events(new, language) if (verdict := _judged(event, before, after, language)) is not None]
+        return _weighed(before, after, events, [], language) if _may_touch(before, after) else None
+    found = [verdict for event in events if (verdict := _judged(event, before, after, language)) is not None]
     found += [verdict for rule in RULES if (verdict := rule(before, after, language)) is not None]
-    return next((verdict for verdict in found if verdict.sure), found[0] if found else None)
+    return _weighed(before, after, events, found, language)
+
+
+def _weighed(before: Frame, after: Frame, events: tuple[Event, ...], found: list[Comparison], language: str) -> Comparison | None:
+    """Weigh what no rule is sure of. found: verdicts of rules, of which the doubtful ones need less weight."""
+    told = {event: match(event.gone, before, after, language) for event in events if not _is_of_a_trip(event, after)}
+    if feeling(before.text) and any(event.name == "lost" for event in told):
+        return next((verdict for verdict in found if verdict.sure), None)  # one may sell what one loves
+    weighed = weigh(before, after, told, language)
+    ruled = next((verdict for verdict in found if verdict.sure), None)
+    if ruled is not None:
+        return replace(ruled, weight=RULED + max(0.0, weighed.weight))
+    if weighed.weight < (RULE_DOUBTS if found else DOUBTFUL):
+        return None
+    doubtful = found[0] if found else Comparison("update", False, NEAR)
+    is_known = weighed.is_end if found else weighed.is_told
+    sure = weighed.weight >= SURE and is_known and not feeling(before.text) and not is_full_name(before.text)
+    return replace(doubtful, sure=sure, weight=weighed.weight)
+
+
+def _is_of_a_trip(event: Event, after: Frame) -> bool:
+    return event.name == "left" and bool(ON_A_TRIP.search(after.text) or event.gone.text.casefold().startswith("work"))
 
 
 def _may_change(before: Frame, after: Frame) -> bool:
@@ -61,6 +96,17 @@ def _may_change(before: Frame, after: Frame) -> bool:
     return not is_past_event(before.text) or bool({"since", "open"} & before.marks)
 
 
+def _may_touch(before: Frame, after: Frame) -> bool:
+    """Report whether what is told of somebody else, or of a thing, may touch what the older one says of the speaker."""
+    is_of_them = bool(SPEAKER.search(before.text))
+    if is_past_event(before.text) and not {"since", "open"} & before.marks:
+        return False
+    is_by_another = bool((after.persons - OUTSIDE) - before.stems) and not SPEAKER_TOO.search(after.text)
+    if is_by_another or (before.persons - after.stems and not is_of_them) or before.tense == "once":
+        return False
+    return "past" not in before.marks and ("past" not in after.marks or "change" in after.marks)
+
+
 # how what an event speaks of stands to what the older statement is about
 
 
@@ -73,6 +119,8 @@ def match(said: Phrase, before: Frame, after: Frame, language: str) -> Match:
         found = (said.own | said.more) & before.heads
         return "same" if found else _by_kind(said.own | said.more, said, before, language)
     if said.head in before.heads or (said.head and said.head in before.stems and before.heads & CARRIERS):
+        if said.own & after.names - before.stems:
+            return "part"  # the site of a caravan, the site in Leeds
         return "same" if _is_one(said, before) else "other"
     if said.head in CARRIERS and (said.own - {said.head}) & before.stems:
         return "same"
@@ -82,7 +130,7 @@ def match(said: Phrase, before: Frame, after: Frame, language: str) -> Match:
         return "same" if said.gerund in before.stems else _by_kind(frozenset({said.gerund}), said, before, language)
     if said.own & before.heads:
         return "same" if _by_kind(frozenset({said.head}), said, before, language) == "kind" else "part"
-    return _by_kind(frozenset({said.head}), said, before, language)
+    return _by_kind(frozenset({said.head}), said, before, language) or ("part" if said.own & before.stems else "")
 
 
 def _is_one(said: Phrase, before: Frame) -> bool:
@@ -109,13 +157,15 @@ def _by_kind(words: frozenset[str], said: Phrase, before: Frame, language: str) 
 
 def _shared(before: Frame, after: Frame) -> frozenset[str]:
     others = {thing for thing, owner in after.owned | before.owned if owner not in before.stems & after.stems}
-    return (before.heads & after.heads) - before.persons - others
+    return (before.heads & after.heads) - before.persons - others - MEASURES
 
 
 # what each class of events does to what it speaks of
 
 
 def _judged(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
+    if event.gone.own and event.gone.own <= after.persons - before.stems:
+        return None  # "The doctor doubled it"
     rule = EVENT_RULES[event.name]
     verdict = rule(event, before, after, language)
     if verdict is not None and verdict.sure and "also" in after.marks and event.name in ("begun", "switched", "attained"):
@@ -254,6 +304,8 @@ def _begun(event: Event, before: Frame, after: Frame, language: str) -> Comparis
     """Something new that one has one of: a home, a job, a partner."""
     if event.kind not in before.kinds or "also" in after.marks or before.tense == "ahead" or _is_of_a_thing(after):
         return None
+    if not _has_one(before, event.kind, language):
+        return None
     named = (event.now.own | event.now.more) & after.names
     is_same = bool(event.now.own & before.stems) or bool(after.names & before.names)
     if is_same and not named - before.stems:
@@ -262,6 +314,16 @@ def _begun(event: Event, before: Frame, after: Frame, language: str) -> Comparis
         is_dwelling = bool({"home"} & after.kinds.keys()) or event.now.bare
         return Comparison("update", True, "another home") if is_dwelling and not before.names else None
     return Comparison("update", _is_main(before) and not is_same, f"another {event.kind}")
+
+
+def _has_one(before: Frame, kind: str, language: str) -> bool:
+    """Report whether a thing of a kind is said to be the speaker's: who runs a studio or cleans a house need not live there."""
+    return not SPARE.search(before.text) and (not before.verb or before.verb in _verbs_of(kind, language))
+
+
+@lru_cache(maxsize=256)
+def _verbs_of(kind: str, language: str) -> frozenset[str]:
+    return frozenset(stem(word) or word for word, roles in tables(language).kinds.items() if roles.get(kind) == "does")
 
 
 def _is_of_a_thing(after: Frame) -> bool:
@@ -322,31 +384,6 @@ def _new_of_one(before: Frame, after: Frame, language: str) -> Comparison | None
     return Comparison("update", bool(kinds & table.single), "there is a new one")
 
 
-def _near(before: Frame, after: Frame, language: str) -> Comparison | None:
-    """Ask a person about what shares a thing or a topic and is told as changed, over, denied, or come about."""
-    common = _shared(before, after)
-    if feeling(before.text) and any(event.name == "lost" for event in read_events(after.text, language)):
-        return None  # one may sell what one loves
-    if (not common and not before.topics & after.topics) or "also" in after.marks or _is_another(common, before, after):
-        return None
-    told = "over" in after.marks or ("change" in after.marks and common)
-    has_come = ("open" in before.marks or before.tense == "ahead") and is_past(after.text)
-    measured = bool(MEASURED & before.topics & after.topics)
-    apart = differing(before.values, after.values) and not _is_denied(before, after)
-    apart = apart if measured or (common and not is_past_event(after.text)) else frozenset()
-    is_denied = common and _is_denied(before, after) and complement(after.text)[2] in common
-    return Comparison("update", False, NEAR) if told or has_come or apart or is_denied else None
-
-
-def _is_another(common: frozenset[str], before: Frame, after: Frame) -> bool:
-    """Report whether the shared things are told apart: a road bike and a mountain bike, golf with Jim and golf with Bob."""
-    told = [(modifiers(before.text, head), modifiers(after.text, head)) for head in common]
-    if any(mine and theirs and not mine & theirs for mine, theirs in told):
-        return True
-    mine, theirs = before.names - common, after.names - common
-    return bool(common and mine and theirs and not mine & theirs and _is_denied(before, after))
-
-
 def _not_any_more(before: Frame, after: Frame, language: str) -> Comparison | None:
     """Most of what was said is denied with "any more", or of everybody and everything: "owes nobody a penny"."""
     if not _is_denied(before, after) or "also" in after.marks or "unreal" not in after.marks:
@@ -385,4 +422,4 @@ def _for_the_first_time(before: Frame, after: Frame, language: str) -> Compariso
     return Comparison("update", True, "it has come about")
 
 
-RULES = (_not_any_more, _diet_given_up, _succeeded, _for_the_first_time, _other_values, _new_of_one, _near)
+RULES = (_not_any_more, _diet_given_up, _succeeded, _for_the_first_time, _other_values, _new_of_one)

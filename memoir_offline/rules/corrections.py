@@ -26,7 +26,8 @@ _FORMS = tuple(  # the first form that both have
     )
 )
 _LEAD = re.compile(
-    r"^(?:(?:no|wait|sorry|hang on|hold on|oops|actually|scratch that|correction|i mean|i meant|my mistake)\b[,.! ]*)*"
+    r"^(?:(?:no|wait|sorry|hang on|hold on|oops|actually|scratch that|correction|i mean|i meant|my mistake"
+    r"|(?:i )?beg (?:your )?pardon|i tell a lie)\b[,.! ]*)*"
     r"(?:(?:it|that|they|we|i)(?:['’](?:s|m|re))?|make (?:it|that)|not|the|on|at|is|are|was)\b",
     re.IGNORECASE,
 )
@@ -35,7 +36,9 @@ _MONTHS = frozenset(
     tokens(
         "january february march april may june july august september october november december monday tuesday wednesday thursday"
     )
-) | frozenset(tokens("friday saturday sunday wait hang hold sorry mistake correction mean meant actually date day"))
+) | frozenset(
+    tokens("friday saturday sunday wait hang hold sorry mistake correction mean meant actually date day beg pardon tell lie")
+)
 
 
 def corrected(clause: str, before: Sequence[str]) -> str:

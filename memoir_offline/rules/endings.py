@@ -37,11 +37,12 @@ GONE: tuple[Stance, ...] = ("update", "conflict")
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The relation of a newer statement to an older one. sure: False if a person has to decide."""
+    """The relation of a newer statement to an older one. sure: False if a person has to decide. weight: of what speaks for it."""
 
     stance: Stance
     sure: bool = True
     why: str = ""
+    weight: float = 0.0
 
 
 BESIDE = Comparison("none")

@@ -79,6 +79,7 @@ _KIN = re.compile(
 _PRONOUN = re.compile(r"(?P<who>he|she|they)(?:['’](?P<short>s|ll|d|re|ve))?\b", re.IGNORECASE)
 _NOT_OF = {"he": re.compile(rf"\b(?:{_WOMEN})$", re.IGNORECASE), "she": re.compile(rf"\b(?:{_MEN})$", re.IGNORECASE)}
 _FULL = {"s": " is", "ll": " will", "d": " would"}
+_HAS = re.compile(r"\s+(?:\w+ly |just |never |always )?(?:got|been|had|gone|become|moved|started|lost|bought)\b")  # "he's got"
 _NEAR = 2  # sentences
 
 
@@ -100,7 +101,8 @@ def resolved(clause: str, before: str) -> str:
         persons = {person["name"] or f"My {person['kin']}" for person in kin if not others.search(person["kin"])}
         persons |= {name for name in (opening_name(sentence.text),) if name}
         if persons:
-            rest = f"{_FULL.get(pronoun['short'] or '', '')}{clause[pronoun.end() :]}"
+            said = clause[pronoun.end() :]
+            rest = f"{' has' if pronoun['short'] == 's' and _HAS.match(said) else _FULL.get(pronoun['short'] or '', '')}{said}"
             return f"{persons.pop()}{rest}" if len(persons) == 1 else ""
     return ""
 

@@ -15,7 +15,7 @@ _FILLER = re.compile(
     r"|actually|anyway|btw|by the way|honestly|basically|(?:yo)?u know(?: what)?|i mean|update|big news|good news|guess what|then"
     r""
     r"|because(?! of\b)|definitely|absolutely|unfortunately|sadly|luckily|fortunately"
-    r"|thanks|thank you|for me|as for me|to be honest"
+    r"|thanks|thank you|me(?=,)|for me|as for me|to be honest"
     r"|in fact|(?:on|in) (?:another|a different|the other|a side|top of) (?:note|hand|that)|fyi|for your information"
     r"|just so you know|of course)\b(?:\s*[,:;.!–—-]+\s*|\s+))+",
     re.IGNORECASE,

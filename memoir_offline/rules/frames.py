@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from memoir_engine.text.attributes import topics
-from memoir_engine.text.clauses import is_verb, main_verb, tense_of
+from memoir_engine.text.clauses import is_verb, main_verb, tense_of, to_present
 from memoir_engine.text.terms import stem
 from memoir_offline.rules.values import Values, read_values
 
@@ -44,6 +44,7 @@ _LIGHT = frozenset(
 _PRONOUN = re.compile(r"\s*(?:it|this|that|they|she|he|which|who)(?:'s|'ve)?\b", re.IGNORECASE)
 _THEM = re.compile(r"\s*(?:it|them|her|him)\b", re.IGNORECASE)
 _POSSESSED = re.compile(r"([^\W\d_]+)['’]s\s+([a-z]+)")
+_BACK = re.compile(r"\b((?:my|their|his|her|bad|sore|lower|aching|dodgy) )back\b(?! to\b)", re.IGNORECASE)
 _ARTICLES = frozenset("a an the my our your his her its their these those some any".split())
 _DEFINITE = re.compile(r"^\W*(?:the|my|our|their|that|this|those|these)\b", re.IGNORECASE)
 _LATIN_NAME = re.compile(r"[A-Z]")
@@ -150,7 +151,8 @@ def _compiled(phrase: str) -> re.Pattern[str]:
         elif phrase.endswith(place):
             phrase = rf"{phrase[: -len(place)].rstrip()}(?P<{name}_behind>)"
     phrase = phrase.replace("’", "'")
-    return re.compile(rf"(?<![\w’']){phrase}(?!\w)", re.IGNORECASE)
+    border = r"(?:(?<![\w’'])|(?='))" if phrase.startswith("(?P<") else r"(?<![\w’'])"  # "the banjo's gone"
+    return re.compile(rf"{border}{phrase}(?!\w)", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
@@ -187,7 +189,7 @@ def read(text: str, language: str = "en") -> Frame:
 
 def _key(word: str) -> str:
     low = word.casefold().removesuffix("'s").removesuffix("'")
-    return "" if low in _LIGHT else stem(low) or (low if low[:1].isdigit() else "")
+    return "" if low in _LIGHT else stem(to_present(low)) or (low if low[:1].isdigit() else "")
 
 
 @lru_cache(maxsize=1024)
@@ -268,11 +270,12 @@ def phrase(text: str) -> Phrase:
 def _heads(text: str) -> frozenset[str]:
     """Return the stems of the words that end a noun phrase, of names each word, and of verbs."""
     words = [(hit[0], hit.end()) for hit in _WORD.finditer(text)]
-    heads = set()
+    heads = {"back"} if _BACK.search(text) else set()
     for at, (word, end) in enumerate(words):
         key = _key(word)
         behind = words[at + 1][0].casefold() if at + 1 < len(words) else ""
-        ends = not behind or behind in _PHRASE_END or behind in _LIGHT or not text[end : end + 1].isspace() or is_verb(behind)
+        ends = not behind or behind[:1].isdigit() or behind in _PHRASE_END | _LIGHT
+        ends = ends or not text[end : end + 1].isspace() or is_verb(behind)
         if key and (ends or word[:1].isupper() or at == 0 or behind.endswith("ly")):
             heads.add(key)
     return frozenset(heads)
@@ -284,7 +287,7 @@ _PERSON = re.compile(
     r"(?P<who>brother|sister|mother|father|mum|mom|mam|dad|son|daughter|wife|husband|partner|boyfriend|girlfriend|fianc[eé]e?|cousin"
     r"|uncle|aunt|auntie|nephew|niece|grand\w+|gran|nan|nana|granny|friends?|flatmate|roommate|housemate|neighbou?rs?|colleagues?"
     r"|coworkers?|co-workers?|boss|manager|teacher|parents|kids|children|siblings?|brothers|sisters|sons|daughters|twins|mate|godson|goddaughter"
-    r"|in-laws|(?:mother|father|brother|sister)-in-law|landlord|landlady|doctor|dentist|ex|everyone|everybody|nobody|someone|somebody|people)\b",
+    r"|in-laws|(?:mother|father|brother|sister)-in-law|landlord|landlady|doctor|dentist|ex|everyone|everybody|nobody|someone|somebody|people|eldest|youngest|oldest)\b",
     re.IGNORECASE,
 )
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memoir_engine.text.sentences import Sentence, split
-from memoir_offline.rules.german_readings import WORDS, fact_type, named, person_of, topics
+from memoir_offline.rules.german_readings import KIN, WORDS, fact_type, named, person_of, tells_of_change, topics
 from memoir_offline.rules.speech_filter import claimed
 from memoir_offline.rules.statements import Statement
 
@@ -88,7 +88,17 @@ _THIRD = re.compile(
     rf"|^bei (?:meine[mnr]|unsere[mnr]) (?:{_OTHERS})\b",
     re.IGNORECASE,
 )
+_NEAR_BY = re.compile(r"^(?:unter|über|neben|gegenüber) (?:mir|uns)\b|^(?:nebenan|gegenüber)\b", re.IGNORECASE)
 _TO_ME = re.compile(r"\b(?:mir|mich|ich|uns|wir)\b", re.IGNORECASE)
+_POINTS = _SPEECH["points"]
+_MY_KIN = re.compile(rf"\b(?:mein|unser)\w{{0,2}} (?:\w+ )?(?:{KIN})\b", re.IGNORECASE)
+_NAMED = re.compile(
+    r"(?!(?:Der|Die|Das|Ein|Eine|Es|Er|Sie|Man|Da|Dann|Dort|Hier|Jetzt|Gestern|Heute|Morgen|Leider|Endlich|Niemand|Alles)\b)"
+    r"[A-ZÄÖÜ][a-zäöüß]+ (?:ist|hat|macht|wohnt|arbeitet|studiert"
+    r"|fängt|zieht|geht|lebt|lernt|spielt|kommt|bekommt|heißt|wird|war)\b"
+)
+LOOKED_BACK = 160  # signs before a name in which the relative who has it may stand
+MOST_BETWEEN = 3  # signs between two clauses of which the second goes on with the first
 LEAST_WORDS = 2
 LEAST_OWN = 3  # words of the speaker's that may name nothing
 PLAIN = 10.0  # the worth of a statement; each thing it names adds one
@@ -98,39 +108,40 @@ def german_statements(text: str, person: str, earlier: Sequence[str] = ()) -> li
     """text: one turn. person: name of its speaker. earlier: what was stated before it, which it may put right."""
     shown = claimed(text)
     listed: list[Statement] = []
-    unreal_until = 0
+    before: tuple[int, int] | None = None  # the clause before, with which one that points back goes on; None if it is not so
     for start, end in clauses(shown):
+        right = _put_right(_TAIL.sub("", shown[start:end]), [*earlier, *(one.content for one in listed)])
         start += _opening(shown[start:end])
         said = _TAIL.sub("", shown[start:end])
-        right = _put_right(said, [*earlier, *(one.content for one in listed)])
-        if right:
-            listed = [one for one in listed if one.content != right[0]] + [_statement(start, end, right[1])]
-            continue
         if _TAKEN_BACK.match(said) and listed:
             listed.pop()
-        if _UNREAL.search(said):
-            unreal_until = end
-        elif not (_ASKS.search(said) or _REACTS.match(said) or _is_strangers(said)):
-            _add(listed, text, (start, end), person, unreal_until)
+        is_unreal = bool(_UNREAL.search(said)) or _is_strangers(said)
+        if right:
+            listed = [one for one in listed if one.content != right[0]] + [_statement(start, end, right[1])]
+        elif not (is_unreal or _ASKS.search(said) or _REACTS.match(said)):
+            is_unreal = not _add(listed, text, shown, before, (start, end), person)
+        before = None if is_unreal else (start, end)
     return listed
 
 
-_POINTS = _SPEECH["points"]
-
-
-def _add(listed: list[Statement], text: str, here: tuple[int, int], person: str, unreal_until: int) -> None:
-    """Add a clause if it is the speaker's; one that begins with a pronoun goes on with the one before it."""
+def _add(
+    listed: list[Statement], text: str, shown: str, before: tuple[int, int] | None, here: tuple[int, int], person: str
+) -> bool:
+    """Add a clause if it is the speaker's, with the one before it where it points back. Return False if it points nowhere."""
     start, end = here
-    said = _TAIL.sub("", text[start:end])
-    last = listed[-1] if listed else None
-    if last is not None and _POINTS.match(said) and start - last.end <= 2 and unreal_until <= last.end:
-        listed[-1] = _statement(last.start, end, f"{last.content}. {of_person(said, person)}")
-    elif (
-        len(_WORD.findall(said)) >= LEAST_WORDS
-        and _is_own(said)
-        and (named(said) or topics(said) or fact_type(said) != "miscellaneous")
-    ):
-        listed.append(_statement(start, end, of_person(said, person)))
+    said = _TAIL.sub("", shown[start:end])
+    lead = _TAIL.sub("", text[slice(*before)]) if before else ""
+    if _POINTS.match(said) and (before or not _FIRST.search(said)):
+        if before is None or start - before[1] > MOST_BETWEEN or len(_WORD.findall(lead)) < LEAST_WORDS:
+            return False
+        begin = listed.pop().start if listed and listed[-1].end == before[1] else before[0]
+        opened = of_person(_TAIL.sub("", text[begin : before[1]]), person)
+        listed.append(_statement(begin, end, f"{opened}. {of_person(_TAIL.sub('', text[start:end]), person)}"))
+        return True
+    of_kin = bool(_NAMED.match(said)) and bool(_MY_KIN.search(text[max(0, start - LOOKED_BACK) : start]))
+    if len(_WORD.findall(said)) >= LEAST_WORDS and (_is_own(said) or of_kin) and _says_something(said):
+        listed.append(_statement(start, end, of_person(_TAIL.sub("", text[start:end]), person)))
+    return True
 
 
 def _statement(start: int, end: int, content: str) -> Statement:
@@ -142,16 +153,36 @@ def _says_something(said: str) -> bool:
     return bool(known) or (len(_WORD.findall(said)) > LEAST_OWN and bool(_FIRST.search(said)))
 
 
+_STANDING = re.compile(
+    r"\b(?:jede[nrs]? (?:tag|woche|monat|morgen|abend|\w+tag|zweiten \w+)|jetzt|inzwischen|mittlerweile|neuerdings)\b",
+    re.IGNORECASE,
+)
+
+
+_DEFINITE = re.compile(
+    r"(?:der|die|das|den|dem|mit dem|mit der|aus dem|aus der|im|beim|zum|zur)\s(?:\w+\s)?[A-ZÄÖÜ]", re.IGNORECASE
+)
+_OF_OURS = re.compile(
+    r"\b(?:termin|miete|vertrag|kurs|stunde|training|unterricht|probe|prüfung|op|operation|treffen|flug|reise)\w*\b.*"
+    r"\b(?:verlegt|verschoben|abgesagt|erhöht|gekündigt|gestrichen|gesenkt|umgebucht|storniert|verlängert)\b",
+    re.IGNORECASE,
+)
+
+
 def _is_own(said: str) -> bool:
     """Report whether a clause is of the speaker or the family, the speaker left out or not."""
     opening = _WORD.match(said)
     dropped = opening is not None and opening[0].casefold() in _LINKED
+    if _STANDING.search(said) or (_DEFINITE.match(said) and tells_of_change(said)):
+        return True
     participle = re.search(r"\b(?:ge\w{2,}(?:t|en)|\w+ge\w{2,}(?:t|en)|\w+iert|ver\w{3,}(?:t|en))\b", said) is not None
     return bool(_FIRST.search(said)) or dropped or bool(person_of(said)) or participle or bool(topics(said))
 
 
 def _is_strangers(said: str) -> bool:
-    return bool(_THIRD.match(said)) and not _TO_ME.search(said)
+    if _NEAR_BY.match(said):
+        return True
+    return bool(_THIRD.match(said)) and not (_TO_ME.search(said) or _OF_OURS.search(said))
 
 
 def _opening(clause: str) -> int:
@@ -166,6 +197,7 @@ _TAKEN_BACK = re.compile(
     r"(?:scherz|spaß|quatsch|war nur (?:ein )?(?:spaß|scherz|witz)|kleiner (?:scherz|spaß))\b(?!.*\d)", re.IGNORECASE
 )
 _SLIP = _SPEECH["slip"]
+_SLIPPED = re.compile(r"\b(?:nein|nee|nö|quatsch|moment|halt|sorry|stopp|korrektur|falsch|ich meine|ich meinte)\b", re.IGNORECASE)
 _INSTEAD = re.compile(
     r"\bnicht (?P<wrong>(?:(?:am|im|um|in|bei|die|der|das|den) )?[\w.:-]+(?: [A-ZÄÖÜ]\w+)?),? sondern"
     r" (?P<right>(?:(?:am|im|um|in|bei|die|der|das|den) )?[\w.:-]+(?: [A-ZÄÖÜ]\w+)?)"
@@ -179,16 +211,31 @@ def _put_right(said: str, earlier: Sequence[str]) -> tuple[str, str] | None:
     if instead:
         wrong = next((one for one in reversed(earlier[-4:]) if instead["wrong"] in one), None)
         return (wrong, wrong.replace(instead["wrong"], instead["right"])) if wrong else None
-    if not _SLIP.search(said) or len(named(_VALUE.sub(" ", said))) > 0:
+    if not _SLIP.search(said):
         return None
+    return _renumbered(said, earlier) if len(named(_VALUE.sub(" ", _SLIPPED.sub(" ", said)))) > 1 else _revalued(said, earlier)
+
+
+def _revalued(said: str, earlier: Sequence[str]) -> tuple[str, str] | None:
+    """Put the value of a correction in the place of the one of its unit: "Quatsch, der 29." of "am 22. März"."""
     for one in reversed(earlier[-3:]):
         right = one
         for value in (hit[0] for hit in _VALUE.finditer(said)):
-            right = next(
-                (right.replace(hit[0], value, 1) for hit in _VALUE.finditer(one) if _unit(hit[0]) == _unit(value)), right
-            )
+            old = next((hit[0] for hit in _VALUE.finditer(one) if _unit(hit[0]) == _unit(value)), "")
+            is_day = re.fullmatch(r"\d{1,2}\.", value) is not None
+            right = right.replace(old, re.sub(r"^\d{1,2}\.", value, old) if is_day else value, 1) if old else right
         if right != one:
             return one, right
+    return _renumbered(said, earlier)
+
+
+def _renumbered(said: str, earlier: Sequence[str]) -> tuple[str, str] | None:
+    """Put one of two numbers in the place of the other, which was said before: "nein, 250 war der Plan, es sind 150"."""
+    numbers = list(dict.fromkeys(re.findall(r"\b\d+(?:[.,]\d+)?\b", said)))
+    for one in reversed(earlier[-3:]):
+        wrong = [number for number in numbers if re.search(rf"\b{re.escape(number)}\b", one)]
+        if len(numbers) == 2 and len(wrong) == 1:
+            return one, one.replace(wrong[0], next(number for number in numbers if number != wrong[0]), 1)
     return None
 
 

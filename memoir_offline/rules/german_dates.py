@@ -156,7 +156,8 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _AHEAD = re.compile(
-    r"\b(?:verschoben|verlegt|gebucht|geplant|angemeldet|vereinbart|termin|werde|wird|will|möchte)\b", re.IGNORECASE
+    r"\b(?:verschoben|verlegt|umgebucht|ausweichen|rückt|findet|gebucht|geplant|angemeldet|vereinbart|termin|werde|wird|will|möchte)\b",
+    re.IGNORECASE,
 )
 _UNTIL = re.compile(r"\bbis\s(?:zum\s|ende\s|anfang\s|mitte\s)*$", re.IGNORECASE)
 _YEARLY = re.compile(r"\b(?:geburtstag|jahrestag|hochzeitstag|namenstag)", re.IGNORECASE)

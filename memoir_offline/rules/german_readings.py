@@ -22,11 +22,13 @@ def _compiled(section: str) -> dict[str, re.Pattern[str]]:
     return {name: re.compile(words, re.IGNORECASE) for name, words in WORDS[section].items()}
 
 
-_TOPICS, _CLOSING, _HINTS, _VERDICT, _TYPES = map(_compiled, ("topics", "closing", "hints", "verdict", "types"))
+_TOPICS, _CLOSING, _HINTS, _VERDICT, _TYPES, _KINDS = map(_compiled, ("topics", "closing", "hints", "verdict", "types", "kinds"))
 _ORDER: tuple[FactType, ...] = ("health", "plan", "professional", "preference", "personal", "activity")
 KIN = WORDS["who"]["kin"]
 _KIN_TOPIC = re.compile(
-    rf"^(?:\w+ )?(?:mein|unser|[A-ZÄÖÜ]\w+s|[A-ZÄÖÜ]\w+['’])\w{{0,2}} (?:\w+ ){{0,2}}?(?P<kin>{KIN})\b", re.IGNORECASE
+    rf"^(?:\w+ )?(?:mein|unser|[A-ZÄÖÜ]\w+s|[A-ZÄÖÜ]\w+['’])\w{{0,2}} (?:\w+ ){{0,2}}?(?P<kin>{KIN})\b"
+    r"|^(?P<called>Oma|Opa|Mama|Papa|Mutti|Vati)\b",
+    re.IGNORECASE,
 )
 _KIN = re.compile(rf"\b(?P<kin>{KIN})\b", re.IGNORECASE)
 _ONE = {"mama": "mutter", "mutti": "mutter", "papa": "vater", "vati": "vater", "ehemann": "mann", "ehefrau": "frau"}
@@ -65,6 +67,9 @@ def stem(word: str) -> str:
     return _ENDINGS.sub("", plain)
 
 
+_KIN_STEMS = frozenset(stem(word) for word in KIN.split("|"))
+
+
 def named(text: str) -> frozenset[str]:
     """Return stems of the nouns and names in a text: capitalised words that are no function words."""
     found = set()
@@ -101,6 +106,7 @@ def _numbers(text: str) -> dict[str, str]:
 _PLACE = re.compile(
     r"\b(?:wohn\w*|leb\w+|zieh\w*|zog|gezogen|umgezogen|zurückgezogen)\b[^.,;]{0,40}?\b(?:in|nach|bei)\s(?:der |dem |den )?"
     r"(?P<place>[A-ZÄÖÜ][\wäöüß-]+)"
+    r"|\b(?:haus|häuschen|\w*wohnung|wg|zimmer)\s(?i:in)\s(?P<flat>[A-ZÄÖÜ][\wäöüß-]+)"
     r"|\b(?:in|nach)\s(?P<before>[A-ZÄÖÜ][\wäöüß-]+)\b[^.,;]{0,25}\b(?:wohn\w*|leb\w+|gezogen|umgezogen|zieh\w*)"
 )
 _WORK = re.compile(
@@ -120,7 +126,7 @@ def _values(text: str, found: frozenset[str]) -> dict[str, str]:
     values: dict[str, str] = {}
     home = _PLACE.search(text) if "home" in found else None
     if home:
-        values["home"] = stem(home["place"] or home["before"])
+        values["home"] = stem(home["place"] or home["flat"] or home["before"])
     work = _WORK.search(text) if "job" in found else None
     if work:
         values["job"] = stem(work["work"])
@@ -131,6 +137,45 @@ def _values(text: str, found: frozenset[str]) -> dict[str, str]:
         values["age"] = age[1] or age[2]
     marital = next((value for value, words in _MARITAL if re.search(words, text, re.IGNORECASE)), "")
     return values | ({"marriage": marital} if marital else {})
+
+
+_CLAUSE_END = re.compile(
+    r"[,;:.!?–—]\s|\s(?:und|aber|weil|denn|da|seit|seitdem|nachdem|bevor|obwohl|damit|dass|wenn|darum|deshalb)\s(?!\d|dem|der|ende|anfang|mitte)",
+    re.IGNORECASE,
+)
+_DEPENDS = r"(?:wegen|seit|durch|gegen|ohne|vor|am|um|über|nach|für|des{more})\s(?:[\wäöüß]+\s){{0,2}}$"
+_OF_AN_END = re.compile(rf"\b{_DEPENDS.format(more='')}", re.IGNORECASE)
+_OF_A_CHANGE = re.compile(
+    rf"\b{_DEPENDS.format(more='|in|im|ins|an|auf|aufs|bei|beim|zu|zum|zur|unter|neben|[A-ZÄÖÜ][a-zäöüß]+ (?:der|von|vom)')}",
+)
+_NEW = re.compile(r"\bneue[nrms]?\s(?:[a-zäöüß]+\s)?(?P<thing>[A-ZÄÖÜ][\wäöüß-]+)")
+
+
+def _said_of(plain: str, verbs: re.Pattern[str], dependent: re.Pattern[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the nouns of the clauses with verbs of ending or change, without what hangs on a preposition, and their topics.
+
+    A clause that names nothing is of what the one before it names.
+    """
+    edges = [0, *(edge.end() for edge in _CLAUSE_END.finditer(plain)), len(plain)]
+    said: set[str] = set()
+    for verb in verbs.finditer(plain):
+        at = max(place for place, edge in enumerate(edges) if edge <= verb.start())
+        for place in range(at, -1, -1):
+            clause = plain[edges[place] : edges[place + 1] if place + 1 < len(edges) else len(plain)]
+            nouns = {
+                word[0]
+                for word in _WORD.finditer(clause)
+                if named(f", {word[0]}") and not dependent.search(clause[: word.start()])
+            }
+            if nouns:
+                said |= nouns
+                break
+    text = ", ".join(sorted(said))
+    return named(f", {text}"), topics(text)
+
+
+def tells_of_change(said: str) -> bool:
+    return bool(_VERDICT["ended"].search(said) or _VERDICT["changed"].search(said) or _VERDICT["switched"].search(said))
 
 
 _INSTEAD = re.compile(
@@ -145,19 +190,21 @@ def german_reading(text: str) -> Reading:
     found = topics(plain)
     says = {name: bool(words.search(plain)) for name, words in _VERDICT.items()}
     wrong = _INSTEAD.search(plain)
+    turned, over = _said_of(plain, _VERDICT["changed"], _OF_A_CHANGE), _said_of(plain, _VERDICT["ended"], _OF_AN_END)
+    fresh = ", ".join(hit["thing"] for hit in _NEW.finditer(plain))
     main = re.split(r", (?=(?:weil|da|denn|obwohl|damit|dass|wenn)\b)", plain)[0]
     return Reading(
         text=plain,
         who=person_of(plain),
         kins=frozenset(_kin(hit["kin"]) for hit in _KIN.finditer(plain)),
         topics=found,
-        things=named(plain),
+        things=named(plain) - _KIN_STEMS,
         themes=named(main),
         numbers=_numbers(plain),
         values=_values(plain, found),
         phase=_phase(says),
         ended=says["ended"],
-        changed=says["changed"],
+        changed=says["changed"] or bool(fresh),
         closes=frozenset(name for name, words in _CLOSING.items() if words.search(plain)),
         hints=frozenset(name for name, words in _HINTS.items() if words.search(plain)),
         denied=says["denied"],
@@ -166,13 +213,17 @@ def german_reading(text: str) -> Reading:
         now=says["now"],
         was=says["was"],
         corrects=frozenset({wrong["wrong"]}) if wrong else frozenset(),
+        of=turned[0] | over[0] | named(f", {fresh}"),
+        of_topics=turned[1] | over[1] | topics(fresh),
+        switched=says["switched"] or bool(fresh),
+        kinds={name: frozenset(map(str.casefold, hits)) for name, words in _KINDS.items() if (hits := words.findall(plain))},
     )
 
 
 def person_of(plain: str) -> str:
     """Return the relative a sentence is about, "" for the speaker."""
     kin = _KIN_TOPIC.match(plain)
-    return _kin(kin["kin"]) if kin else ""
+    return _kin(kin["kin"] or kin["called"]) if kin else ""
 
 
 def _kin(word: str) -> str:

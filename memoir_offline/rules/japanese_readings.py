@@ -21,6 +21,7 @@ _TOPICS = {name: re.compile(words) for name, words in _WORDS["topics"].items()}
 _HINTS = {name: re.compile(words) for name, words in _WORDS["hints"].items()}
 _CLOSING = {name: re.compile(words) for name, words in _WORDS["closing"].items()}
 _VERDICT = {name: re.compile(words) for name, words in _WORDS["verdict"].items()}
+_KINDS = {name: re.compile(words) for name, words in _WORDS["kinds"].items()}
 _TYPES = {name: re.compile(words) for name, words in _WORDS["types"].items()}
 _ORDER: tuple[FactType, ...] = ("health", "plan", "professional", "preference", "personal", "activity")
 KIN, OTHERS = _WORDS["who"]["kin"], _WORDS["who"]["others"]
@@ -28,7 +29,7 @@ KIN, OTHERS = _WORDS["who"]["kin"], _WORDS["who"]["others"]
 SELF = r"(?:私|わたし|わたくし|あたし|僕|ぼく|ボク|俺|おれ|オレ|自分)"
 _KANA = re.compile("[ぁ-ゖァ-ヺ]")
 KIN_TOPIC = re.compile(
-    rf"(?:^|、)(?:{SELF}の|うちの|上の|下の)*(?P<kin>{KIN})(?:の[^はがも、。に]{{1,8}}?)?(?:さん|ちゃん|くん)?(?:の[^はがもを、。に]{{1,12}}?)?(?:は|が|も|って|、(?!.{{0,20}}(?:と|に)(?:会|行)))"
+    rf"(?:^|、)(?:{SELF}の|うちの|上の|下の)*(?P<kin>{KIN})(?:の[^はがも、。に]{{1,8}}?)?(?:さん|ちゃん|くん)?(?:(?:の[^はがもを、。に]{{1,12}}?)?(?:は|が|も|って)|の[^はがもを、。に]{{1,12}}?を|、(?!.{{0,20}}(?:と|に)(?:会|行)))"
 )
 _FORMS = str.maketrans("ヵ", "ヶ")
 
@@ -47,8 +48,9 @@ def fact_type(content: str) -> FactType:
 
 _RUN = re.compile(
     r"[一-龯々〆ヶ]+(?:[みべいきりしちえけげせてねめれ](?:物|事|会|口|場|先|屋)(?![一-龯]))?|[ァ-ヺー]{2,}|[A-Za-z][A-Za-z0-9&.'+-]*"
+    r"|[一-龯][りみきいしえけげ][一-龯][えりみきいしけげめれ](?=[をはがもの])"
 )
-_PARTICLE = re.compile(r"[はがをにでのもとへやかだよねって]|から|まで|など|です|$|[、。\s]")
+_PARTICLE = re.compile(r"[はがをにでのもとへやかだよね]|から|まで|など|です|$|[、。\s]")
 _EMPTY = re.compile(
     "(?:今日|昨日|明日|最近|以前|[先今来毎翌再]+[週月年朝夜度回日晩]|今|去年|昨年|一昨年|週末|平日|休日|祝日|時間|時期|時|頃|前|後|中|上|下|内|外|人|事|物|方|所|分|一緒|実|本当|全部"
     "|自分|私|僕|俺|何|気|気持|気分|感|感じ|情報|提案|参考|返信|話|質問|相談|連絡|報告|お礼|天気|雨|次回|機会|最高|最悪|大変|大丈夫|無理|普通|必要|結局|意外"
@@ -78,13 +80,17 @@ _UNITS = {
 
 def named(text: str) -> frozenset[str]:
     """Return the things a sentence names: runs of kanji, katakana or letters that are neither verbs nor empty words."""
-    found = set()
+    found: list[str] = []
     plain = _NUMBER.sub(" ", text)
+    ended = -1  # where the last one did
     for run in _RUN.finditer(plain):
         word = run[0].casefold()
         if _EMPTY.fullmatch(word) or (len(word) == 1 and not _PARTICLE.match(plain, run.end())):
             continue
-        found.add(word)
+        if run.start() == ended:  # ミステリー小説 is one thing
+            word = found.pop() + word
+        found.append(word)
+        ended = run.end()
     return frozenset(found)
 
 
@@ -160,8 +166,54 @@ def _values(text: str, found: frozenset[str]) -> dict[str, str]:
     return values | ({"carrier": carrier[0]} if carrier else {})
 
 
+# --- what has ended or changed ---
+
+_CLAUSE_END = re.compile(
+    r"(?:(?<=[てで])|(?<=から)|(?<=ので)|(?<=けど)|(?<=けれど)|(?<=のに)|(?<=たら)|(?<=れば)|(?<=[るたいすだ]が)|(?<=[いるだたす]し)"
+    r"|(?<=おり)|(?<=ため))、|[。…!！]"
+)
+_LIGHT = (
+    "こと|件|方|ほう|やつ|分|話|予定|予約|契約|会員|練習|レッスン|教室|勉強|試験|仕事|バイト|購読|定期|チケット|生活|習慣|治療"
+    "|役|係|通院|世話|ライブ|試合|計画|旅行|申し込み|代|サブスク"
+)
+_AS_ARGUMENT = re.compile(  # what follows a word that a verb is said of; "Xの" is of another word unless that one is light
+    rf"(?:[一-龯々ァ-ヺーA-Za-z]*)(?:さん|ちゃん|くん|たち|など|とか|ばかり|だけ|ごと|自体|通い|暮らし)*(?:[るくうすつぬぶむぐ]?(?:の|こと)|[りみきいしえけげせてねめれび])?"
+    rf"(?:の(?:{_LIGHT})[一-龯]?)?(?:はもう|は|が|を|も|って|から|とは|と(?=[縁手お]|別)|、|　| |$)"
+)
+_TO = re.compile(r"(?:[一-龯々ァ-ヺーA-Za-z]*)に(?:は|も)?")
+
+
+def _said_of(plain: str, words: tuple[re.Pattern[str], ...], is_end: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words for what verbs of ending or change are said of, and their topics.
+
+    They stand in the clause of the verb, else in the one before. Where something ends, a goal counts too: ジムに行かなくなった.
+    """
+    edges = [0, *(edge.end() for edge in _CLAUSE_END.finditer(plain))]
+    pieces: list[str] = []
+    for verb in (hit for pattern in words for hit in pattern.finditer(plain)):
+        begin = max(edge for edge in edges if edge <= verb.start())
+        found = _arguments(plain[begin : verb.end()], verb.start() - begin, is_end)
+        earlier = max((edge for edge in edges if edge < begin), default=0)
+        pieces += found or (_arguments(plain[earlier:begin].rstrip("、。"), begin - earlier, is_end) if begin else [])
+    said = "、".join(pieces)
+    return frozenset(word for word in named(said) if not re.fullmatch(KIN, word)), topics(said)
+
+
+def _arguments(clause: str, verb: int, is_end: bool) -> list[str]:
+    spans = [hit.span() for hit in _RUN.finditer(clause)]
+    spans += [hit.span() for words in _TOPICS.values() for hit in words.finditer(clause)]
+    found = []
+    for start, end in spans:
+        if end <= verb and (end == verb or _AS_ARGUMENT.match(clause, end) or (is_end and _TO.match(clause, end))):
+            found.append(clause[start : end + 1])
+        elif start < verb < end:
+            found.append(clause[start:end])
+    return found
+
+
 # --- the reading ---
 
+_DONE = re.compile(r"(?:ちゃ|てしま|(?<=ん)(?:じゃ|でしま))(?:った|いました)")  # the same as た: 切っちゃった, 切った
 _CORRECTED = re.compile(r"(?P<wrong>[^\s、。はがを]{1,12}?)(?:の方)?(?:じゃなくて|じゃなく|ではなくて?|でなく)(?:、|\s)?(?=\S)")
 _STATES = re.compile(r"(?:てい(?:る|ます)|でい(?:る|ます)|です|だ|である|ある|あります|いる|います|てる|てます)(?:が|けど|し)?$")
 
@@ -169,14 +221,18 @@ _STATES = re.compile(r"(?:てい(?:る|ます)|でい(?:る|ます)|です|だ|�
 @lru_cache(maxsize=4096)
 def japanese_reading(text: str) -> Reading:
     plain = unicodedata.normalize("NFKC", text).translate(_FORMS).strip(" 。.!！")
+    plain = _DONE.sub(lambda hit: "だ" if hit[0][0] in "じで" else "た", plain)
     found = topics(plain)
     says = {name: bool(words.search(plain)) for name, words in _VERDICT.items()}
     wrong = _CORRECTED.search(plain)
+    turned = _said_of(plain, (_VERDICT["changed"],), False) if says["changed"] else (frozenset(), frozenset())
+    over = (_VERDICT["ended"], _VERDICT["still_not"])
+    done = _said_of(plain, over, True) if says["ended"] or says["still_not"] else (frozenset(), frozenset())
     return Reading(
         text=plain,
         who=person_of(plain),
         topics=found,
-        things=named(plain),
+        things=frozenset(word for word in named(plain) if not re.fullmatch(KIN, word)),
         themes=_themes(plain),
         kins=frozenset(_kin(hit[0]) for hit in re.finditer(KIN, plain)),
         numbers=_numbers(plain),
@@ -193,6 +249,10 @@ def japanese_reading(text: str) -> Reading:
         now=says["now"],
         was=says["was"],
         corrects=frozenset({wrong["wrong"]}) if wrong else frozenset(),
+        of=turned[0] | done[0],
+        of_topics=turned[1] | done[1],
+        switched=says["switched"],
+        kinds={name: frozenset(hits) for name, words in _KINDS.items() if (hits := words.findall(plain))},
     )
 
 
@@ -202,7 +262,7 @@ _DEPENDENT = re.compile(r"(?:から|ので|のに|たら|けど|けれど|が|�
 def person_of(plain: str) -> str:
     """Return the relative a sentence is about; one who only does what a clause before the main one tells (夫が…から、) is not."""
     kin = KIN_TOPIC.search(plain)
-    if kin is None or (kin[0].endswith("が") and _DEPENDENT.search(plain, kin.end())):
+    if kin is None or (kin[0].endswith(("が", "も")) and _DEPENDENT.search(plain, kin.end())):
         return ""
     return _kin(kin["kin"])
 

@@ -80,7 +80,7 @@ _CALLED = re.compile(
 )
 _QUOTED = re.compile(r"(\"[^\"\n]*\"|“[^“”\n]*”)")
 _LAUGHED = re.compile(r"(?:[\s,]{1,3}(?:lol|lmao|rofl|ha(?:ha)+h?|xd))+[.!\s]*$", re.IGNORECASE)
-_PARTICIPLE = re.compile(r"(?:ed|en|own|one|ade|ent|old|aught|ought|ost|een|on)$", re.IGNORECASE)
+_PARTICIPLE = re.compile(r"(?:(?<!ne)(?<!fe)ed|en|own|one|ade|ent|old|aught|ought|ost|een|on)$", re.IGNORECASE)
 
 
 def about_them(text: str) -> str:

@@ -19,9 +19,25 @@ REPEATED, CORRECTED, RECOUNTED = "the same in other words", "it is corrected", "
 IN_ONE_TALK = frozenset((REPEATED, CORRECTED, RECOUNTED))  # what is told in one breath is else no change of it
 Phase = Literal["now", "once", "ahead"]
 LEAST_SHARED = 2  # characters of a word that may stand for a longer one with it inside: 英会話 and 英会話教室
+SHORT_HEADS = frozenset(("abo", "rad", "job"))  # of compounds: Zeitungsabo
 BROAD = frozenset(
     {"trip", "school", "child", "photo", "game", "club", "clinic", "english", "bank", "pet", "study", "garden", "job", "date"}
 )
+NARROW = frozenset(  # whose words all mean the same
+    """rent commute running swim yoga gym walk cycle bike car motorbike dog cat rabbit hamster bird horse fish smoke coffee tea
+    sweets weight sleep rise asthma pressure knee back_pain headache glasses marriage partner phone number mail carrier computer
+    tablet piano guitar age name wedding license spicy egg dairy leave duty loan medicine diet tuition therapy physio power
+    internet breakfast lunch ski golf fishing surf mountain idol gamble wage""".split()
+)
+WHOLE = NARROW | {
+    "school",
+    "study",
+    "clinic",
+    "exam",
+    "care",
+    "childcare",
+    "search",
+}  # a verb that closes them is of the one the person has
 SINGLE = frozenset(  # one at a time
     """home job partner marriage age diet name carrier smoke glasses knee back_pain pressure weight license leave commute rent
     rise""".split()
@@ -60,6 +76,10 @@ class Reading:
     now: bool = False
     was: bool = False
     corrects: frozenset[str] = frozenset()
+    of: frozenset[str] = frozenset()
+    of_topics: frozenset[str] = frozenset()
+    switched: bool = False
+    kinds: dict[str, frozenset[str]] = field(default_factory=dict)
 
 
 def compare_readings(old: Reading, new: Reading) -> Comparison:
@@ -70,7 +90,7 @@ def compare_readings(old: Reading, new: Reading) -> Comparison:
         return Comparison("duplicate", True, REPEATED)
     if old.phase == "once":
         return BESIDE
-    for rule in (_corrected, _ended, _turned, _moved, _recounted, _refilled, _come_about, _doubtful):
+    for rule in (_corrected, _ended, _turned, _moved, _recounted, _refilled, _replaced, _come_about, _doubtful):
         found = rule(old, new, shared)
         if found is not None:
             return found if old.who == new.who else replace(found, sure=False)
@@ -81,7 +101,7 @@ def _is_of_one_person(old: Reading, new: Reading) -> bool:
     """Report whether both may be about one person: the same, one that the other names, or the partner whom an end takes away."""
     if old.who == new.who or "partner" in (new.closes | new.hints) & old.topics:
         return True
-    return bool(old.who and not new.who and old.who in new.kins)
+    return bool(old.who and not new.who and old.who in new.kins) or bool(new.who and not old.who and new.who in old.kins)
 
 
 def shared_things(old: Reading, new: Reading) -> frozenset[str]:
@@ -96,7 +116,7 @@ def is_one_thing(one: str, other: str) -> bool:
 
 
 def _least(word: str) -> int:
-    return LEAST_SHARED if ord(word[0]) > 0x2E80 else 4
+    return LEAST_SHARED if ord(word[0]) > 0x2E80 else 3 if word in SHORT_HEADS else 4
 
 
 def _is_repeated(old: Reading, new: Reading, shared: frozenset[str]) -> bool:
@@ -104,7 +124,7 @@ def _is_repeated(old: Reading, new: Reading, shared: frozenset[str]) -> bool:
     mine = (old.numbers, old.denied, old.ended, old.feeling, old.phase)
     theirs = (new.numbers, new.denied, new.ended, new.feeling, new.phase)
     things = old.things | old.topics
-    return bool(things) and mine == theirs and things == new.things | new.topics == shared
+    return bool(things) and not new.beside and mine == theirs and things == new.things | new.topics == shared
 
 
 def _corrected(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
@@ -119,14 +139,24 @@ def _ended(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | N
     if old.ended or not (new.ended or new.stopped):
         return None
     if new.closes & old.topics:
-        other = not new.closes & old.topics & SINGLE and _is_of_other(old, new)
-        return Comparison("update", not (other or _is_aside(old, new)), "it says that this has ended")
-    if not shared:
-        return None
-    said_of = _is_of_it(old, new, shared)
-    if not new.ended and not said_of:
-        return None
-    return Comparison("update", said_of and not new.beside, "it says that this has ended")
+        return Comparison("update", not (_is_closing_another(old, new) or new.beside), "it says that this has ended")
+    if _is_told_of(old, new):
+        sure = _is_main(old, new) and not (new.beside or old.feeling)  # a shop that closes ends no liking
+        return Comparison("update", sure, "it says that this has ended")
+    if new.ended and shared and (_is_of_it(old, new, shared) or new.of_topics & old.topics - BROAD):
+        return Comparison("update", False, "it says that this has ended")
+    return None
+
+
+def _is_told_of(old: Reading, new: Reading) -> bool:
+    """Report whether the end or change that the new statement tells is one of what the old one speaks of."""
+    return any(is_one_thing(one, thing) for one in new.of for thing in old.things) or bool(new.of_topics & old.topics & NARROW)
+
+
+def _is_main(old: Reading, new: Reading) -> bool:
+    """Report whether what has ended or changed is what the old statement is about, not merely named in it."""
+    met = {thing for thing in old.things for one in new.of if is_one_thing(one, thing)}
+    return bool(new.of_topics & old.topics & NARROW) or bool(met & old.themes) or 2 * len(met) >= len(old.things)
 
 
 def _is_of_it(old: Reading, new: Reading, shared: frozenset[str]) -> bool:
@@ -137,6 +167,15 @@ def _is_of_it(old: Reading, new: Reading, shared: frozenset[str]) -> bool:
     if named:
         return 2 * len(named) >= len(old.things)
     return bool(shared) and not _is_of_other(old, new)
+
+
+def _is_closing_another(old: Reading, new: Reading) -> bool:
+    """Report whether a verb that closes a topic may be of another thing than the one the old statement speaks of."""
+    if _is_aside(old, new):
+        return True
+    other = bool(new.of and old.things) and not any(is_one_thing(one, thing) for one in new.of for thing in old.things)
+    closed = new.closes & old.topics
+    return not closed & SINGLE and (other if new.of else not closed & WHOLE and _is_of_other(old, new))
 
 
 def _is_aside(old: Reading, new: Reading) -> bool:
@@ -169,12 +208,12 @@ def _moved(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | N
         return None
     if new.closes & old.topics:
         filled = [topic for topic in new.closes & old.topics if _is_refilled(old, new, topic) is False]
-        other = not new.closes & old.topics & SINGLE and _is_of_other(old, new)
-        return None if filled else Comparison("update", not (other or _is_aside(old, new)), "it says that this has changed")
-    if new.changed and shared and not _is_of_other(old, new):
-        sure = bool(shared & old.things) and not (old.feeling or new.feeling) and _is_of_it(old, new, shared)
-        return Comparison("update", sure and len(new.things - shared) <= 4, "it says that this has changed")
-    return None
+        return None if filled else Comparison("update", not _is_closing_another(old, new), "it says that this has changed")
+    if not new.changed or not _is_told_of(old, new):
+        return None
+    valued = bool(old.numbers) or old.phase == "ahead" or new.switched
+    sure = valued and not (old.feeling or new.feeling) and _is_main(old, new)
+    return Comparison("update", sure, "it says that this has changed") if sure or new.now or new.switched else None
 
 
 def _recounted(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
@@ -183,7 +222,10 @@ def _recounted(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison
     if not other or not shared or new.beside or new.phase == "once":
         return None
     mine, theirs = old.things - shared, new.things - shared
-    alike = bool(shared) and not (mine and any(not is_one_thing(one, two) for one in mine for two in theirs))
+    alike = not (mine and any(not is_one_thing(one, two) for one in mine for two in theirs))
+    if not alike and not shared & (old.things | NARROW):
+        return None
+    alike = alike or bool(shared & NARROW and (new.now or new.changed))
     return Comparison("update", alike, RECOUNTED)
 
 
@@ -195,6 +237,18 @@ def _refilled(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison 
         other = _is_refilled(old, new, topic)
         if other:
             return Comparison("update", new.now or new.changed or topic in ("home", "age"), f"another {topic}")
+    return None
+
+
+def _replaced(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
+    """Detect that another thing of one sort has come instead: tea for coffee, the train for the car."""
+    if new.beside or new.phase == "ahead" or old.denied or not (new.switched or new.now):
+        return None
+    for sort, mine in old.kinds.items():
+        theirs = new.kinds.get(sort, mine)
+        if theirs - mine:
+            sure = new.switched and not old.feeling and not _is_aside(old, new)
+            return Comparison("update", sure, f"another {sort} instead")
     return None
 
 
@@ -220,8 +274,9 @@ def _doubtful(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison 
         return Comparison("update", False, NEAR)
     if new.beside or new.phase == "once" or not shared:
         return None
-    told = new.now or new.changed or new.was or new.ended
-    if told and (shared & old.things or shared - BROAD):
+    if (new.now or new.was) and (shared & old.things or (shared - BROAD and not old.feeling)):
+        return Comparison("update", False, NEAR)
+    if (new.changed or new.ended) and (new.of_topics & shared - BROAD or _is_told_of(old, new)):
         return Comparison("update", False, NEAR)
     if shared & SINGLE and any(_is_refilled(old, new, topic) for topic in shared & SINGLE):
         return Comparison("update", False, "both speak of it")

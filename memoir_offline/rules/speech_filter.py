@@ -28,7 +28,8 @@ _MYSELF = re.compile(
 )
 _BEHIND = re.compile(rf"\s*,?\s*(?:{_SAY}\b|(?:he|she|they|my \w+|[A-Z]\w+) {_SAY}\b|と|って)", re.IGNORECASE)
 _TAGGED = re.compile(
-    r",\s+(?:said|says|asked|replied|cried|whispered|shouted|thought) (?:the|an?|my|his|her|our|[A-Z])[\w ]*[.!?]*$"
+    r"\bor so (?:he|she|they|I['’]m told|my \w+) ?(?:claims?|says?|said|swears?|reckons?)?\b"
+    r"|,\s+(?:said|says|asked|replied|cried|whispered|shouted|thought) (?:the|an?|my|his|her|our|[A-Z])[\w ]*[.!?]*$"
 )
 _HANDED = re.compile(  # work on a text that follows
     r"(?:^|[.!?\n]\s{0,4}|\b(?:please|you|me|to)\s+)(?:summari[sz]e|translate|rewrite|rephrase|paraphrase|proofread|correct"
@@ -51,10 +52,11 @@ _TOLD = re.compile(  # of a story, of this sentence alone
     re.IGNORECASE,
 )
 _IF = re.compile(
-    r"(?<!as )(?<!even )\bif (?:only )?(?:i|we|he|she|they|it|you|my \w+|the \w+)(?: (?:\w+ly|ever|just|only))? (?P<verb>[a-z]+)",
+    r"(?<!as )(?<!even )\bif (?:only )?(?:i|we|he|she|they|it|you|my \w+|the \w+|(?-i:[A-Z])\w+)"
+    r"(?: (?:\w+ly|ever|just|only))? (?P<verb>[a-z]+)",
     re.I,
 )
-_WOULD = re.compile(r"\b(?:would|could|might)(?:n['’]t)?\b|['’]d\b", re.IGNORECASE)
+_WOULD = re.compile(r"\b(?:would|could|might)(?:n['’]t)?\b|['’]d\b|\b(?:I|we) should\b", re.IGNORECASE)
 _TABLE: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("speech_en.toml").read_text(encoding="utf-8"))
 _WISHED = re.compile(rf"(?<!\w)(?:{'|'.join(_TABLE['wished'])})", re.IGNORECASE)
 _IRONIC = re.compile(rf"(?<!\w)(?:{'|'.join(_TABLE['ironic'])})", re.IGNORECASE)
@@ -62,7 +64,7 @@ _STRANGER = re.compile(
     rf"^(?:(?:and|but|so|well|also|apparently|turns out)[, ]+)*(?:{'|'.join(_TABLE['stranger'])})", re.IGNORECASE
 )
 _ME = re.compile(r"\b(?:me|us|my|our|mine|ours|with (?:me|us)|i)\b", re.IGNORECASE)
-_CUT = re.compile(r"(?:,|;|\s[-–—]|\b(?:and|but|so))\s+", re.IGNORECASE)
+_CUT = re.compile(r"(?:,|;|\s[-–—]|\b(?:and|but|so)|(?=\s+which\b))\s+", re.IGNORECASE)
 _JOKED = re.compile(r"\b(?:only|just) (?:joking|kidding)\b|^jk\b|,? jk[.!]*$|^(?:joking|kidding)\b", re.IGNORECASE)
 
 
@@ -121,7 +123,7 @@ def unreal_from(sentence: str) -> int | None:
 
 
 def _is_past(verb: str) -> bool:
-    return verb in ("were", "could") or is_past_form(verb)
+    return verb in ("were", "could", "let", "put") or is_past_form(verb)
 
 
 def _is_of_a_stranger(sentence: str) -> bool:

@@ -166,6 +166,7 @@ OWN = 2.0  # it is about the speaker
 STANDING = 2.0  # what a form would ask of the speaker: home, work, diet, whom they love
 TIMED = 2.0
 NUMBERED = 1.0
+CHANGED = 2.0  # it says what is so by now
 BELONGING = 1.0  # "my", "our"
 TO_THE_OTHER = -3.0  # "you", "your"
 PRAISE = -3.0
@@ -267,6 +268,15 @@ _SUBORDINATE = re.compile(
 _LETTER = re.compile(r"(?<=[a-z] )(?!I\b)[A-Z]\b(?!['’.])")  # "vitamin D", "I know C": names of one sign
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”")
 _PRONOUN = re.compile(r"(?:they|it|he|she)\b", re.IGNORECASE)
+_ASKED_WHERE = re.compile(r"\bwhere\b[^.?!]*\byou\b[^.?!]*\b(?:from|live|living|based|located)\b[^.?!]*\?\s*$", re.IGNORECASE)
+_PLACE = re.compile(  # a name alone, at the beginning of what is said
+    r"\W*(?i:(?:oh|well|yes|i['’]m)\W+)?(?:(?P<from>(?i:from)) |(?i:in) )?"
+    rf"(?P<name>(?!(?:{'|'.join(_NO_NAMES)})\b)[A-Z][\w'’-]+(?:,? (?:(?:in|on|of|upon|near) )?[A-Z][\w'’-]+){{0,3}})\W*"
+)
+_DONE_TO_ME = re.compile(
+    r"they(?:['’]\w+)?\s(?:\w+\s){1,2}(?:me|us)\b", re.IGNORECASE
+)  # "they": work, the hospital, whoever it is up to
+_IS_NOW = re.compile(r"\b(?:now|these days|instead|no longer|any ?more)\b|\b(?:up|down) (?:to|by)\s\S?\d", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 
 
@@ -279,13 +289,19 @@ def statements(text: str, before: str = "", least: float = LEAST, earlier: Seque
     listed: list[Statement] = []
     shown = claimed(text)
     for start, end in clauses(shown):
-        right = corrected(shown[start:end], [*earlier, *(one.content for one in listed)])
+        right = corrected(shown[start:end], [*earlier, *(one.content for one in listed)]) or home(shown[:end], before)
         if right:
             listed.append(Statement(start, end, right, fact_type(right), True, LEAST))
             continue
         found = halves(text, shown, start, end, known) or statement(text, shown, start, end, known)
         listed += [one for one in found if one.worth >= least]
     return listed
+
+
+def home(said: str, before: str) -> str:
+    """Return the statement of a bare place that answers where somebody lives: "Lives in Leeds"; "" if it is none."""
+    place = _PLACE.fullmatch(said) if _ASKED_WHERE.search(before) else None
+    return f"{'Is from' if place['from'] or 'you from' in before else 'Lives in'} {place['name']}" if place else ""
 
 
 def halves(text: str, shown: str, start: int, end: int, known: frozenset[str]) -> list[Statement]:
@@ -308,7 +324,7 @@ def statement(text: str, shown: str, start: int, end: int, known: frozenset[str]
         known_as = resolved(clause, shown[:start])
         if known_as or not _FIRST.search(clause):  # "they made our department remote" says enough
             clause, quote = known_as, resolved(quote, shown[:start])
-        unknown = 0.0 if known_as else UNKNOWN
+        unknown = 0.0 if known_as or _DONE_TO_ME.match(clause) else UNKNOWN
     field = filled_in(clause)
     value = worth(f"I am {field}" if field else clause, known) + unknown
     if value < LEAST_TOLD:
@@ -387,6 +403,7 @@ def worth(clause: str, known: frozenset[str]) -> float:
         + STANDING * (own and not yours and bool(_STANDING.search(clause)))
         + TIMED * bool(_TIME.search(clause))
         + NUMBERED * bool(_DIGIT.search(clause))
+        + CHANGED * bool(_IS_NOW.search(clause))
         + BELONGING * bool(_MY.search(clause))
         + TO_THE_OTHER * yours
         + PRAISE * bool(_PRAISE.match(clause))

@@ -184,6 +184,24 @@ def test_who_may_only_read_may_suggest(tmp_path: Path) -> None:
             viewer.facts.suggest("erase", "Has a cat")
 
 
+def test_a_suggestion_keeps_its_expiry_and_refuses_what_it_cannot_keep(tmp_path: Path) -> None:
+    with Memory(data_dir=tmp_path / "m", model="offline") as memory:
+        suggested = memory.facts.suggest("add", "Has a cast", expires_at="2930-06-01", metadata={"arm": "left"})
+        (cast,) = memory.facts.list()
+        assert (cast.status, cast.cause) == ("outdated", "proposed")
+        approved = memory.facts.approve(suggested.proposals[0])
+        (cast,) = memory.facts.list(status="active")
+        assert (f"{cast.expires_at:%Y-%m}", dict(cast.metadata)) == ("2930-06", {"arm": "left"})
+        memory.review.undo(approved.action_id)
+        assert memory.facts.get(cast.id).cause == "proposed"
+        memory.review.undo(suggested.action_id)
+        unused = ("retire", {"ended_at": "2026"}), ("retire", {"content": "Has none"}), ("correct", {"type": "health"})
+        for verb, more in unused:
+            with pytest.raises(InvalidSetting, match="takes none"):
+                memory.facts.suggest(verb, cast.id, **more)
+        assert memory.audit.verify().ok
+
+
 # --- changes -----------------------------------------------------------------------------------------------------------
 
 

@@ -42,14 +42,18 @@ def undone(page: Page) -> None:
     """Undo what was just done, from its banner."""
     page.locator(".st-key-undo-ask button").first.press("Enter")
     page.locator(".st-key-undo-do button").first.press("Enter")
+    expect(page.locator(".st-key-undo-do")).to_have_count(0)
     expect(page.locator(".st-key-undo-banner")).to_contain_text("active again")
 
 
 @pytest.mark.req("TIMEM storage")
 def test_a_fact_is_corrected_by_keys_and_the_correction_undone(folder: Path, served: Served, visit: Visit):
     page = visit(f"{served()}/facts?user=mia")
+    page.set_viewport_size({"width": 1500, "height": 600})  # what is opened lies out of sight at first
     page.get_by_role("button", name=re.compile(f"^{LYON}")).press("Enter")
     expect(page.locator(".st-key-fact-panel")).to_contain_text("I live in Lyon with my sister Ada.")
+    expect(page.locator(".st-key-fact-correct")).to_be_in_viewport()
+    expect(page.locator("button.bar:focus")).to_be_in_viewport()
     pressed(page, "e", "fact-correct")
     words = page.get_by_role("textbox", name="What is so")
     expect(words).to_be_focused()
@@ -59,7 +63,7 @@ def test_a_fact_is_corrected_by_keys_and_the_correction_undone(folder: Path, ser
     expect(page.locator(".st-key-fact-effect")).to_contain_text("was never so")
     assert facts(folder, "mia")[LYON].status == "active"
     page.get_by_role("textbox", name="Reason").press_sequentially("misheard")
-    page.keyboard.press("ControlOrMeta+Enter")
+    pressed(page, "ControlOrMeta+Enter", "fact-edit-do")
     expect(page.locator(".st-key-fact-panel")).to_contain_text("said so by Rita on")
     right = facts(folder, "mia")
     assert (right[LYON].cause, right[LYON].reason) == ("corrected", "misheard")
@@ -80,11 +84,37 @@ def test_several_facts_are_selected_and_ended_by_keys_with_one_undo(folder: Path
     pressed(page, "d", "fact-retire")
     expect(page.get_by_role("textbox", name="Since when")).to_be_focused()
     expect(page.locator(".st-key-fact-effect")).to_contain_text("2 facts end now")
-    page.keyboard.press("ControlOrMeta+Enter")
+    pressed(page, "ControlOrMeta+Enter", "fact-edit-do")
     expect(page.locator("button.bar.outdated")).to_have_count(2)
     assert {one.cause for one in facts(folder, "mia").values()} == {"retired"}
     undone(page)
     assert {one.status for one in facts(folder, "mia").values()} == {"active"}
+
+
+def test_several_facts_are_forgotten_by_keys_and_nothing_moves_while_they_are_selected(
+    folder: Path, served: Served, visit: Visit
+):
+    page = visit(f"{served()}/facts?user=mia")
+    bars = page.locator("button.bar")
+    bars.first.focus()
+    before = bars.first.bounding_box()
+    page.keyboard.press("Space")
+    expect(page.locator(".st-key-facts-selection")).to_contain_text("1 fact selected")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    expect(page.locator(".st-key-facts-selection")).to_contain_text("2 facts selected")
+    expect(bars.first).to_be_visible()
+    assert bars.first.bounding_box() == before
+    pressed(page, "f", "fact-forget")
+    expect(page.locator(".st-key-fact-effect")).to_contain_text("Cleared of these words: 2 facts, 2 messages")
+    expect(page.get_by_role("textbox", name="Reason")).to_be_focused()
+    page.keyboard.press("ControlOrMeta+Enter")  # not without a reason
+    page.keyboard.type("She asked for it")
+    page.keyboard.press("Tab")
+    assert len(facts(folder, "mia")) == 2
+    pressed(page, "ControlOrMeta+Enter", "fact-edit-do")
+    expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
+    assert facts(folder, "mia") == {}
 
 
 def test_a_fact_is_added_and_its_expiry_set_by_keys(folder: Path, served: Served, visit: Visit):
@@ -95,12 +125,13 @@ def test_a_fact_is_added_and_its_expiry_set_by_keys(folder: Path, served: Served
     page.keyboard.type("Is allergic to nuts")
     page.keyboard.press("Tab")
     expect(page.locator(".st-key-fact-effect")).to_contain_text("Nothing that is known")
-    page.keyboard.press("ControlOrMeta+Enter")
+    pressed(page, "ControlOrMeta+Enter", "fact-edit-do")
     expect(page.locator(".st-key-fact-panel")).to_contain_text("said so by Rita on")
     pressed(page, "x", "fact-expire")
     page.get_by_role("radio", name="In a month").or_(page.get_by_role("button", name="In a month")).first.press("Enter")
     expect(page.locator(".st-key-fact-effect")).to_contain_text("It is active until")
-    page.keyboard.press("ControlOrMeta+Enter")
+    expect(page.get_by_role("textbox", name="Reason")).to_be_focused()
+    pressed(page, "ControlOrMeta+Enter", "fact-edit-do")
     expect(page.locator(".bar .future")).to_have_count(1)
     assert facts(folder, "mia")["Is allergic to nuts"].expires_at is not None
 

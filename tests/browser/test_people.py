@@ -30,17 +30,17 @@ def test_a_person_is_opened_taken_along_and_erased(known: None, served: Served, 
     expect(page.get_by_role("link", name="See them on the timeline")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator("main img[src=x]")).to_have_count(0)
     with page.expect_download(timeout=PATIENCE_MS) as taken:
-        page.locator(".st-key-people-export button").click()
+        page.get_by_role("button", name="Take all of it along").click()
     taken.value.save_as(tmp_path / "ana.zip")
     with ZipFile(tmp_path / "ana.zip") as archive:
         assert json.loads(archive.read("manifest.json"))["user_id"] == "ana"
         assert HOSTILE in json.loads(archive.read("messages.jsonl").splitlines()[0])["content"]
 
-    page.locator(".st-key-people-erase button").click()
+    page.get_by_role("button", name="Erase this person").click()
     panel = page.locator(".st-key-people-panel")
     expect(panel).to_contain_text("What will remain, and why", timeout=PATIENCE_MS)
     page.get_by_role("textbox", name="Reason").fill("she asked for it")
-    page.get_by_role("textbox", name="Type ana to confirm").fill("ana")
+    page.get_by_role("textbox", name="Type “ana” to confirm").fill("ana")
     page.locator(".st-key-people-go button").click()
     expect(page.get_by_text("Everything that was kept of ana is erased.")).to_be_visible(timeout=PATIENCE_MS)
     expect(cells(page, "ana")).to_have_count(0, timeout=PATIENCE_MS)

@@ -111,8 +111,10 @@ def test_what_is_kept_of_a_person_is_listed_shown_exported_and_erased(run, tmp_p
     assert "Bern" in (tmp_path / "ana.html").read_text(encoding="utf-8")
     assert json.loads(run("people", "export", "ana", tmp_path / "ana.zip", "--json").output)["rows"]["facts"] == 2
     assert "goes: 2 facts" in run("people", "erase", "ana", "--preview").output
-    assert run("people", "erase", "ana").exit_code == 1  # no reason
-    assert json.loads(run("people", "erase", "ana", "--reason", "she asked", "--json").output)["action"]
+    assert run("people", "erase", "ana", "--yes").exit_code == 1  # no reason
+    asked = run("people", "erase", "ana", "--reason", "she asked")  # and nobody answers
+    assert (asked.exit_code, "goes: 2 facts" in asked.output) == (1, True)
+    assert json.loads(run("people", "erase", "ana", "--reason", "she asked", "--yes", "--json").output)["action"]
     unknown = run("people", "report", "ana")
     assert (unknown.exit_code, "[mem][E620]" in unknown.output) == (1, True)
     assert run("verify").output.endswith("verified\n")
@@ -160,6 +162,12 @@ def test_facts_are_remembered_recalled_and_put_into_a_block(run, tmp_path: Path)
     assert "No fact has the field 'colour'" in run("recall", "Leeds", "--user", "ana", "--filter", "colour=red").output
     assert run("context", "Where does Ana live?", "--user", "ana").output.startswith("- Lives in Leeds [said ")
     assert json.loads(run("context", "Where?", "--user", "ana", "--json").stdout)["facts"]
+    assert run("remember", said, "--user", "ana").output == "this was remembered before\n"
+    assert run("facts", "add", "Plays go", "--user", "ana", "--metadata", '{"floor": 3}').exit_code == 0
+    assert "Plays go" in run("recall", "Leeds", "--user", "ana", "--filter", "floor=3").output
+    said.write_text('{"messages": []}', encoding="utf-8")
+    assert "it is not a JSON list of messages" in run("remember", said, "--user", "ana").output
+    assert run("remember", said, "--source", "1").exit_code == 2
 
 
 def test_a_filter_without_a_value_ends_with_1(run) -> None:  # type: ignore[no-untyped-def]

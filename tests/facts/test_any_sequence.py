@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fact_sequences import VERBS, Play
+import fact_rules
+from fact_sequences import USERS, VERBS, Play
 from memoir_engine import Memory
+from memoir_engine.core.run import SystemClock
 from scripted_model import Script
+from set_clock import SetClock
 
 ASKED = int(os.environ.get("MEMOIR_TEST_SEQUENCES", "0"))
-EXAMPLES = {"sqlite": 10}
+EXAMPLES = {"sqlite": 8}
 
 numbers = st.integers(0, 99)
 first = st.lists(st.tuples(st.just("say"), numbers, numbers), min_size=2, max_size=4)
@@ -34,21 +38,34 @@ def examples(kind: str) -> settings:
     return settings(max_examples=count, deadline=None, derandomize=not ASKED, database=None, suppress_health_check=slow)
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SetClock:
+    """A clock that stands still until a play moves it."""
+    told = SetClock(datetime(2026, 5, 4, 12, 0, tzinfo=UTC))
+    monkeypatch.setattr(SystemClock, "now", lambda _: told.now())
+    return told
+
+
 @pytest.mark.slow  # many stores, one after the other
 @pytest.mark.timeout(600 + 20 * ASKED)
 @pytest.mark.req("TIMEM consolidation.2", "TIMEM forgetting")
-def test_any_sequence_is_undone_to_the_state_before(new_database: Callable[[], str], tmp_path: Path, script: Script) -> None:
+def test_any_sequence_is_undone_to_the_state_before(
+    new_database: Callable[[], str], tmp_path: Path, script: Script, clock: SetClock
+) -> None:
     @examples(new_database().partition(":")[0])
     @given(begin=first, steps=turns(), order=st.lists(numbers, max_size=15))
     def play(begin: list[tuple[str, int, int]], steps: list[tuple[str, int, int]], order: list[int]) -> None:
+        clock.moved = timedelta()
         with Memory(database_url=new_database(), data_dir=tmp_path / "data", model="offline", vector_store="exact") as memory:
-            player = Play(memory, script)
+            player = Play(memory, script, clock)
             before = player.state()
             for step in (*begin, *steps):
                 player.step(*step)
                 assert player.problems() == []
+            assert fact_rules.copied(memory, USERS, tmp_path) == []
             player.undo_all(order)
             assert player.problems() == []
+            assert player.moments.differing() == []
             assert player.state() == before
 
     play()
@@ -65,6 +82,7 @@ def test_whatever_is_forgotten_in_between_the_record_holds(tmp_path: Path, scrip
             for step in (*begin, *steps):
                 player.step(*step)
                 assert player.problems() == []
+            assert player.moments.differing() == []
 
     play()
 
@@ -80,5 +98,7 @@ def test_whoever_is_erased_in_between_the_record_holds(new_database: Callable[[]
             for step in (*begin, *steps):
                 player.step(*step)
                 assert player.problems() == []
+            assert player.moments.differing() == []
+            assert fact_rules.copied(memory, USERS, tmp_path) == []
 
     play()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,17 @@ def test_the_same_said_again_is_one_origin_more(memory: Memory) -> None:
     assert [one.kind for one in fact(memory, "Mia likes green tea").origins] == ["message"]
 
 
+def test_as_of_a_moment_in_between_what_was_taken_back_then_is_not_there(memory: Memory) -> None:
+    memory.facts.add("Likes tea", "mia")
+    again = memory.facts.add("Likes tea", "mia")
+    undone = memory.review.undo(again.action_id)
+    between = memory.audit.head().seq
+    memory.review.undo(undone.action_id)
+    assert len(fact(memory, "Likes tea").origins) == 2
+    (then,) = memory.facts.list("mia", as_of=between)
+    assert len(then.origins) == 1
+
+
 def test_what_speaks_of_the_same_thing_is_put_to_a_person_and_nothing_is_outdated(memory: Memory) -> None:
     memory.facts.add("Lives in Oslo", "mia")
     memory.facts.add("Likes figs", "mia")
@@ -214,6 +226,14 @@ def test_a_retired_fact_ends_now_where_nothing_else_is_said(memory: Memory, cloc
     clock.moved = timedelta(days=2)
     done = memory.facts.retire(added)
     assert memory.facts.get(added).valid_to == done.at
+
+
+def test_what_was_to_come_and_is_retired_ends_when_it_would_have_begun(memory: Memory) -> None:
+    added = memory.facts.add("Moves to Bern", "mia", valid_from="2930-03").fact_id or ""
+    memory.facts.retire(added)
+    ended = memory.facts.get(added)
+    assert (ended.status, ended.valid_to) == ("outdated", ended.valid_from)
+    assert memory.facts.list("mia", valid_at="2930-04-01T00:00:00+00:00") == ()
 
 
 @pytest.mark.req("TIMEM forgetting")
@@ -321,6 +341,25 @@ def refusals() -> list[Any]:
         ("no id at all", errors.InvalidSetting, lambda facts, _: facts.retire([])),
         ("the same words", errors.NothingChanges, lambda facts, known: facts.correct(known, "Likes tea")),
         ("no expiry to take back", errors.NothingChanges, lambda facts, known: facts.expire(known, None)),
+        ("approve what nobody proposed", errors.ProposalNotFound, lambda facts, _: facts.approve(999)),
+        ("suggest to end an unknown id", errors.FactNotFound, lambda facts, _: facts.suggest("retire", "nobody")),
+        ("suggest to correct an unknown id", errors.FactNotFound, lambda facts, _: facts.suggest("correct", "nobody", "x")),
+        ("suggest nothing", errors.FactContentInvalid, lambda facts, _: facts.suggest("add", " ", user_id="mia")),
+        ("suggest no words", errors.FactContentInvalid, lambda facts, known: facts.suggest("correct", known)),
+        ("suggest the same words", errors.NothingChanges, lambda facts, known: facts.suggest("correct", known, "Likes tea")),
+        (
+            "suggest such dates",
+            errors.FactDatesInvalid,
+            lambda facts, _: facts.suggest("add", "x", valid_from=at, valid_to="2025"),
+        ),
+        ("suggest an expiry that is past", errors.FactDatesInvalid, lambda facts, _: facts.suggest("add", "x", expires_at=at)),
+        ("suggest what nothing takes", errors.InvalidSetting, lambda facts, _: facts.suggest("add", "x", colour="red")),
+        (
+            "suggest a date of another",
+            errors.InvalidSetting,
+            lambda facts, known: facts.suggest("correct", known, "x", valid_to=at),
+        ),
+        ("preview what nobody does", errors.InvalidSetting, lambda facts, known: facts.preview("erase", known)),
     ]
     return [pytest.param(error, call, id=what) for what, error, call in rows]
 
@@ -338,25 +377,52 @@ def test_bad_input_is_refused_with_what_to_do_and_nothing_changes(
     assert (memory.audit.head(), memory.facts.list("mia")) == (head, before)
 
 
+@pytest.mark.parametrize("content", [" ", "a" * 1001], ids=["nothing", "too much"])
+def test_a_proposal_waits_on_where_the_right_words_are_none(memory: Memory, content: str) -> None:
+    memory.facts.add("Lives in Oslo", "mia")
+    (asked,) = memory.facts.add("Lives in Paris", "mia").proposals
+    (item,) = memory.review.facts("mia", kind="proposal").items
+    head, before = memory.audit.head(), memory.facts.list("mia")
+    for decide, about in ((memory.facts.approve, asked), (memory.facts.reject, asked), (memory.review.approve, item.key)):
+        with pytest.raises(errors.FactContentInvalid):
+            decide(about, content=content)  # type: ignore[arg-type]
+    assert (memory.audit.head(), memory.facts.list("mia")) == (head, before)
+    assert [one.id for one in memory.facts.proposals("mia")] == [asked]
+
+
 def test_somebody_else_s_fact_answers_like_a_missing_one(memory: Memory) -> None:
+    memory.facts.add("Lives in Oslo", "mia")
+    (asked,) = memory.facts.add("Lives in Paris", "mia").proposals
     known = memory.facts.add("Likes tea", "mia").fact_id or ""
+    own = memory.facts.add("Likes tea", "eve").fact_id or ""
+    head, before = memory.audit.head(), memory.facts.list("mia")
     eve = memory.acting_as("eve", user="eve", roles=("viewer", "auditor", "admin"))
     calls = (
         lambda: eve.facts.correct(known, "Likes figs"),
-        lambda: eve.facts.retire(known),
-        lambda: eve.facts.expire(known, "2030"),
-        lambda: eve.facts.forget(known, "please"),
+        lambda: eve.facts.retire([own, known]),
+        lambda: eve.facts.expire([own, known], "2030"),
+        lambda: eve.facts.forget([own, known], "please"),
+        lambda: eve.facts.suggest("correct", known, "Likes figs"),
+        lambda: eve.facts.suggest("retire", known),
     )
     for call in calls:
         with pytest.raises(errors.FactNotFound):
             call()
+    for decide in (eve.facts.approve, eve.facts.reject):
+        with pytest.raises(errors.ProposalNotFound):
+            decide(asked, content="Lives in Rome")
     assert eve.facts.preview("correct", known, "Likes figs").problem == f"there is no fact {known!r}"
-    with pytest.raises(errors.FactsNotYours):
-        eve.facts.add("Likes figs", "mia")
+    for add in (partial(eve.facts.add, "Likes figs"), partial(eve.facts.suggest, "add", "Likes figs")):
+        with pytest.raises(errors.FactsNotYours):
+            add(user_id="mia")
+    assert (memory.audit.head(), memory.facts.list("mia")) == (head, before)
 
 
 def test_who_may_only_look_changes_nothing_and_an_auditor_forgets_nothing(memory: Memory) -> None:
+    memory.facts.add("Lives in Oslo", "mia")
+    (asked,) = memory.facts.add("Lives in Paris", "mia").proposals
     known = memory.facts.add("Likes tea", "mia").fact_id or ""
+    head, before = memory.audit.head(), memory.facts.list("mia")
     viewer = memory.acting_as("Vi", user="mia")
     auditor = memory.acting_as("Ada", user="mia", roles=("viewer", "auditor"))
     calls = (
@@ -364,11 +430,15 @@ def test_who_may_only_look_changes_nothing_and_an_auditor_forgets_nothing(memory
         lambda: viewer.facts.add("Likes figs"),
         lambda: viewer.facts.retire(known),
         lambda: viewer.facts.expire(known, "2030"),
+        lambda: viewer.facts.approve(asked, content="Lives in Rome"),
+        lambda: viewer.facts.reject(asked, content="Lives in Rome"),
         lambda: auditor.facts.forget(known, "please"),
+        lambda: auditor.people.erase("mia", "please"),
     )
     for call in calls:
         with pytest.raises(errors.NotAllowed):
             call()
+    assert (memory.audit.head(), memory.facts.list("mia")) == (head, before)
     assert viewer.facts.preview("retire", known).possible
     assert auditor.facts.correct(known, "Likes figs").actor == "Ada"
 
@@ -388,6 +458,7 @@ def test_a_preview_says_what_stands_on_a_fact_and_changes_nothing(memory: Memory
     assert [one.content for one in seen.gives_way] == ["Mia lives in Oslo"]
     assert [one.new.content for one in seen.proposals] == ["Mia lives in Rome"]
     assert seen.conversations == (talk.session_id,)
+    assert memory.facts.preview("retire", paris.id, "She moved").possible  # as the verb takes its reason
     refused = memory.facts.preview("retire", paris.id, ended_at="2030")
     assert (refused.possible, refused.problem) == (False, "not valid dates of a fact: ended_at is to come (2030-01-01 00:00 UTC)")
     assert memory.facts.preview("add", "Mia lives in Rome", "mia", subject="Mia").known is not None
@@ -397,6 +468,8 @@ def test_a_preview_says_what_stands_on_a_fact_and_changes_nothing(memory: Memory
 def test_one_preview_and_one_action_forget_many(memory: Memory) -> None:
     remember(memory, "Tea is for Mia. Owls are for Mia. Figs are for Mia")
     chosen = [fact(memory, words).id for words in ("Tea is for Mia", "Owls are for Mia")]
+    with pytest.raises(errors.InvalidSetting, match="reason = '' is invalid: it is empty"):
+        memory.facts.forget(chosen, " ")
     seen = memory.facts.preview("forget", chosen)
     assert seen.erases is not None
     assert (seen.erases.places["fact"], {one.id for one in seen.facts}) == (2, set(chosen))
@@ -441,11 +514,12 @@ def test_it_all_goes_along_with_an_export_and_is_undone_there(
         assert other.audit.verify().ok
 
 
-def test_metadata_goes_with_the_words_of_a_forgotten_fact(memory: Memory) -> None:
-    added = memory.facts.add("Has a dog", "mia", metadata={"vet": "Doctor Quibble"}).fact_id or ""
+def test_what_was_noted_goes_with_the_words_of_a_forgotten_fact(memory: Memory) -> None:
+    added = memory.facts.add("Has a dog", "mia", metadata={"vet": "Doctor Quibble"}, agent_id="Quibble's").fact_id or ""
     memory.facts.forget(added, "please")
-    left = memory._engine.db.read(lambda tx: tx.execute(select(tables.fact.c.content, tables.fact.c.meta)).all())
-    assert [tuple(row) for row in left] == [("", None)]
+    columns = (tables.fact.c.content, tables.fact.c.meta, tables.fact.c.agent_id)
+    left = memory._engine.db.read(lambda tx: tx.execute(select(*columns)).all())
+    assert [tuple(row) for row in left] == [("", None, None)]
     assert memory.audit.verify().ok
 
 

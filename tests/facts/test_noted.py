@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fact_play import said
-from memoir_engine import AsyncMemory, MemoirError, Memory
+from memoir_engine import AsyncMemory, FactsNotYours, InvalidSetting, MemoirError, Memory, SourceNotFound
 
 DAY = datetime(2026, 3, 5, 10, tzinfo=UTC)
 
@@ -60,9 +60,12 @@ def test_a_field_that_no_fact_has_finds_nothing_and_says_so(memory):
 
 @pytest.mark.parametrize("filters", [["topic"], "topic", {"": 1}, {1: 2}, {"topic": {}}, {"topic": []}, {"topic": None}], ids=str)
 def test_a_malformed_filter_is_refused_with_a_code_and_a_remedy(memory, filters):
-    with pytest.raises(MemoirError, match="filters") as refused:
-        memory.recall("Leeds", user_id="ana", filters=filters)
-    assert (refused.value.code, "agent_id" in refused.value.remedy) == ("E102", True)
+    before, runs = memory.audit.head(), memory.runs.list()
+    for verb in (memory.recall, memory.context):
+        with pytest.raises(MemoirError, match="filters") as refused:
+            verb("Leeds", user_id="ana", filters=filters)
+        assert (refused.value.code, "agent_id" in refused.value.remedy) == ("E102", True)
+    assert (memory.audit.head(), memory.runs.list()) == (before, runs)
 
 
 @pytest.mark.parametrize("how", [{"threshold": 2}, {"threshold": "much"}, {"threshold": True}], ids=str)
@@ -180,11 +183,16 @@ def test_the_drawing_can_be_undone(memory):
 
 @pytest.mark.parametrize("source_id", [999, "x", None, -1], ids=str)
 def test_a_text_that_is_not_there_is_refused(memory, source_id):
-    with pytest.raises(MemoirError):
+    before = memory.audit.head()
+    with pytest.raises((SourceNotFound, InvalidSetting)) as refused:
         memory.remember_source(source_id, user_id="bo")
+    assert refused.value.code and refused.value.remedy
+    assert (memory.audit.head(), memory.facts.list("bo")) == (before, ())
 
 
 def test_nobody_draws_facts_for_somebody_else(memory):
     source = memory.add_knowledge("letter", LETTER)
-    with pytest.raises(MemoirError):
+    before = memory.audit.head()
+    with pytest.raises(FactsNotYours):
         memory.acting_as("Eve", user="eve", roles=("auditor",)).remember_source(source.source_id, user_id="bo")
+    assert (memory.audit.head(), memory.facts.list("bo")) == (before, ())

@@ -60,6 +60,18 @@ def test_a_fact_said_in_several_turns_has_the_words_of_each(memory: Memory, scri
     assert [(origin.message, origin.quote) for origin in found.added[0].origins] == [(1, "Tea?"), (2, "That's my drink.")]
 
 
+@pytest.mark.req("TIMEM extraction")
+def test_single_values_where_lists_are_asked_for_and_years_as_numbers_are_mended(memory: Memory, script: Script):
+    quote = {"message": 1, "quote": TEA}
+    script.on("facts", {"facts": [drawn(TEA, 1, entities="tea", quotes=quote, valid_from=2024)]})
+    (fact,) = memory.remember(said(TEA), user_id="mia").added
+    assert (fact.entities, fact.origins[0].quote, fact.valid_from.year) == (("tea",), TEA, 2024)
+    script.always("consolidate", {"verdicts": [{"new": "n1", "relation": "Update", "known": "K1", "sure": "true", "why": ""}]})
+    remember(memory, "Mia likes no tea")
+    assert standing(memory) == {TEA: "outdated", "Mia likes no tea": "active"}
+    assert len(script.asked("facts")) == 2
+
+
 @pytest.mark.req("CHUNK 7.4")
 def test_a_reply_cut_at_its_length_is_asked_again_in_halves(memory: Memory, script: Script):
     script.on("facts", CUT, sentences, CUT)

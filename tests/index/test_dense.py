@@ -201,3 +201,12 @@ def test_what_is_switched_off_says_so():
 @pytest.mark.parametrize("named", ["exact", "auto"])
 def test_a_memory_that_is_kept_nowhere_compares_exactly(named):
     assert isinstance(at(None, named=named), ExactVectors)
+
+
+def test_it_counts_right_while_chroma_takes_changes_in(opened, owner):
+    index = opened()
+    put_away(index, owner)
+    for key in range(300, 315):
+        owner.change({key: 0}, {key - 1} if key > 300 else set())
+        owner.feed(index)
+        assert {len(index) for _ in range(20)} == {201}

@@ -9,6 +9,7 @@ from itertools import count
 import pytest
 
 from memoir_engine import Memory
+from memoir_engine.facts import consolidation
 
 FIRST = datetime(2026, 1, 5, 10, 0, tzinfo=UTC)
 NUMBERS = count()
@@ -89,6 +90,8 @@ I like my job. | I don't like my boss at my job.
 I love summer. | I hate the heat in summer.
 I have a car. | I have never had a car accident.
 I take vitamin D every day. | I take vitamin C every day.
+I run a small studio in Leeds. | I live in a flat in York now.
+I clean a house in Leeds on Fridays. | I live in a flat in York now.
 """
 OF_WHAT_HAPPENED = """
 I ran 5 km on Monday. | I ran 10 km on Friday.
@@ -183,6 +186,9 @@ I want to run a marathon. | I ran a marathon in Berlin.
 I like coffee. | I don't like coffee with sugar.
 My best friend is Jim. | My best friend is Bob now.
 i live in ghent | i moved to bruges last week
+I work in a care home. | I moved to a flat in York.
+I have a holiday cottage in Wales. | I moved to a flat in York.
+I rent my old flat out. | I moved to York.
 """),
 )
 def test_what_may_be_otherwise_is_put_to_a_person(memory: Memory, old: str, new: str) -> None:
@@ -215,6 +221,18 @@ def test_what_has_ended_is_found_in_company_of_many_facts(memory: Memory) -> Non
     )
 
     assert [fact.content for fact in result.outdated] == ["Drives an old Skoda"]
+
+
+@pytest.mark.req("TIMEM similarity")
+def test_what_a_stranger_is_called_finds_what_was_said_of_them(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consolidation, "LATEST", 5)  # as if hundreds had been said since
+    names = "Ada Bo Cleo Dov Edda Finn Gus Hal Ida Jan Kai Lev Mia Ned Ola Pia Quin Rae Sol Ted Una Vic Wim Yan Zoe".split()
+    said = ["Dave Samuels plays jazz.", *(f"{name} Samuels plays trance." for name in names)]
+    memory.remember([{"role": "user", "content": text} for text in said], user_id="many")
+
+    result = memory.remember([{"role": "user", "content": "Dave Samuels plays trance."}], user_id="many")
+
+    assert [fact.content for fact in result.outdated] == ["Dave Samuels plays jazz"]
 
 
 def test_a_value_set_right_in_the_same_talk_was_never_true(memory: Memory) -> None:

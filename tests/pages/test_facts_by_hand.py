@@ -157,7 +157,7 @@ def test_a_fact_ends_on_a_day_and_comes_back_by_its_undo(mia: Memory):
 
 def test_an_expiry_is_seen_before_it_happens_and_taken_back(mia: Memory):
     page = opened("facts", user="mia", fact=fact(mia, COOK).id, edit="expire")
-    field(page, "segmented_control", "expires").set_value("month").run()
+    field(page, "pills", "expires").set_value("month").run()
     page.button(key="fact-edit-do").click().run()
     expires = fact(mia, COOK).expires_at
     assert expires is not None and expires > datetime.now(UTC) + timedelta(days=28)
@@ -166,7 +166,7 @@ def test_an_expiry_is_seen_before_it_happens_and_taken_back(mia: Memory):
     assert bar["expires"] and bar["end"] == expires.timestamp() and data["end"] > data["now"]
     assert "expires" in bar["told"]
     page.button(key="fact-expire").click().run()
-    field(page, "segmented_control", "expires").set_value("never").run()
+    field(page, "pills", "expires").set_value("never").run()
     assert "It does not expire any more" in words(page)
     page.button(key="fact-edit-do").click().run()
     assert fact(mia, COOK).expires_at is None

@@ -8,9 +8,11 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from sqlalchemy import select
 
 from fact_play import judge, remember, said, standing
 from memoir_engine import InvalidSetting, MemoirError, Memory, NotAllowed, PersonNotFound
+from memoir_engine.store import tables
 from scripted_model import Opened, Script, paper
 
 SECRET = "Mia has a secret garden in Krummhausen"
@@ -70,6 +72,17 @@ def test_no_file_of_the_memory_holds_a_word_of_the_person(opened: Opened, script
     memory.close()
     left = [path.name for path in tmp_path.rglob("*") if path.is_file() and b"Krummhausen" in path.read_bytes()]
     assert left == []
+
+
+def test_what_was_stated_by_hand_goes_with_what_was_noted_and_who_said_so(memory: Memory):
+    ada = memory.acting_as("Ada", roles=("viewer", "auditor", "admin"))
+    ada.facts.add("Mia rows", "mia", entities=["Krummhausen"], agent_id="desk", metadata={"of": "Krummhausen"}, reason="Mia rows")
+    memory.people.erase("mia", "she asked for it")
+    f, o = tables.fact.c, tables.fact_origin.c
+    stated = select(f.content, f.subject, f.entities, f.agent_id, f.meta, o.speaker).join(tables.fact_origin, o.fact_id == f.id)
+    left = memory._async._engine.db.read(lambda tx: [tuple(row) for row in tx.execute(stated)])
+    assert left == [("", "", "[]", None, None, None)]
+    assert memory.audit.verify().ok
 
 
 def test_the_preview_counts_what_goes_and_says_what_remains_and_changes_nothing(memory: Memory, script: Script):

@@ -131,6 +131,12 @@ def test_a_fact_that_says_nothing_is_left_out_and_said_so():
     assert (len(found.facts), found.notes, found.refused) == (1, ("fact 1 was left out: it says nothing",), ())
 
 
+def test_a_date_that_cannot_be_read_is_said():
+    found = facts.parse({"facts": [DRAWN | {"valid_from": "next spring", "valid_to": ""}]}, TALK)
+    assert [fact.valid_from for fact in found.facts] == [""]
+    assert found.notes == ("fact 1 was kept without valid_from: not a date in ISO 8601 ('next spring')",)
+
+
 @pytest.mark.req("TIMEM extraction")
 def test_what_stays_wrong_is_mended_and_said_so():
     long = "Mia lives in Munich. " + "She sings there every day and all night long. " * 30

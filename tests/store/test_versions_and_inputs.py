@@ -179,11 +179,14 @@ def test_a_store_of_the_first_schema_is_brought_up_with_what_it_holds(store: Sto
         again.db.close()
 
 
-def test_a_store_of_the_schema_before_this_one_is_brought_up(store: Store) -> None:
-    """Start from 0007: paid answers were found by their fingerprint alone."""
+@pytest.mark.parametrize("version", ["0008", "0007"])
+def test_a_store_of_a_schema_before_this_one_is_brought_up(store: Store, version: str) -> None:
+    """Start from 0008: no fact expired. From 0007: paid answers were found by their fingerprint alone."""
     source = store.ingest("alpha", JAZZ, VAT).source_id
     before = store.state()
-    store.db.write(lambda tx: _back_to_0007(tx, store.db.dialect))
+    store.db.write(lambda tx: _back_to_0008(tx, store.db.dialect))
+    if version == "0007":
+        store.db.write(lambda tx: _back_to_0007(tx, store.db.dialect))
     store.db.close()
     again = Store(Database.open(store.url, clock=store.clock, depth=3), store.clock, store.url)
     try:
@@ -219,6 +222,13 @@ def _back_to_the_first(tx: Tx, dialect: str) -> None:
     tx.execute(text("ALTER TABLE source DROP COLUMN replaces"))
     tx.execute(text("ALTER TABLE source DROP COLUMN helper_version"))
     tx.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+
+
+def _back_to_0008(tx: Tx, dialect: str) -> None:
+    _drop_index(tx, dialect, "ix_fact_origin_source_id", "fact_origin")
+    for table, column in (("fact", "agent_id"), ("fact", "meta"), ("fact_status", "expires_at"), ("fact_origin", "source_id")):
+        tx.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
+    tx.execute(text("UPDATE alembic_version SET version_num = '0008'"))
 
 
 def _back_to_0007(tx: Tx, dialect: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_offline.facts import compared
+from memoir_engine.prompts.consolidate import Statement
+from memoir_offline.facts import compared, verdict
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
@@ -16,6 +17,9 @@ Is on the waiting list for an allotment | The allotment came through
 Wants to learn Polish | Decided against Polish
 Has an old campervan | The campervan failed its MOT so they scrapped it
 Is vegetarian | Eats chicken again
+Works at a bakery in Leeds | Had their leaving drinks on Friday
+Smokes a packet a day | Six weeks without a cigarette and they can taste food again
+Is reading a history of Malta | The history of Malta went back to the library, unfinished
 Drives a battered Civic | Sold the Civic last month
 Has a piano in the living room | Gave the piano to their niece
 Has a parrot called Kiwi | Kiwi died on Sunday
@@ -73,6 +77,9 @@ Book club meets on Wednesdays | Book club is at Ann's these days
 Pays 40 a month for the gym | Gym is 55 a month
 """
 BESIDE = """
+Has a mortgage with Halifax | The kitchen's finished at last
+Runs 5 km every Monday | Runs 10 km every Sunday
+Drives a van for a living | Sister passed her driving test
 Has a cat called Momo | Also has a dog called Bran
 Speaks Spanish | Learns Italian on the side
 Works as a nurse | Sings in a choir on Fridays
@@ -124,3 +131,24 @@ def test_what_follows_no_rule_but_speaks_of_the_same_is_doubtful(old: str, new: 
 @pytest.mark.parametrize(("old", "new"), pairs(BESIDE))
 def test_what_may_hold_together_stands_beside(old: str, new: str) -> None:
     assert compared(old, new).stance not in ("update", "conflict")
+
+
+def told(label: str, content: str) -> Statement:
+    return Statement(label, content, "fact", "Lena", "2026-02-16T09:00", "", "")
+
+
+def test_of_several_that_it_may_be_of_the_nearest_is_put_to_a_person() -> None:
+    """Two mortgages weigh the same, a bank account less: neither ends, and both are named."""
+    known = [
+        told("K1", "Has a mortgage with Halifax"),
+        told("K2", "Has a mortgage on the cottage"),
+        told("K3", "Banks with Lloyds"),
+    ]
+    judged = verdict(told("N1", "Made the last payment on the mortgage"), known)
+    assert (judged["relation"], judged["sure"], sorted(judged["known"])) == ("update", False, ["K1", "K2"])
+
+
+def test_what_is_said_in_one_breath_is_weighed_together() -> None:
+    known, first, second = told("K1", "Works from the office in York"), told("N1", "Cleared their desk"), told("N2", "Feels odd")
+    assert verdict(first, [known])["sure"] is True
+    assert verdict(second, [known], [first])["relation"] == "none"  # the part before it was enough

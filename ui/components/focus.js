@@ -1,19 +1,29 @@
 // A form that was just opened has the focus in its first field; a form that is drawn again keeps it where it is.
-const FIELD = "textarea:not([disabled]), input:not([disabled]):not([type=hidden])", OTHER = "[role=radio], button";
+// What is only to be seen is scrolled to, and the focus stays.
+const FIELD = "textarea:not([disabled]), input:not([disabled]):not([type=hidden])", OTHER = "[role=radio]";
+const LOADING = "[data-testid=stSkeleton]";
 const WRITING = "textarea, input, [contenteditable=true]";
-const FRAMES = 90;
+const WAIT_MS = 15000, LOOK_MS = 1500, CALM = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 export default function (component) {
   const { data, parentElement: root } = component, mark = root.querySelector("span");
   if (!mark || mark.dataset.form === data.form) return;
   mark.dataset.form = data.form;
-  let left = FRAMES;
+  const begun = performance.now(), within = (ms) => performance.now() - begun < ms; // the fields are drawn after this
+  let tall = 0;
+  const look = () => {
+    const seen = root.ownerDocument.querySelector(`.st-key-${data.key}`), now = seen ? seen.offsetHeight : 0;
+    if (seen && now !== tall) seen.scrollIntoView({ block: "nearest", behavior: CALM.matches ? "auto" : "smooth" }); // it is still being drawn
+    tall = now;
+    if (within(LOOK_MS)) requestAnimationFrame(look);
+  };
+  if (data.look) return look();
   const settle = () => {
-    const form = root.ownerDocument.querySelector(`.st-key-${data.key}`), field = form && (form.querySelector(FIELD) || form.querySelector(OTHER));
-    const active = root.ownerDocument.activeElement;
-    if (active && active.matches(WRITING)) return;
+    const page = root.ownerDocument, form = page.querySelector(`.st-key-${data.key}`);
+    if (page.activeElement && page.activeElement.matches(WRITING)) return;
+    const drawn = form && !form.querySelector(LOADING), field = drawn && (form.querySelector(FIELD) || form.querySelector(OTHER));
     if (field) field.focus();
-    else if (left-- > 0) requestAnimationFrame(settle);
+    if (page.activeElement !== field && within(WAIT_MS)) requestAnimationFrame(settle); // it may be there and not shown yet
   };
   settle();
 }

@@ -1,4 +1,4 @@
-"""Focus: a form that was opened by a key takes the next keys, in its first field.
+"""Focus: a form that was opened by a key takes the next keys, in its first field; what was chosen comes into view.
 
 Invariant: it moves the focus once for each form, and never while somebody is writing elsewhere.
 """
@@ -15,3 +15,8 @@ _component = st.components.v2.component("memoir_focus", html="<span></span>\n", 
 def first(key: str, form: str) -> None:
     """Focus the first field of the container with this key. form: names the form, so that each is focused once."""
     _component(key="focus", data={"key": key, "form": form}, width="content", height="content")
+
+
+def look(key: str, what: str) -> None:
+    """Scroll to the container with this key where it is out of sight, once for each `what`; the focus stays."""
+    _component(key="look", data={"key": key, "form": what, "look": True}, width="content", height="content")

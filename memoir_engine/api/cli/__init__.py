@@ -210,11 +210,15 @@ def export_person(user_id: str, file: Path, as_json: AsJson = False, data_dir: D
 def erase_person(
     user_id: str,
     reason: Annotated[str, typer.Option(help="Why: it stands on the tombstone.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     preview: Annotated[bool, typer.Option("--preview", help="Only show what would go and what would remain.")] = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Erase all that is kept of a person, for good."""
+    """Erase all that is kept of a person, for good. There is no undo."""
+    if not preview and not yes:
+        erase_person(user_id, preview=True, data_dir=data_dir)
+        typer.confirm("Erase this for good?", abort=True)
     with opened(data_dir) as memory:
         if not preview:
             action = memory.people.erase(user_id, reason)

@@ -1,4 +1,4 @@
-"""What the commands share: opening the configured memory, errors as words and an exit code, results as JSON.
+"""Frame of every command: open the configured memory, print errors in words with an exit code, and results as JSON.
 
 Invariant: an error prints its message and its remedy and ends with 1; with --json the output is one JSON value and nothing else.
 Source: API "Commands".

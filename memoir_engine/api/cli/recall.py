@@ -7,6 +7,7 @@ Source: API "Commands".
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +30,8 @@ def remember(
     data_dir: DataDir = None,
 ) -> None:
     """Draw facts about a user from a conversation or from a filed text."""
+    if file is not None and source is not None:
+        raise typer.BadParameter("give either a file or --source")
     messages = None if file is None else _messages(file)
     with opened(data_dir) as memory:
         if source is not None:
@@ -43,6 +46,10 @@ def remember(
     for part in parts:
         for fact in getattr(result, part):
             typer.echo(f"{part}: {fact.content}  {fact.id}")
+    if result.proposals:
+        typer.echo(f"{len(result.proposals)} to decide: {', '.join(str(proposal.id) for proposal in result.proposals)}")
+    if result.seen_again:
+        typer.echo("this was remembered before")
     for warning in result.warnings:
         typer.echo(f"  {warning}", err=True)
 
@@ -96,20 +103,23 @@ def _fact(fact: FactView) -> dict[str, Any]:
     return {name: getattr(fact, name) for name in names}
 
 
-def _filters(given: list[str] | None) -> dict[str, list[str]] | None:
-    """Return the values of each field."""
-    fields: dict[str, list[str]] = {}
+def _filters(given: list[str] | None) -> dict[str, list[Any]] | None:
+    """Return the values of each field; what could be a number or a flag is looked for as both."""
+    fields: dict[str, list[Any]] = {}
     for one in given or ():
         name, equals, value = one.partition("=")
         if not equals:
             typer.echo(f"--filter {one!r} is not a valid filter: expected field=value", err=True)
             raise typer.Exit(1)
         fields.setdefault(name, []).append(value)
+        with suppress(ValueError):
+            read = json.loads(value)
+            fields[name] += [read] if isinstance(read, int | float) else []
     return fields or None
 
 
 def _messages(file: Path) -> list[Any]:
-    """Read a JSON list of messages; any other text is one message."""
+    """Read a JSON list of messages; any text that is no JSON by its name is one message."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as unreadable:
@@ -119,4 +129,7 @@ def _messages(file: Path) -> list[Any]:
         listed = json.loads(text)
     except ValueError:
         listed = None
+    if not isinstance(listed, list) and file.suffix.lower() == ".json":
+        typer.echo(f"{file}: it is not a JSON list of messages", err=True)
+        raise typer.Exit(1)
     return listed if isinstance(listed, list) else [{"role": "user", "content": text}]

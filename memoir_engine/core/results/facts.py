@@ -26,7 +26,7 @@ CONTENT_CHARS = 1000  # TIMEM "Memory Content Limit"
 
 @dataclass(frozen=True)
 class FactOrigin:
-    """Where a fact is from: the span of a message or of a source's text in which it stands, or the person who stated it.
+    """Origin of a fact: the span of a message or of a source's text in which it stands, or the person who stated it.
 
     message: its number in the conversation, from 1; 0 where there is none. speaker: who said it; of a person's, who stated it.
     start, end: characters of the message's content or the source's text; None where the quote that was given is not in it
@@ -339,7 +339,7 @@ class ForgetPreview:
 
 @dataclass(frozen=True)
 class FactPreview:
-    """What follows from putting facts right by hand, before it is done. Computed by the code that does it; changes nothing.
+    """Consequences of putting facts right by hand, before it is done. Computed by the code that does it; changes nothing.
 
     problem, remedy: what the verb would refuse, and what to do about it; None and "" if it is possible.
     facts: those it is about, as they stand; content: the words of the new one, of a correction or an addition.

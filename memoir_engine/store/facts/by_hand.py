@@ -256,7 +256,8 @@ def retire(
     with acting(tx, RETIRES, **author) as action:
         for row in ending:
             paper = rows.put_words(tx, reason=author["reason"]) if author["reason"] else None
-            state = FactState(OUTDATED, "retired", None, ended_at or action.at, paper)
+            ends = ended_at or max(action.at, row.valid_from or action.at)  # what was to come never began
+            state = FactState(OUTDATED, "retired", None, ends, paper)
             rows.set_state(tx, action, "fact.retired", row.id, state)
     return action_about(tx, action)
 

@@ -322,7 +322,7 @@ def _end_fact(tx: Tx, action: OpenAction, number: int, gone: dict[str, Sequence[
 def _clear_words(tx: Tx, trace: FactTrace) -> None:
     """Take the words out of facts, messages and payloads."""
     f, p = tables.fact.c, tables.payload.c
-    nothing = {"content": "", "subject": "", "entities": "[]", "meta": None, "salt": NO_SALT}
+    nothing = {"content": "", "subject": "", "entities": "[]", "agent_id": None, "meta": None, "salt": NO_SALT}
     tx.execute(update(tables.fact).where(f.id.in_(trace.family.all)).values(**nothing))
     for (session, n), places in trace.spans.items():
         _block_words(tx, session, n, places, trace.words)

@@ -400,7 +400,8 @@ _ORIGINS = Listed(
 
 def origin_views(tx: Tx, numbers: Sequence[int], view: dict[str, int]) -> dict[int, list[FactOrigin]]:
     """Return the origins of facts. A quote is shown only while the text of its message is the one it was taken from."""
-    rows = _ORIGINS.rows(tx, numbers, **view)
+    away = _taken_back(tx, view["until"]) if view["until"] < FAR - 1 else frozenset()
+    rows = [row for row in _ORIGINS.rows(tx, numbers, **view) if (row.fact_id, row.n) not in away]
     places = sorted({(row.session_number, row.message) for row in rows if row.session_number is not None})
     texts: dict[tuple[int, int], tuple[str, str]] = {}
     for session, group in groupby(places, key=itemgetter(0)):
@@ -434,6 +435,17 @@ def origin_views(tx: Tx, numbers: Sequence[int], view: dict[str, int]) -> dict[i
         )
         origins.setdefault(row.fact_id, []).append(origin)
     return origins
+
+
+def _taken_back(tx: Tx, seq: int) -> frozenset[tuple[int, int]]:
+    """Return the origins, as (fact, n), that were taken back as of a seq: a row that was given back later has no end there."""
+    e, away = tables.audit_event.c, frozenset[tuple[int, int]]()
+    query = select(e.kind, e.body).where(e.kind.in_(("fact.unseen", "fact.seen_again")), e.seq <= seq).order_by(e.seq)
+    for kind, text in tx.execute(query):
+        body = parse(text)
+        named = {(body["fact"], n) for n in body["ns"]}
+        away = away | named if kind == "fact.unseen" else away - named
+    return away
 
 
 def _source_quotes(tx: Tx, origins: Sequence[Any]) -> dict[tuple[int, int], str]:

@@ -57,7 +57,7 @@ def suggest_addition(
         stated = NewOrigin.by_person(author["actor"], action.at)
         new = replace(addition.fact, key=first, said_at=action.at, origins=(stated,))
         rows.record(tx, action, owner, addition.user, [new], None)
-        rows.set_state(tx, action, "fact.outdated", first, FactState(OUTDATED, PROPOSED))
+        rows.set_state(tx, action, "fact.outdated", first, FactState(OUTDATED, PROPOSED, expires_at=addition.expires_at))
         _propose(tx, action, first + 1, owner, SUGGESTED, first, author["reason"])
     return by_hand.action_about(tx, action)
 
@@ -130,7 +130,9 @@ def is_correction(proposal: ProposalState) -> bool:
 def carry_out(tx: Tx, action: OpenAction, proposal: ProposalState, *, reason: str | None) -> None:
     """Let a suggested addition come into force, or a fact whose end was suggested be ended."""
     if proposal.cause == SUGGESTED:
-        rows.set_state(tx, action, "fact.restored", proposal.new_id, FactState())
+        s = tables.fact_status.c
+        expires_at = tx.execute(select(s.expires_at).where(s.fact_id == proposal.new_id, s.to_seq == FAR)).scalar_one()
+        rows.set_state(tx, action, "fact.restored", proposal.new_id, FactState(expires_at=expires_at))
     else:
         paper = rows.put_words(tx, reason=reason) if reason else None
         rows.set_state(tx, action, "fact.retired", proposal.new_id, FactState(OUTDATED, "retired", None, action.at, paper))
