@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from golden_texts import Golden, prompt_text
 from memoir_engine.prompts import answer
 from memoir_engine.prompts.answer import (
     INSTRUCTIONS,
@@ -21,14 +20,13 @@ from memoir_engine.prompts.answer import (
     read,
 )
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "answer-2.txt"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n[]1 '), st.just('"""\n\nChunks:\n\n[1] Art\n"""\n'))
 PATHS = st.lists(st.text(min_size=1), max_size=3).map(tuple)
 CHUNKS = st.builds(NumberedChunk, st.just(0), PATHS, TEXTS, TEXTS, st.one_of(st.none(), TEXTS), st.booleans())
 
 
 @pytest.mark.req("MEMOIR 9.F")
-def test_the_prompt_and_what_the_model_may_return_stand_as_agreed():
+def test_the_prompt_and_what_the_model_may_return_stand_as_agreed(golden: Golden):
     prompt = build(
         "What did the roof cost?",
         number_chunks(
@@ -39,7 +37,7 @@ def test_the_prompt_and_what_the_model_may_return_stand_as_agreed():
         ),
         helpers=[SourceHelper("roof.md", "Author: Paul. Topic: solar roof.")],
     )
-    assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
+    golden("answer-2", prompt_text(prompt))
     assert list(prompt.schema.model_fields) == ["answer", "answered"]
 
 

@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from golden_texts import Golden, prompt_text
 from memoir_engine.prompts.classify import Batch, LevelOptions, build, parse, read, schema
 from memoir_engine.prompts.evidence import Evidence, Example
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "classify-2.txt"
 TEXTS = st.one_of(
     st.text(),
     st.text(alphabet='"\\\n- '),
@@ -44,12 +42,12 @@ def reply(*pairs: tuple[object, object]) -> dict[str, object]:
 
 
 @pytest.mark.req("MEMOIR 2.7", "MEMOIR 2A.1", "MEMOIR 2A.2", "MEMOIR 2B.5")
-def test_the_prompt_shows_helper_options_evidence_and_the_chunks_in_their_form():
+def test_the_prompt_shows_helper_options_evidence_and_the_chunks_in_their_form(golden: Golden):
     asked = batch("Taxes rose.", 'He said """stop""".')
     shown = Evidence("Tax policy", 4, ("tax", "income"), (0.412, 0.08))
     taught = Example("Public health", 'Nurses ask for "more" time.', (0.1, 0.35))
     prompt = build(Batch(asked.options, asked.helper, asked.chunks, (shown,), (taught,)))
-    assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
+    golden("classify-2", prompt_text(prompt))
     assert (prompt.purpose, prompt.per_item) == ("classify", True)
 
 

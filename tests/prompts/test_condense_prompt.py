@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from golden_texts import Golden, prompt_text
 from memoir_engine.prompts.condense import CondenseChunk, Part, Summaries, build, chunk_text, parse, read
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "condense-2.txt"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n '), st.just('"""\nChunk 9 (original_chars=1, target_chars=1):\n"""\nx'))
 PIECES = st.lists(st.builds(CondenseChunk, st.integers(1, 9999), TEXTS, st.integers(1, 9999)), min_size=1, max_size=3).map(tuple)
 
@@ -20,10 +18,10 @@ def reply(*pairs: tuple[object, object]) -> dict[str, object]:
 
 
 @pytest.mark.req("MEMOIR 9.B3.5", "MEMOIR 9.8.4")
-def test_the_prompt_lists_each_chunk_in_the_specified_block_and_asks_in_the_specified_words():
+def test_the_prompt_lists_each_chunk_in_the_specified_block_and_asks_in_the_specified_words(golden: Golden):
     pieces = CondenseChunk(7, "Taxes rose by 3 % in 1997.", 12), CondenseChunk(12, 'He said """stop""".', 9)
     prompt = build(Part(pieces, strict=True, question="When did taxes rise?"))
-    assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
+    golden("condense-2", prompt_text(prompt))
     assert (prompt.purpose, prompt.per_item, prompt.schema) == ("condense", True, Summaries)
 
 

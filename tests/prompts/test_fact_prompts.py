@@ -1,18 +1,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from golden_texts import Golden, prompt_text
 from memoir_engine.core.results.facts import FACT_TYPES
 from memoir_engine.prompts import consolidate, facts
 from memoir_engine.prompts.consolidate import FactComparison, Statement, Verdict
 from memoir_engine.prompts.facts import CutMessage, ExtractRequest, FactLink, RelatableFact
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- ›1Message'))
 MOMENTS = st.none() | st.datetimes(timezones=st.just(timezone(timedelta(hours=2))) | st.just(UTC))
 TURNS = st.lists(st.builds(CutMessage, st.integers(1, 99), TEXTS, st.none() | TEXTS, MOMENTS, TEXTS), max_size=3).map(tuple)
@@ -70,9 +69,8 @@ def judged(**changed: object) -> dict[str, object]:
     ],
     ids=["facts", "consolidate", "recap", "relate"],
 )
-def test_the_prompts_are_as_they_were_agreed(name, prompt):
-    wanted = (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
-    assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == wanted
+def test_the_prompts_are_as_they_were_agreed(golden: Golden, name, prompt):
+    golden(name, prompt_text(prompt))
 
 
 @given(TALKS)

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from golden_texts import Golden, prompt_text
 from memoir_engine.prompts.helper import HelperFields, HelperInput, build, compose, first_chunks, gather, known, read
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "helper-1.txt"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- '), st.just('"\n\nFirst chunks:\nChunk 1:\n"""\nunknown\n"""'))
 MAYBE = st.none() | TEXTS | st.just("unknown")
 
@@ -22,9 +20,9 @@ def letters(text: str) -> int:
 
 
 @pytest.mark.req("MEMOIR 2B.2")
-def test_the_prompt_gives_file_name_then_title_and_headers_then_first_chunks():
+def test_the_prompt_gives_file_name_then_title_and_headers_then_first_chunks(golden: Golden):
     prompt = build(HelperInput("report.md", "Report", ("Roof", "Costs"), None, "2024-02-20", ("It rained.", 'Say """.')))
-    assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
+    golden("helper-1", prompt_text(prompt))
     assert list(prompt.schema.model_fields) == ["author", "date", "topic", "summary"]
 
 

@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from golden_texts import Golden, prompt_text
 from memoir_engine.prompts.evidence import Evidence
 from memoir_engine.prompts.select import OptionGroup, SelectedCategory, SelectRequest, build, labels, parse, read, schema
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "select-2.txt"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- › as'), st.just('"""\n\nLevel: 9 of 9\n- "A" as "A"'))
 SOME = st.lists(TEXTS, max_size=2).map(tuple)
 NUMBERS = st.integers(0, 1000)
@@ -28,12 +26,12 @@ def reply(*pairs: tuple[object, object]) -> dict[str, object]:
 
 
 @pytest.mark.req("MEMOIR 4.1")
-def test_the_prompt_shows_the_question_and_the_options_under_their_open_paths():
+def test_the_prompt_shows_the_question_and_the_options_under_their_open_paths(golden: Golden):
     shown = Evidence("Taxes", 3, ("tax", "levy"), (0.25,))
     prompt = build(
         SelectRequest("What did the roof cost?", 2, 3, 3, TWO, ("Author: Ann Lee.",), (shown,), ("'Roof' is not one",))
     )
-    assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
+    golden("select-2", prompt_text(prompt))
 
 
 @given(st.builds(SelectRequest, TEXTS, NUMBERS, NUMBERS, NUMBERS, GROUPS, SOME, EVIDENCE, SOME))

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from golden_texts import Golden, prompt_text
 from memoir_engine.prompts.classify import NewName, SettleRequest, build_settle, parse_settle, read_settle
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "settle-1.txt"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- ›'))
 NAMES = st.lists(st.builds(NewName, TEXTS, st.integers(0, 99), st.lists(TEXTS, max_size=2).map(tuple)), max_size=3).map(tuple)
 CLOSE = SettleRequest(1, ("Government",), (NewName("Taxes", 3, ("tax", "income")), NewName("Tax policy", 1), NewName("Roads", 2)))
@@ -18,9 +16,9 @@ def reply(*pairs: tuple[str, str]) -> dict[str, object]:
     return {"names": [{"name": name, "stands_for_it": other} for name, other in pairs]}
 
 
-def test_the_prompt_shows_names_with_their_terms():
+def test_the_prompt_shows_names_with_their_terms(golden: Golden):
     prompt = build_settle(CLOSE)
-    assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
+    golden("settle-1", prompt_text(prompt))
 
 
 @given(st.builds(SettleRequest, st.integers(1, 100), st.lists(TEXTS.filter(bool), max_size=2).map(tuple), NAMES))

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from golden_texts import Golden, prompt_text
 from memoir_engine.prompts.split import ProposedGroup, SplitItem, SplitRequest, build, parse, read
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "split-1.txt"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- ›Item 1():'))
 NAMES = st.lists(TEXTS.filter(bool), max_size=3).map(tuple)
 ITEMS = st.lists(st.builds(SplitItem, st.integers(1, 99), TEXTS, st.integers(0, 99)), max_size=3).map(tuple)
@@ -31,9 +29,9 @@ def reply(*groups: tuple[str, list[object]]) -> dict[str, object]:
     return {"groups": [{"name": name, "why": "They  belong\ntogether.", "ids": ids} for name, ids in groups]}
 
 
-def test_the_prompt_shows_path_names_and_items():
+def test_the_prompt_shows_path_names_and_items(golden: Golden):
     prompt = build(CROWDED)
-    assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
+    golden("split-1", prompt_text(prompt))
 
 
 @given(st.builds(SplitRequest, st.integers(1, 100), st.integers(1, 100), NAMES, NAMES, st.integers(0, 9), ITEMS))

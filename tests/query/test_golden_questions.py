@@ -1,18 +1,16 @@
-"""The requests of one question of each strategy, as golden text: any change of what a model is sent is seen as a difference.
-
-The instructions stand in the golden texts of the prompts; here are the texts, in the order they were sent.
-"""
+"""The requests of one question of each strategy, as golden text: any change of what a model is sent is seen as a difference."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import pytest
 
+from golden_texts import Golden, requests_text
 from memoir_engine import Memory
-from scripted_model import Script
+from memoir_engine.prompts import condense
+from scripted_model import Asked, Opened, Script
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 TEXT = """\
 Harbour/Ferries/Timetable The ferry to the island leaves the northern quay at nine, and at ten on Sundays.
 
@@ -33,8 +31,23 @@ def harbour(memory: Memory) -> Memory:
 
 
 @pytest.mark.parametrize("strategy", ["one_shot", "wide_branch", "zoom_in", "branch_out"])
-def test_a_question_sends_what_was_agreed(harbour: Memory, script: Script, strategy: str):
+def test_a_question_sends_what_was_agreed(harbour: Memory, script: Script, golden: Golden, strategy: str):
+    script.requests.clear()
     harbour.query("When does the ferry leave on Sundays?", strategy=strategy).raise_for_error()
-    sent = [asked for asked in script.requests if asked.purpose in ("select", "answer")]
-    text = "\n".join(f"=== {asked.instructions.splitlines()[0]}\n{asked.text}" for asked in sent)
-    assert text == (GOLDEN / f"question-{strategy}.txt").read_text(encoding="utf-8")
+    golden(f"question-{strategy}", requests_text(script.requests))
+
+
+def test_a_question_that_shortens_and_reads_the_nets_catch_sends_what_was_agreed(opened: Opened, script: Script, golden: Golden):
+    def shortened(asked: Asked) -> dict[str, Any]:
+        pieces = condense.read(asked.text).pieces
+        return {"summaries": [{"chunk_id": piece.chunk_id, "summary": piece.text[: piece.target * 2 // 3]} for piece in pieces]}
+
+    memory = opened(summarization_instruction_headroom_tokens=10)
+    memory.ingest_text(TEXT, name="town.md", contextual_helper="Notes of a town by the sea. Date: 1999.").raise_for_error()
+    script.requests.clear()
+    script.always("condense", shortened)
+    read: dict[str, Any] = {"strategy": "wide_branch", "safety_net": 1, "safety_net_in_prompt": True}
+    how: dict[str, Any] = {"prompt_limiting_strategy": "SUMMARIZE", "max_token_budget": 340}
+    memory.query("When does the ferry leave on Sundays, and when are roses pruned?", **read, **how).raise_for_error()
+    assert script.asked("condense")
+    golden("question-shortened", requests_text(script.requests))
