@@ -16,14 +16,9 @@ from typing import Any
 
 from memoir_engine.prompts.answer import NumberedChunk, read
 from memoir_engine.text.sentences import cut_at_word, split
-from memoir_engine.text.terms import is_cjk, search_tokens, tokens
-from memoir_offline.rules.language import is_english
+from memoir_engine.text.terms import search_tokens, tokens
+from memoir_offline.no_answer import unanswered
 
-NOT_ANSWERED = {
-    "en": "The chunks read do not answer this.",
-    "de": "Die gelesenen Stellen beantworten das nicht.",
-    "ja": "読んだ箇所には、この質問の答えがありません。",
-}
 # of what is asked, by rarity, that the best chunk must have, or all chunks together, which several subjects need: below both lie
 # 2.4 % of LoCoMo's answerable questions and 60 % of those asked of another conversation (benchmarks/evidence)
 LEAST_COVERED = 0.25
@@ -44,11 +39,6 @@ _HOW_MANY = re.compile(
 )
 _TIME = re.compile(r"\d|\b(?:January|February|March|April|May|June|July|August|September|October|November|December|\w+day)\b")
 _NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half)\b")
-_GERMAN = re.compile(
-    r"\b(?:wer|wen|wem|wie|was|wann|wo|woher|wohin|warum|wieso|welche[rmsn]?|wof[uü]r|womit|der|das|den|dem|und|ist|sind|hat|nicht"
-    r"|eine[rnm]?|kann|wird|wurde|gibt)\b",
-    re.IGNORECASE,
-)
 _NOTE = re.compile(r"\[(\d+)\]")
 
 
@@ -70,21 +60,14 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     passages = [frozenset(search_tokens(passage.text)) for passage in request.passages]
     rarity = {term: math.log1p(len(passages) / max(1, sum(term in words for words in passages))) for term in asked}
     if not _is_covered(passages, request.passages, asked, rarity):
-        return {"answer": not_answered(request.question), "answered": False}
+        return {"answer": unanswered(request.question), "answered": False}
     listed = [candidate for passage in request.passages for candidate in candidates(passage, asked, request.question)]
     cited = []
     for candidate in choose(listed, rarity):
         sentence = cut_at_word(" ".join(candidate.text.split()), MOST_CHARS)
         unmarked = _NOTE.sub(r"(\1)", sentence)  # a note's [3] would read as a citation
         cited.append(f"{unmarked} [{candidate.passage.number}]")
-    return {"answer": " ".join(cited) or not_answered(request.question), "answered": bool(cited)}
-
-
-def not_answered(question: str) -> str:
-    """Return the sentence that says so, in the question's language; in English where that is neither German nor Japanese."""
-    if is_cjk(question):
-        return NOT_ANSWERED["ja"]
-    return NOT_ANSWERED["de" if _GERMAN.search(question) and not is_english(question) else "en"]
+    return {"answer": " ".join(cited) or unanswered(request.question), "answered": bool(cited)}
 
 
 def _is_covered(

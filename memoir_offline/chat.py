@@ -16,9 +16,10 @@ from pydantic_ai.messages import ModelMessage, ModelResponsePart, TextPart, Tool
 from pydantic_ai.models import ModelRequestParameters
 
 from memoir_engine.prompts.answer import NumberedChunk, build
-from memoir_engine.prompts.chat import LIMIT_REACHED, NOTHING_FOUND, RECALL, SEARCH
+from memoir_engine.prompts.chat import LIMIT_REACHED, RECALL, SEARCH
 from memoir_engine.text.terms import search_tokens
 from memoir_offline.answer import answer
+from memoir_offline.no_answer import nothing_found
 from memoir_offline.rules.predicates import SINGLE, predicate
 
 LOOKS_UP = (RECALL, SEARCH)
@@ -59,7 +60,7 @@ def reply(question: str, looked_up: Sequence[dict[str, Any]], earlier: Sequence[
     if not found["answered"]:
         if not _ASKS.search(question):
             return NOTED if search_tokens(question) else SMALL_TALK
-        return NOTHING_FOUND
+        return nothing_found(question)
     # a record is cited by the number that the tool gave it; what the person said in this conversation needs none
     numbers = {str(at): record["number"] for at, record in enumerate(listed, start=1) if record.get("number") is not None}
     return _CITED.sub(lambda mark: f" [{numbers[mark[1]]}]" if mark[1] in numbers else "", str(found["answer"]))

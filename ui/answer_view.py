@@ -54,7 +54,7 @@ def run(memory: Memory, run_id: str) -> None:
 def _head(memory: Memory, view: RunView) -> None:
     with frame.head("ask", "Question"):
         st.badge(view.id[-8:], color="gray", help=f"run {view.id}")
-        jobs.status_badge(question.ended_as(view))
+        jobs.status_badge(_ended_as(memory, view))
         st.space("stretch")
         if view.status in jobs.ACTIVE:
             heard = f"stopping-{view.id}" in st.session_state
@@ -81,6 +81,14 @@ def _head(memory: Memory, view: RunView) -> None:
             )
             _take_along(memory, view.id)
         copylink.show("ask-link", run=view.id)
+
+
+def _ended_as(memory: Memory, view: RunView) -> str:
+    """Return the status; of an older question, whose record does not say whether it was answered, by its reply."""
+    ended = question.ended_as(view)
+    if ended != "done":
+        return ended
+    return "answered" if memory.runs.query(view.id).answered else "unanswered"
 
 
 def _take_along(memory: Memory, run_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Chat in a conversation: streamed words, a stop button, and what the model was shown for an answer.
+"""Chat in a conversation: streamed words and a stop button.
 
 Invariant: messages are drawn as plain text. Leaving the page or pressing Stop ends the turn; the words so far are stored.
 """
@@ -10,13 +10,12 @@ import threading
 
 import streamlit as st
 
-from memoir_engine import AgentClient, FactView, MemoirError, Memory, SessionView
-from ui import figures, problems, state
+from memoir_engine import AgentClient, MemoirError, Memory, SessionView
+from ui import problems, state
 from ui import wording_chat as texts
 from ui.escape import md_escape
 
 EVERY_S = 0.15  # how often Stop is looked for while no words come
-QUOTED_CHARS = 280
 MOST_CHARS = 20_000
 SETTLED_S = 10.0
 _under_way: dict[int, threading.Event] = {}  # turns of this process, by the number of the conversation
@@ -48,17 +47,6 @@ def talk(memory: Memory, session: SessionView) -> None:
         st.text(text)
         with problems.noted():
             _answer(memory, session, text)
-
-
-def context(memory: Memory, run_id: str) -> None:
-    """Show the model's context for this reply: passages, facts and chunks, by their citation numbers."""
-    record = memory.runs.get(run_id).run.result
-    found = record.get("shown", ())
-    st.caption(texts.SHOWN if found else texts.NOTHING_SHOWN)
-    for one in found:
-        with st.container(border=True, gap="small"):
-            st.markdown(f"**[{one['number']}]** {texts.KINDS.get(one['kind'], '')}")
-            _quoted(memory, one)
 
 
 def _answer(memory: Memory, session: SessionView, text: str) -> None:
@@ -100,20 +88,3 @@ def _answer(memory: Memory, session: SessionView, text: str) -> None:
 
 def _stop_key(session: SessionView) -> str:
     return f"talk-stop-{session.number}"
-
-
-def _quoted(memory: Memory, one: dict[str, object]) -> None:
-    number, source = one.get("id"), one.get("source_id")
-    if one["kind"] == "fact" and isinstance(number, str):
-        fact: FactView = memory.facts.get(number)
-        st.text(fact.content)
-        there: dict[str, str] = {"fact": number}
-        st.page_link("../pages/facts.py", label=texts.OPEN_FACT, icon=":material/lightbulb:", query_params=there)
-    elif isinstance(source, int):
-        start, end = int(str(one.get("start", 0))), int(str(one.get("end", 0)))
-        st.text(figures.one_line(memory.sources.text(source)[start:end], QUOTED_CHARS))
-        st.page_link(
-            "../pages/sources.py", label=texts.OPEN_SOURCE, icon=":material/description:", query_params={"src": str(source)}
-        )
-    else:
-        st.caption(texts.SAID_EARLIER)

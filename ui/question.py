@@ -89,10 +89,10 @@ def _asked(name: str, otherwise: int, *, least: int, most: int) -> int:
 
 
 def ended_as(run: RunView) -> str:
-    """Return the status of a question: of one that is done, whether it was answered."""
-    if run.status != "done":
+    """Return the status of a question: of one that is done, whether it was answered, where its record says so."""
+    if run.status != "done" or "answered" not in run.result:
         return run.status
-    return "answered" if run.result.get("answered", True) else "unanswered"
+    return "answered" if run.result["answered"] else "unanswered"
 
 
 def _open(ids: list[str]) -> None:

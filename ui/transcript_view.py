@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory, MessageRecord, SessionView
-from ui import chat_view, conversation_facts, conversations_view, figures, frame, problems, state, viewer
+from ui import chat_view, conversation_facts, conversations_view, figures, frame, problems, shown_view, state, viewer
 from ui import wording_conversations as texts
 from ui.components import copylink, transcript
 from ui.escape import md_escape
@@ -77,9 +77,12 @@ def _said(memory: Memory, session: SessionView) -> MessageRecord | None:
     if not messages:
         st.caption(texts.NOTHING_SAID)
         return None
-    picked = transcript.show(messages, key=f"said-{session.number}", target=target)
-    if picked is not None and picked != target:
-        state.update(n=picked)
+    clicked = transcript.show(messages, key=f"said-{session.number}", target=target)
+    if clicked is not None and clicked[1] is not None:
+        run_id = next((one.run_id for one in messages if one.n == clicked[0]), None)
+        shown_view.open_number(memory, run_id or "", clicked[1])
+    elif clicked is not None and clicked[0] != target:
+        state.update(n=clicked[0])
         st.rerun()
     if session.messages > len(messages):
         _paging(messages, session)
@@ -120,7 +123,7 @@ def _message(memory: Memory, message: MessageRecord | None) -> None:
             there = {"run": message.run_id}
             st.page_link("../pages/activity.py", label=texts.RUN, icon=":material/receipt_long:", query_params=there)
             if message.type == "ai" and not message.tool_calls:
-                chat_view.context(memory, message.run_id)
+                shown_view.listed(memory, message.run_id)
 
 
 def _summary(memory: Memory, session: SessionView) -> None:

@@ -40,6 +40,7 @@ TRANSCRIPT_WORDS = {
     "part": "part that is no text",
     "more": "Show all of it",
     "less": "Show less",
+    "cited": "Open what it stands for",
 }
 DETAILS = "Message {n}"
 DETAILS_HINT = "Select a message to see when and how it was said."

@@ -162,6 +162,7 @@ def reply_verb(
         """Ids and numbers: what the model saw, and what it did."""
         shown = [{name: value for name, value in asdict(item).items() if value is not None} for item in reply.shown]
         counts = {"tool_calls": reply.tool_calls, "limited": reply.limited, "warnings": len(reply.warnings)}
+        counts["answered"] = reply.answered
         changes = {"actions": list(reply.actions)} if reply.actions else {}
         return {**counts, "messages": [message.n for message in reply.messages], "shown": shown, **changes}
 
@@ -199,6 +200,7 @@ async def _reply(engine: Engine, actor: Actor, run: Run, turn: ReplyTurn, memory
         tool_calls=sum(message.kind == "tool" for message in turned.messages),
         limited=turned.limited,
         shown=shown.behind(turned.text),
+        answered=shown.answers(turned.text),
         warnings=(*turn.warnings, *(turn.follow_up.warnings() if turn.follow_up is not None else ())),
         actions=() if edits is None else tuple(edits.actions),
         model=turned.model,

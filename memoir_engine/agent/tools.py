@@ -17,6 +17,7 @@ from typing import Any, Literal, Protocol
 from memoir_engine.core.errors import DatabaseError
 from memoir_engine.core.results import MessageRecord, QueryResult, RecalledFact, RememberResult, SearchResult, Shown
 from memoir_engine.core.run import Actor
+from memoir_engine.prompts.chat import NOTHING_FOUND
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.db.text_rules import WORKSPACE, owner_key
 from memoir_engine.store.facts import facts
@@ -29,12 +30,16 @@ MOST_CHARS = 2_000  # of one finding
 
 
 class ShownItems:
-    """Findings of one turn. earlier: of the turns before, oldest first, whose numbers go on."""
+    """Findings of one turn. earlier: of the turns before, oldest first, whose numbers go on.
+
+    tree_answered: what the tree said to each question it was asked, whether it has an answer.
+    """
 
     def __init__(self, earlier: Iterable[Shown] = ()) -> None:
         self._earlier = {shown.number: shown for shown in earlier}
         self._numbers = {(shown.kind, shown.id): shown.number for shown in self._earlier.values()}
         self._seen: dict[tuple[str, int | str], Shown] = {}
+        self.tree_answered: list[bool] = []
 
     def show(self, shown: Shown, text: str, **more: Any) -> dict[str, Any]:
         """Return the record that the model gets; `more` without what is not known."""
@@ -55,8 +60,17 @@ class ShownItems:
     def behind(self, text: str) -> tuple[Shown, ...]:
         """Return the findings of this turn, and those of earlier ones that the text cites."""
         here = {shown.number for shown in self.all}
-        cited = dict.fromkeys(cited_numbers(text, max(self._numbers.values(), default=0)))
+        cited = dict.fromkeys(self._cited(text))
         return (*self.all, *(self._earlier[number] for number in cited if number in self._earlier and number not in here))
+
+    def answers(self, text: str) -> bool:
+        """Return False where the tree, asked, had no answer, or nothing was found, and the text cites nothing of the memory."""
+        is_refused = bool(self.tree_answered) and not any(self.tree_answered)
+        known = set(self._numbers.values())
+        return not (is_refused or text in NOTHING_FOUND.values()) or not known.isdisjoint(self._cited(text))
+
+    def _cited(self, text: str) -> list[int]:
+        return cited_numbers(text, max(self._numbers.values(), default=0))
 
 
 OWN = ("search_memory", "recall_facts", "ask_tree")  # what the model calls them
@@ -117,7 +131,7 @@ class Lookups:
         others = [hit for hit in results if hit.session_id is None or hit.session_id != self._session_id]
         return _or_nothing(
             self._shown.show(
-                Shown(0, "passage", hit.passage_id, hit.source_id, hit.start, hit.end),
+                _passage(hit),
                 hit.text,
                 source=hit.source_name or (hit.session_id and "an earlier conversation"),
                 dated=hit.dated,
@@ -149,6 +163,7 @@ class Lookups:
             question: One full question.
         """
         result = await self._memory.query(question, prune_by="chunk")
+        self._shown.tree_answered.append(result.error is None and result.answered)
         if result.error is not None:
             return [{"text": f"The tree has no answer: {result.error.message}", "answered": False}]
         if not result.answered:
@@ -166,6 +181,11 @@ class Lookups:
         ]
         numbers = {used.number: record["number"] for used, record in zip(cited, evidence, strict=True)}
         return [{"text": renumber(result.answer, numbers), "answered": True}, *evidence]
+
+
+def _passage(hit: SearchResult) -> Shown:
+    message = next(iter(hit.message_ids), None)
+    return Shown(0, "passage", hit.passage_id, hit.source_id, hit.start, hit.end, session_id=hit.session_id, message=message)
 
 
 def _or_nothing(records: Iterable[dict[str, Any]]) -> Found:

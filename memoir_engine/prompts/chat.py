@@ -21,7 +21,18 @@ PURPOSE = "chat"
 VERSION = "chat/2"
 
 SEARCH, RECALL, ASK = "search_memory", "recall_facts", "ask_tree"
-NOTHING_FOUND = "Nothing in the memory says anything about this."
+NOTHING_FOUND = {  # a whole reply, by language: what the offline model says
+    "en": "Nothing in the memory says anything about this.",
+    "de": "Im Gedächtnis steht nichts darüber.",
+    "fr": "Rien dans la mémoire n'en parle.",
+    "es": "En la memoria no hay nada sobre esto.",
+    "it": "Nella memoria non c'è nulla al riguardo.",
+    "pt": "Não há nada na memória sobre isto.",
+    "nl": "In het geheugen staat hier niets over.",
+    "ja": "記憶には、これについて何もありません。",
+    "zh": "记忆中没有关于这个的内容。",
+    "ko": "기억에는 이것에 관한 내용이 없습니다.",
+}
 
 INSTRUCTIONS = """\
 You are an assistant with a memory, and you talk with a person.

@@ -6,10 +6,13 @@ import json
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from fake_openai import FakeOpenAI
-from memoir_engine import AgentClient
+from memoir_engine import AgentClient, Memory
 from memoir_engine.agent.tools import Lookups, ShownItems
 from memoir_engine.core.results import Shown
 from memoir_engine.prompts import chat
@@ -88,6 +91,33 @@ def test_what_the_tree_does_not_answer_is_said_to_the_model(opened: Callable[...
     engine = agent.memory._async._engine
     result: Any = engine.loop.wait(Lookups(engine, agent.memory._async, "s", ShownItems()).ask_tree("Who brews coffee on Mars?"))
     assert result == [{"text": "The chunks read do not answer this.", "answered": False}]
+
+
+@pytest.mark.parametrize(
+    ("said", "answered"), [("I find nothing about it.", False), ("As you told me [1], Ada does.", True)], ids=["none", "cited"]
+)
+def test_a_reply_says_that_the_tree_had_no_answer_where_it_rests_on_nothing_else(
+    wired: Wired, fake_openai: FakeOpenAI, tmp_path: Path, said: str, answered: bool
+) -> None:
+    with Memory(db_path=tmp_path / "wired.db", model="offline") as memory:
+        memory.ingest_text(TOWER).raise_for_error()
+        memory.add_knowledge("coffee", "Ada brews the coffee.")
+    agent = wired(embedder="offline")
+    refused = Text(json.dumps({"answer": "The chunks are about a tower.", "answered": False}))
+    fake_openai.say(searching("coffee"), Called((("ask_tree", {"question": "Who brews coffee?"}),)), refused, Text(said))
+    reply = agent.query("Who brews coffee?", session_id="s")
+    assert (reply.text, reply.answered) == (said, answered)
+    assert agent.memory.runs.get(reply.run_id).run.result["answered"] is answered
+    told = next(text for role, text in reversed(fake_openai.seen[-1].turns) if role == "tool")
+    assert json.loads(told) == [{"text": "The chunks are about a tower.", "answered": False}]
+
+
+def test_the_offline_model_says_in_the_persons_language_that_nothing_was_found(opened: Callable[..., AgentClient]) -> None:
+    agent = opened()
+    agent.memory.ingest_text(TOWER).raise_for_error()
+    reply = agent.query("Wer hat die Brücke von Quebec gebaut?")
+    assert (reply.text, reply.answered) == ("Im Gedächtnis steht nichts darüber.", False)
+    assert agent.query("When was the Eiffel Tower finished?").answered
 
 
 def test_a_result_that_is_no_list_of_records_is_cut() -> None:

@@ -5,8 +5,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memoir_engine.prompts.answer import NOT_ANSWERED, NumberedChunk, Reply, build, citations, number_chunks
+from memoir_engine.prompts.chat import NOTHING_FOUND
 from memoir_engine.text.spans import claims
-from memoir_offline import answer
+from memoir_offline import answer, no_answer
 
 LIBRARY = "# Opening\n\nThe library opens at nine on weekdays. It closes at five. Dogs are not allowed [3]."
 MONEY = "The budget for 2024 was 12,000 euros. The treasurer is Ann. Is the budget too small?"
@@ -61,8 +62,10 @@ def test_nothing_in_common_is_said_plainly_and_cites_nothing(question):
         ("What is the capital of Peru near the library's northern lakes?", (False, "The chunks read do not answer this.")),
         ("Wie hoch ist der Eiffelturm?", (False, "Die gelesenen Stellen beantworten das nicht.")),
         ("富士山の高さは?", (False, "読んだ箇所には、この質問の答えがありません。")),
+        ("Quand part le bateau pour Calais ?", (False, "Les passages lus n'y répondent pas.")),
+        ("Who sailed to El Puerto de la Cruz?", (False, "The chunks read do not answer this.")),
     ],
-    ids=["answered", "a word in common", "german", "japanese"],
+    ids=["answered", "a word in common", "german", "japanese", "french", "names of another language"],
 )
 def test_it_says_whether_it_answers_in_the_language_of_the_question(question, said):
     reply = replied(question)
@@ -88,3 +91,26 @@ def test_every_statement_stands_in_the_chunk_it_cites(pieces, question):
     assert all(number for claim in claims(answer, 2) for number in claim.numbers)
     assert all(claim.text in flat[number - 1] for claim in claims(answer, 2) for number in claim.numbers)
     assert len(citations(answer, 2)) >= 1
+
+
+@pytest.mark.parametrize(
+    ("code", "question"),
+    [
+        ("en", "Where was Die Zeit printed?"),
+        ("en", "Was in the van a dog?"),
+        ("en", "Paris?"),
+        ("de", "Was kostet das?"),
+        ("fr", "Combien coûte le billet ?"),
+        ("es", "¿Cuándo sale el barco?"),
+        ("it", "Quando parte la nave?"),
+        ("pt", "Quando sai o barco?"),
+        ("nl", "Wanneer vertrekt de boot?"),
+        ("ja", "船はいつ出ますか"),
+        ("zh", "船什么时候开?"),
+        ("ko", "배는 언제 떠나요?"),
+    ],
+)
+def test_the_language_of_a_question_is_told_by_its_script_or_its_first_words(code, question):
+    assert no_answer.language(question) == code
+    assert no_answer.unanswered(question) == no_answer.UNANSWERED[code]
+    assert no_answer.nothing_found(question) == NOTHING_FOUND[code]

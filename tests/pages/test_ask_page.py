@@ -203,6 +203,22 @@ def unanswered(filled: Memory) -> QueryResult:
     return filled.query(UNKNOWN, strategy="one_shot").raise_for_error()
 
 
+@pytest.mark.parametrize("strategy", ["wide_branch", "zoom_in", "branch_out"])
+def test_no_answer_is_said_as_such_in_every_strategy(filled: Memory, strategy: str):
+    page = opened("ask", run=filled.query(UNKNOWN, strategy=strategy).raise_for_error().run_id)
+    assert "No answer found in memory" in words(page)
+    assert "no answer found" in words(page)
+
+
+def test_a_question_of_an_earlier_version_is_no_answer_by_its_reply(filled: Memory, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("memoir_engine.query.verb.to_record", lambda result: {"used": []})  # did not say whether it was answered
+    page = opened("ask", run=filled.query(UNKNOWN).raise_for_error().run_id)
+    assert not page.exception
+    assert "No answer found in memory" in words(page)
+    assert "no answer found" in words(page)
+    assert list(opened("ask").dataframe(key="asked").value["Ended"]) == ["done"]
+
+
 def test_no_answer_is_said_as_such_with_what_to_do_next(filled: Memory, unanswered: QueryResult):
     page = opened("ask", run=unanswered.run_id)
     assert not page.exception

@@ -137,6 +137,29 @@ def test_talking_adds_a_turn_whose_answer_says_what_it_was_shown(talked: Memory)
     assert "The tea was moved to the red tin in March." in words(page)
 
 
+def test_a_number_in_a_reply_opens_what_it_stands_for(talked: Memory):
+    talked.ingest_text("The tea was moved to the red tin in March.", name="kitchen.md")
+    page = opened("conversations", session="kitchen")
+    page.chat_input(key="talk-1").set_value("Where was the tea moved in March?").run(timeout=120)
+    reply = talked.sessions.get_session_history("kitchen")[-1]
+    assert component(page, "said-1")["messages"][-1]["cites"]
+    shown = talked.runs.get(reply.run_id or "").run.result["shown"]
+    one = next(one for one in shown if f"[{one['number']}]" in reply.text)
+    page.button(key=f"shown-{reply.run_id}-{one['number']}").click().run()
+    assert not page.exception
+    blocks = component(page, f"words-{one['kind']}-{one['id']}")["blocks"]
+    assert [(block["text"], block["kind"]) for block in blocks] == [("The tea was moved to the red tin in March.", "focus")]
+
+
+def test_that_nothing_was_found_is_said_with_where_to_look_next(talked: Memory):
+    talked.ingest_text("The tea was moved to the red tin in March.", name="kitchen.md")
+    page = opened("conversations", session="kitchen")
+    page.chat_input(key="talk-1").set_value("Which brass trumpets play upon Jupiter?").run(timeout=120)
+    assert not page.exception
+    assert "No answer found in memory" in words(page)
+    assert {"Ask the tree yourself", "Search for it"} <= {link.proto.label for link in page.get("page_link")}
+
+
 def test_a_new_conversation_opens_with_a_place_to_speak(memory: Memory):
     page = opened("conversations")
     page.button(key="talk-new").click().run()

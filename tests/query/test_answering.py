@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
-from memoir_engine import Memory
+from memoir_engine import Memory, QueryResult
 from memoir_engine.core.errors import BudgetTooSmall, ModelReplyInvalid
 from memoir_engine.prompts.answer import SourceHelper, fixed_text
+from memoir_engine.query.record import to_record
 from scripted_model import Opened, Script, events, paper, selected
 
 THREE = ("Music/Strings/Violin", "Music/Wind/Flute", "Art/Oil/Dutch")
@@ -28,6 +30,11 @@ def final_tokens(memory: Memory, script: Script) -> int:
     """Count the tokens of the last answer prompt as the engine does."""
     asked = script.asked("answer")[-1]
     return count(memory, f"{asked.instructions.split(chr(10), 1)[1]}\n\n{asked.text}")
+
+
+def earlier_record(result: QueryResult) -> dict[str, Any]:
+    """Return what earlier versions kept of a question."""
+    return {name: value for name, value in to_record(result).items() if name != "answered"}
 
 
 # --- pruning --------------------------------------------------------------------------------------------------------------
@@ -122,6 +129,23 @@ def test_what_is_not_answered_is_no_success_of_the_question_in_any_strategy(
     assert (result.status, result.answered, result.answer) == ("success", False, "Darüber steht hier nichts.")
     assert (small.runs.query(result.run_id), small.runs.get(result.run_id).run.result["answered"]) == (result, False)
     assert events(small, result.run_id, "AnswerReady")[0]["answered"] is False
+    assert json.loads(small.reports.run(result.run_id).json)["answer"]["answered"] is False
+
+
+@pytest.mark.parametrize(
+    ("said", "answered"), [("The chunks read do not answer this.", False), ("At nine. [1]", True)], ids=["none", "answer"]
+)
+def test_a_question_kept_by_an_earlier_version_says_it_by_its_reply(
+    small: Memory, script: Script, monkeypatch: pytest.MonkeyPatch, said: str, answered: bool
+):
+    monkeypatch.setattr("memoir_engine.query.verb.to_record", earlier_record)
+    script.on("answer", {"answer": said})
+    result = small.query("when?").raise_for_error()
+    assert "answered" not in small.runs.get(result.run_id).run.result
+    assert small.runs.query(result.run_id) == result
+    assert result.answered is answered
+    assert json.loads(small.reports.run(result.run_id).json)["answer"]["answered"] is answered
+    assert small.audit.verify().ok
 
 
 def test_an_answer_is_said_to_be_one_and_an_error_is_none(small: Memory):

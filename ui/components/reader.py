@@ -60,14 +60,23 @@ def chunk_in_source(chunk: Chunk, text: str, quotes: Iterable[tuple[int, int]] =
 
     quotes: spans in the source's text; the parts inside the chunk are marked as supporting words.
     """
-    before, after = text[max(0, chunk.start - AROUND) : chunk.start], text[chunk.end : chunk.end + AROUND]
     middle = Block(
         chunk.text, "focus", chunk.id, figures.chunk_name(chunk), side=figures.tokens(chunk.tokens), marks=_quotes(chunk, quotes)
     )
+    return _in_place(middle, text, chunk.start, chunk.end)
+
+
+def span_in_source(text: str, start: int, end: int) -> tuple[Block, ...]:
+    """Show a span between the text before and after it."""
+    return _in_place(Block(text[start:end], "focus"), text, start, end)
+
+
+def _in_place(middle: Block, text: str, start: int, end: int) -> tuple[Block, ...]:
+    before, after = text[max(0, start - AROUND) : start], text[end : end + AROUND]
     blocks = (
-        Block(before if chunk.start <= AROUND else "… " + before, "aside", label=wording.BEFORE),
+        Block(before if start <= AROUND else "… " + before, "aside", label=wording.BEFORE),
         middle,
-        Block(after if chunk.end + AROUND >= len(text) else after + " …", "aside", label=wording.AFTER),
+        Block(after if end + AROUND >= len(text) else after + " …", "aside", label=wording.AFTER),
     )
     return tuple(block for block in blocks if block.text.strip(" …"))
 

@@ -3,10 +3,21 @@ const seen = new WeakMap();
 const ends = new WeakMap();
 const LONG = 1400;
 
-const said = (message, words) => {
+const cited = (message, words, open) => message.text.split(/(\[\d{1,6}\])/).map((part) => {
+  if (!/^\[\d+\]$/.test(part)) return part;
+  const node = make("button", "cite", part.slice(1, -1));
+  node.type = "button";
+  node.title = words.cited;
+  node.setAttribute("aria-label", `${part}: ${words.cited}`);
+  node.onclick = () => open([message.n, +part.slice(1, -1)]);
+  return node;
+});
+
+const said = (message, words, open) => {
   const parts = [];
   if (message.text) {
-    const text = make("div", "text", message.text);
+    const text = make("div", "text", message.cites ? "" : message.text);
+    if (message.cites) text.append(...cited(message, words, open));
     parts.push(text);
     if (message.text.length > LONG) {
       text.classList.add("long");
@@ -48,7 +59,7 @@ export default function (component) {
     open.setAttribute("aria-label", `${data.words.details} ${message.n}`);
     open.onclick = () => setTriggerValue("picked", message.n);
     tag.append(make("b", "", message.who), make("time", "", message.time), open);
-    body.append(tag, ...said(message, data.words));
+    body.append(tag, ...said(message, data.words, (place) => setTriggerValue("cited", place)));
     const face = make("div", "face", message.face);
     face.setAttribute("aria-hidden", "true");
     node.append(face, body);

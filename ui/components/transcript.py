@@ -1,6 +1,7 @@
 """Conversation, message by message.
 
-Invariant: messages of people, models and tools are drawn as characters, never as markup.
+Invariant: messages of people, models and tools are drawn as characters, never as markup; a number in brackets in a reply of the
+agent is a button.
 """
 
 from __future__ import annotations
@@ -27,15 +28,21 @@ _component = st.components.v2.component(
 )
 
 
-def show(messages: Sequence[MessageRecord], *, key: str, target: int | None = None, height: int = HEIGHT) -> int | None:
-    """Draw the messages; return the number of the one whose details were requested. target: message to scroll to."""
+Clicked = tuple[int, int | None]  # a message, and the number in its text
+
+
+def show(messages: Sequence[MessageRecord], *, key: str, target: int | None = None, height: int = HEIGHT) -> Clicked | None:
+    """Draw the messages; return the one whose details or citation were requested. target: message to scroll to."""
     drawn = [_drawn(one) for one in messages]
     result = _component(
         key=key,
         data={"messages": drawn, "target": target, "height": height, "words": texts.TRANSCRIPT_WORDS},
         on_picked_change=lambda: None,
+        on_cited_change=lambda: None,
     )
-    return result.picked if isinstance(result.picked, int) else None
+    if isinstance(result.cited, list):
+        return int(result.cited[0]), int(result.cited[1])
+    return (result.picked, None) if isinstance(result.picked, int) else None
 
 
 def speaker(message: MessageRecord) -> str:
@@ -55,6 +62,7 @@ def _drawn(message: MessageRecord) -> dict[str, Any]:
         "time": f"{at:%H:%M}",
         "day": f"{at.day} {at:%B %Y}",
         "text": message.text,
+        "cites": base == "ai" and message.run_id is not None,
         "calls": [*(_call(one) for one in message.tool_calls), *(_failed(one) for one in _invalid(message))],
         "other": sum(part.get("type") not in ("text", "tool_use") for part in parts),
     }

@@ -159,7 +159,8 @@ class Cleared:
 class Shown:
     """A piece of memory that the model saw when it replied. number: by which the reply cites it.
 
-    kind: passage, fact or chunk; id: of its row. run_id: of the question, where a tool asked one.
+    kind: passage, fact or chunk; id: of its row. run_id: of the question, where a tool asked one. session_id, message: of a
+    passage of a conversation, with the message in which it begins.
     """
 
     number: int
@@ -169,6 +170,8 @@ class Shown:
     start: int | None = None
     end: int | None = None
     run_id: str | None = None
+    session_id: str | None = None
+    message: int | None = None
 
 
 @dataclass(frozen=True)
@@ -177,7 +180,8 @@ class Reply:
 
     tool_calls: how many were made. limited: the model asked for more than the limit allows. shown: the memory the model saw.
     warnings: what the memory could not do; the reply was given all the same. actions: ids of what the agent's tools changed in
-    the facts, or suggested.
+    the facts, or suggested. answered: False where the tree, which was asked, has no answer, and the text cites nothing else of
+    the memory; also where the offline model found nothing.
     """
 
     text: str
@@ -191,6 +195,7 @@ class Reply:
     model: str = ""
     latency_ms: float = 0.0
     actions: tuple[str, ...] = ()
+    answered: bool = True
 
 
 @dataclass(frozen=True)

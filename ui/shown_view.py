@@ -1,0 +1,113 @@
+"""What the model was shown for a reply: each finding under its number, and its words where they stand.
+
+Invariant: numbers mean the same in all of a conversation; what one stands for is in the record of the reply that cites it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import FactView, Memory
+from ui import drawers, figures, problems, wording
+from ui import wording_chat as texts
+from ui.components import reader
+
+QUOTED_CHARS = 280
+QUESTION_CHARS = 1_500  # of a question handed on in an address
+
+Finding = dict[str, Any]  # as recorded: number, kind, id, and where it stands
+
+
+def listed(memory: Memory, run_id: str) -> None:
+    """List what was shown, by number; where nothing was found, say so and lead on."""
+    run = memory.runs.get(run_id).run
+    if not run.result.get("answered", True):
+        _no_answer(str(run.request.get("text", "")))
+    found = run.result.get("shown", ())
+    st.caption(texts.SHOWN if found else texts.NOTHING_SHOWN)
+    for one in found:
+        with st.container(border=True, gap="small"):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(f"**[{one['number']}]** {texts.KINDS.get(one['kind'], '')}", width="content")
+                st.space("stretch")
+                pressed = _has_words(one) and st.button(
+                    texts.OPEN_WORDS, icon=":material/format_quote:", type="tertiary", key=f"shown-{run_id}-{one['number']}"
+                )
+            _quoted(memory, one)
+        if pressed:
+            _open(memory, one)
+
+
+def open_number(memory: Memory, run_id: str, number: int) -> None:
+    """Open what a number in this reply stands for."""
+    with problems.noted():
+        shown = memory.runs.get(run_id).run.result.get("shown", ())
+        one = next((one for one in shown if one["number"] == number), None)
+        if one is None:
+            st.toast(texts.NOT_SHOWN.format(number=number), icon=":material/info:")
+        else:
+            _open(memory, one)
+
+
+def _open(memory: Memory, one: Finding) -> None:
+    """Open the words; of a chunk with those marked that its answer of the tree relied on."""
+    asked = memory.runs.query(one["run_id"]) if one["kind"] == "chunk" and one.get("run_id") else None
+    used = next((used for used in asked.used_chunks if used.chunk_id == one["id"]), None) if asked else None
+    if used is not None:
+        drawers.evidence(memory, used, one["number"])
+    else:
+        _words(memory, one)
+
+
+@st.dialog(wording.EVIDENCE_TITLE, width=drawers.WIDTH, position="right", icon=":material/format_quote:")
+def _words(memory: Memory, one: Finding) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge(f"citation {one['number']}", color="blue")
+        st.markdown(texts.KINDS.get(one["kind"], ""), width="content")
+    with problems.shown():
+        if _has_words(one):
+            text = memory.sources.text(one["source_id"])
+            blocks = reader.span_in_source(text, one.get("start", 0), one.get("end", 0))
+            reader.show(blocks, key=f"words-{one['kind']}-{one['id']}", height=520)
+            _to_source(one)
+        else:
+            _quoted(memory, one)
+
+
+def _quoted(memory: Memory, one: Finding) -> None:
+    """Draw how a finding begins, and the way to where it stands."""
+    if one["kind"] == "fact":
+        fact: FactView = memory.facts.get(one["id"])
+        st.text(fact.content)
+        there: dict[str, str] = {"fact": fact.id}
+        st.page_link("../pages/facts.py", label=texts.OPEN_FACT, icon=":material/lightbulb:", query_params=there)
+    elif _has_words(one):
+        words = memory.sources.text(one["source_id"])[one.get("start", 0) : one.get("end", 0)]
+        st.text(figures.one_line(words, QUOTED_CHARS))
+        _to_source(one)
+    else:
+        st.caption(texts.SAID_EARLIER)
+        if one.get("session_id"):
+            there = {"session": str(one["session_id"]), "n": str(one.get("message", ""))}
+            st.page_link("../pages/conversations.py", label=texts.OPEN_TALK, icon=":material/forum:", query_params=there)
+
+
+def _has_words(one: Finding) -> bool:
+    """Check whether it is a span of a source."""
+    return isinstance(one.get("source_id"), int)
+
+
+def _to_source(one: Finding) -> None:
+    there = {"src": str(one["source_id"])}
+    st.page_link("../pages/sources.py", label=texts.OPEN_SOURCE, icon=":material/description:", query_params=there)
+
+
+def _no_answer(question: str) -> None:
+    with st.container(border=True, gap="small", key="talk-no-answer"):
+        st.markdown(f":orange[:material/search_off:] **{wording.NO_ANSWER}**")
+        there = {"q": question[:QUESTION_CHARS]}
+        with st.container(horizontal=True):
+            st.page_link("../pages/ask.py", label=texts.ASK_TREE, icon=":material/manage_search:", query_params=there)
+            st.page_link("../pages/search.py", label=wording.SEARCH_WORDS, icon=":material/search:", query_params=there)
