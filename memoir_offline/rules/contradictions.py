@@ -200,6 +200,8 @@ def _revalued(old: str, new: str) -> Comparison | None:
         return Comparison("update", True, "another one is preferred now") if is_preference else None
     if (suffix and not counted) or not _has_verb(prefix, old):
         return None
+    if not any(is_verb(word) or is_past_form(word) for word in prefix) and ", " not in old and set(was) & set(is_now):
+        return None  # "The best cafés around Ufa include …", "around Cork include …": what both share is the verb
     if counted and not is_full_name(old) and is_past_event(old) and not {"was", "were", "had"} & set(prefix):
         return None  # their team won three games, and five
     if prefix[-1] == "is" and CHANGED.search(new) and collected:
