@@ -194,10 +194,11 @@ def _shares(shelves: Shelves, found: Terms, source: Terms, least: int = 0) -> di
 
 
 def settle_names(text: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """text: a settle prompt. The strongest name stands for those that mean the same."""
-    kept: list[NewName] = []
+    """text: a settle prompt. An existing name, else the strongest one, stands for those that mean the same."""
+    asked = read_settle(text)
+    kept = list(asked.existing)
     listed = []
-    for name in sorted(read_settle(text).names, key=lambda name: (-name.chunks, len(name.name), name.name)):
+    for name in sorted(asked.names, key=lambda name: (-name.chunks, len(name.name), name.name)):
         same = next((other for other in kept if _mean_the_same(name, other)), name)
         if same is name:
             kept.append(name)

@@ -116,6 +116,14 @@ class DraftTree:
             category = self._nodes[category].parent
         return tuple(reversed(ids))
 
+    def largest_below(self, size: Callable[[int], int], most: int) -> dict[int, Path]:
+        """Return the names of the largest categories below each, as the tree is now. size: of a category, in chunks."""
+        return {
+            parent: tuple(node.name for node in sorted(nodes, key=lambda node: -size(node.id))[:most])
+            for parent, nodes in self._children.items()
+            if parent != ROOT
+        }
+
     @property
     def drafts(self) -> tuple[Node, ...]:
         return tuple(self._drafts)

@@ -3,8 +3,9 @@
 Invariant: a wave's new names are settled and its choices applied in position order before the next wave of its stream is asked.
 No parent gets more children than its limit: a late choice is asked again, from the existing names only.
 A batch keeps its valid items whatever became of the others; an invalid, missing or doubled id is asked again, at most twice.
-Only new names whose texts are close (second opinion) are settled, by one recorded call; each maps to one of the proposed names.
-Source: MEMOIR 2.5–2.11, 2A.1–2A.10; spec/README 2A.8–2A.9; DESIGN §8 ("close ones are settled by one short call").
+Nobody is asked where exactly one option exists and no other may be made. What a prompt shows of the tree below its options is of
+the stored tree, so that it does not depend on how far other streams are.
+Source: MEMOIR 2.5–2.11, 2A.1–2A.10; spec/README 25, 2A.8–2A.9; DESIGN §8.
 """
 
 from __future__ import annotations
@@ -20,21 +21,23 @@ from memoir_engine.core.events import BatchClassified, CategoryProposed, ChunkPl
 from memoir_engine.core.run import Run
 from memoir_engine.ingest.draft import ROOT, DraftTree, Lessons, Node
 from memoir_engine.ingest.schedule import ChildStreams, Gate, Stream, run_wave, wave_width
+from memoir_engine.ingest.settling import ProposedName, settle
 from memoir_engine.models.client import ModelReply
 from memoir_engine.prompts import classify
 from memoir_engine.prompts.evidence import likeliest
 from memoir_engine.runtime.model import Ask
 from memoir_engine.store.sources.plan import Offer
-from memoir_engine.text.names import fold
 from memoir_engine.text.profiles import Profiles
 from memoir_engine.text.sentences import opening
-from memoir_engine.text.similarity import group_close_names
 from memoir_engine.text.terms import Terms
+from memoir_engine.text.tree_shape import is_crowded
 
 FEW = 500  # pairs of new and filed chunks: compared in less time than a hop to another thread takes
 RETRIES = 2  # of an invalid item (spec/README 2A.8)
 KEPT_OPINIONS = 8  # of each chunk: enough to show the runners-up
-TERMS_SHOWN = 6  # of a new name to be settled
+TERMS_SHOWN = 6  # of an existing name that a new one is compared with
+MOST_INSIDE = 4  # names shown below one option, the largest first
+MOST_INSIDE_ALL = 40  # below all options together: some 4 tokens each
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class NamedChoice:
 
     position: int
     name: str
-    call_id: int
+    call_id: int | None
     attempts: int
     opinions: tuple[tuple[int, float], ...]  # (category, second opinion), nearest first
     seen: bool
@@ -115,34 +118,6 @@ def only(batch: classify.Batch, ids: Container[int]) -> classify.Batch:
     return replace(batch, chunks=tuple(batch.chunks[i] for i in kept), evidence=evidence, examples=examples)
 
 
-async def settle(names: dict[str, list[Terms]], options: classify.LevelOptions, ask: Ask) -> dict[str, str]:
-    """Map each new name to the one that stays; names that stay themselves may be absent.
-
-    Names that differ in case, width or spaces only are one: the first spelling stays.
-    names: with the terms of the chunks that chose them.
-    """
-    spelling: dict[str, str] = {}
-    same = {name: spelling.setdefault(fold(name), name) for name in names}
-    groups = group_close_names({first: [t for n in names if same[n] == first for t in names[n]] for first in spelling.values()})
-    for group in groups:
-        new_names = tuple(_new_name(name, names[name]) for name in group)
-        close = classify.SettleRequest(options.level, options.path, new_names)
-        answer = await ask(classify.build_settle(close))
-        kept = classify.parse_settle(answer.data, close)
-        same = {name: kept.get(target, target) for name, target in same.items()}
-    return same
-
-
-def _new_name(name: str, texts: list[Terms]) -> classify.NewName:
-    """Return the name with the commonest terms of its chunks."""
-    counts: Counter[str] = Counter()
-    for terms in texts:
-        counts.update(terms.counts)
-    commonest = sorted(counts, key=lambda stem: (-counts[stem], stem))[:TERMS_SHOWN]
-    surfaces = {stem: surface for terms in texts for stem, surface in terms.surfaces.items()}
-    return classify.NewName(name, len(texts), tuple(surfaces.get(stem, stem) for stem in commonest))
-
-
 @dataclass(frozen=True)
 class WaveOptions:
     """The options below a parent that a wave is offered: as of the end of the wave before."""
@@ -202,6 +177,10 @@ class SourceFiling:
         self._profile_terms = profile_terms
         self._lessons = lessons or Lessons()
         self._lock = threading.Lock()  # profiles are read in the pool by several batches at once
+        self._total = profiles.size(ROOT) + len(material.texts)  # chunks in the memory once this text is filed
+        self._inside = tree.largest_below(profiles.size, MOST_INSIDE)
+        self.own: Counter[int] = Counter()  # chunks of this text, by category
+        self.closed: Counter[int] = Counter()  # chunks that could only go to existing categories, by parent
 
     async def walk(self) -> list[CategoryChoice]:
         """Return all choices, by position, then level."""
@@ -240,6 +219,10 @@ class SourceFiling:
         return await self._settle(frame, [choice for batch in batches for choice in batch])
 
     async def _ask_batch(self, frame: WaveOptions, batch: list[int]) -> list[NamedChoice]:
+        if frame.options.room <= 0:
+            self.closed[frame.parent] += len(batch)
+            if len(frame.nodes) == 1:
+                return [NamedChoice(at, frame.nodes[0].name, None, 0, (), False, decided_by="forced") for at in batch]
         if len(batch) * max(1, frame.options.filed) <= FEW:
             question = self._question(frame, batch)
         else:
@@ -249,13 +232,23 @@ class SourceFiling:
 
     def _frame(self, parent: int) -> WaveOptions:
         nodes, level = self.tree.children(parent), self.tree.level_below(parent)
+        sizes = [self.profiles.size(node.id) for node in nodes]  # not the parent's own size: another stream adds to it
+        shown = min(MOST_INSIDE, MOST_INSIDE_ALL // max(1, len(nodes)))
+        inside = tuple(self._inside.get(node.id, ())[:shown] for node in nodes)
         options = classify.LevelOptions(
             level=level,
             depth=self.tree.depth,
             path=self.tree.path(parent),
             names=tuple(node.name for node in nodes),
-            room=self.tree.room(parent),
-            filed=sum(self.profiles.size(node.id) for node in nodes),  # not the parent's own size: another stream adds to it
+            room=min(self.tree.room(parent), classify.AMPLE),
+            filed=sum(sizes),
+            inside=inside if any(inside) else (),
+            own=tuple((node.name, self.own[node.id]) for node in nodes if self.own[node.id]),
+            crowded=tuple(
+                node.name
+                for node, size in zip(nodes, sizes, strict=True)
+                if is_crowded(level, self.tree.depth, size, self._total)
+            ),
         )
         return WaveOptions(parent, nodes, options, Offer(level, parent, tuple((node.id, node.name) for node in nodes)))
 
@@ -283,11 +276,18 @@ class SourceFiling:
 
     async def _settle(self, frame: WaveOptions, choices: list[NamedChoice]) -> list[CategoryChoice]:
         """Turn names into categories, in position order; ask again for those that the limit leaves no room for."""
-        new_names: dict[str, list[Terms]] = {}
-        for choice in choices:
-            if self.tree.find(frame.parent, choice.name) is None:
-                new_names.setdefault(choice.name, []).append(self.material.terms[choice.position])
-        same = await settle(new_names, frame.options, self._ask)
+        existing = {node.id: node.name for node in frame.nodes}
+        new = [
+            ProposedName(
+                choice.name,
+                self.material.terms[choice.position],
+                choice.call_id,
+                {existing[category]: near for category, near in choice.opinions},
+            )
+            for choice in choices
+            if self.tree.find(frame.parent, choice.name) is None
+        ]
+        same = await settle(new, frame.options, self._ask, lambda name: self._existing_name(frame.parent, name)) if new else {}
         settled: list[CategoryChoice] = []
         late: list[int] = []
         for choice in choices:
@@ -299,6 +299,12 @@ class SourceFiling:
         if late:
             settled.extend(await self._choose_existing(frame.parent, late))
         return sorted(settled, key=lambda choice: choice.placed.position)
+
+    def _existing_name(self, parent: int, name: str) -> classify.NewName:
+        node = self.tree.find(parent, name)
+        assert node is not None  # it was offered
+        with self._lock:
+            return classify.NewName(name, self.profiles.size(node.id), self.profiles.key_terms(node.id, TERMS_SHOWN))
 
     def _find_or_add(self, parent: int, name: str) -> Node | None:
         existing = self.tree.find(parent, name)
@@ -328,6 +334,7 @@ class SourceFiling:
             position = choice.placed.position
             with self._lock:
                 self.profiles.add(choice.category, -1 - position, self.material.terms[position])
+            self.own[choice.category] += 1
             if choice.level == self.tree.depth:
                 self._run.emit(ChunkPlaced(position, self.tree.path(choice.category), opening(self.material.texts[position])))
         self.chosen.extend(choices)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 from memoir_engine.core.config import MemoirConfig
 from memoir_engine.core.errors import IngestionCancelled, MemoirError, WriteFailed
@@ -19,6 +20,7 @@ from memoir_engine.core.run import Run
 from memoir_engine.ingest.draft import DraftTree, Lesson, Lessons, Node
 from memoir_engine.ingest.filing import CategoryChoice, SourceFiling, SourceMaterial
 from memoir_engine.ingest.helper import generate
+from memoir_engine.ingest.remarks import full_levels, newly_crowded
 from memoir_engine.ingest.schedule import Gate
 from memoir_engine.prompts.evidence import QUOTE_CHARS
 from memoir_engine.runtime.model import Ask
@@ -43,8 +45,17 @@ from memoir_engine.text.chunks import Piece
 from memoir_engine.text.profiles import Profiles
 from memoir_engine.text.terms import Terms, terms
 
+NOTES = {  # of decisions that the engine made
+    "limit": "the limit was reached; chosen from the existing names",
+    "forced": "the only category there is, and the limit allows no other; no model was asked",
+}
 PLANS = 3  # people may correct the tree while a model is waited for
-BuildRecord = Callable[[StoredSource, tuple[str, ...]], dict[str, Any]]  # the stored source and the warnings → the run's record
+
+
+class BuildRecord(Protocol):
+    """Builds the run's record of the stored source and the warnings."""
+
+    def __call__(self, stored: StoredSource, warnings: tuple[str, ...]) -> dict[str, Any]: ...
 
 
 def make_plan(
@@ -80,7 +91,7 @@ def make_plan(
             seen=placed.seen,
             decided_by=placed.decided_by,
             attempts=placed.attempts,
-            note="the limit was reached; chosen from the existing names" if placed.decided_by == "limit" else None,
+            note=NOTES.get(placed.decided_by),
         )
 
     drafts = {node.id: node for node in tree.drafts}
@@ -135,11 +146,14 @@ async def ingest(
     run.emit(HelperReady(final.origin, final.tokens, reused=reused, calls=run.ledger.sent - before))
     material = SourceMaterial(source.name, final.text, texts, words)
     for _ in range(PLANS):
-        plan = await _plan(source, final, chunks, material, context, run)
+        plan, remarks = await _plan(source, final, chunks, material, context, run)
+        said = (*warnings, *remarks)
         try:
-            receipt = await _commit(plan, context, run, lambda stored: recorded(stored, warnings))
+            receipt = await _commit(plan, context, run, partial(recorded, warnings=said))
             context.cache.counted({receipt.first_chunk_id + i: words for i, words in enumerate(material.terms)})
-            return Ingested(receipt, plan, warnings)
+            for remark in remarks:
+                run.emit(Warned("tree", remark))
+            return Ingested(receipt, plan, said)
         except PlanStale as stale:
             # Somebody corrected the tree meanwhile: plan again. Unchanged prompts are answered from the ledger.
             run.cancellation.commit_failed()
@@ -169,7 +183,9 @@ async def _cut(source: NewSource, context: IngestContext, run: Run) -> tuple[tup
 
 async def _plan(
     source: NewSource, helper: NewHelper, chunks: Sequence[NewChunk], material: SourceMaterial, context: IngestContext, run: Run
-) -> IngestPlan:
+) -> tuple[IngestPlan, tuple[str, ...]]:
+    """Return the plan, and what a person should know of the tree it makes."""
+
     def read() -> tuple[TreeSnapshot, Profiles, Lessons]:
         """Return the tree of now, its profiles with the words of this source, and the lessons of earlier corrections."""
         now = context.cache.current()
@@ -195,7 +211,8 @@ async def _plan(
         chosen = await filing.walk()
     except BaseExceptionGroup as group:
         raise _first_error(group) from group
-    return make_plan(source, helper, chunks, chosen, tree, tree_seq=now.seq)
+    remarks = (*full_levels(tree, filing.closed), *newly_crowded(tree, profiles, filing.own))
+    return make_plan(source, helper, chunks, chosen, tree, tree_seq=now.seq), remarks
 
 
 def _lessons(tx: Tx, now: TreeSnapshot, per_text: int) -> Lessons:

@@ -19,7 +19,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from zlib import crc32
@@ -170,8 +170,20 @@ class OptionIndex:
         return np.asarray(total / np.clip(self.sizes, 1, _BEST))
 
 
-def group_close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[str, ...], ...]:
-    """Group new names that may be one category: similar texts, or all words of one in another; mostly none."""
+@lru_cache(maxsize=16_384)
+def name_stems(folded: str) -> frozenset[str]:
+    """Return the stems of a folded name, without words that say nothing unless it has no others."""
+    told = [word for word in folded.split() if word not in STOP] or folded.split()
+    return frozenset(stem_of(word) or word for word in told)
+
+
+def group_close_names(
+    examples: Mapping[str, Sequence[Terms]], is_apart: Callable[[str, str], bool] = lambda _one, _other: False
+) -> tuple[tuple[str, ...], ...]:
+    """Group new names that may be one category: similar texts, or all words of one in another; mostly none.
+
+    is_apart: True for two names that are known to differ.
+    """
     names = list(examples)
     if len(names) < 2:
         return ()
@@ -179,10 +191,12 @@ def group_close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[st
     vectors = [[term_vector(found, ids) for found in examples[name]] for name in names]
     shelf = OptionIndex(vectors)
     near = np.array([shelf.nearness(found).max(axis=0) if found else np.zeros(len(names)) for found in vectors])
-    stems = [{stem_of(word) or word for word in fold(name).split()} for name in names]
+    stems = [name_stems(fold(name)) for name in names]
     within = np.array([[bool(own) and own <= other for other in stems] for own in stems], dtype=bool).reshape(near.shape)
     group = list(range(len(names)))
     for one, other in np.argwhere((near >= _CLOSE) | within).tolist():
+        if is_apart(names[one], names[other]):
+            continue
         low, high = sorted((group[one], group[other]))
         group = [low if at == high else at for at in group]
     together = [tuple(name for name, at in zip(names, group, strict=True) if at == leader) for leader in sorted(set(group))]

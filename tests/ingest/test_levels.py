@@ -116,13 +116,13 @@ def test_at_the_limit_the_schema_is_exactly_the_existing_names(opened: Opened, s
 
 @pytest.mark.req("MEMOIR 2.9")
 def test_a_model_that_ignores_the_limit_is_refused(opened: Opened, script: Script):
-    memory = opened(hierarchy_depth=1, category_limit=1)
-    memory.ingest_text(paper("Art")).raise_for_error()
+    memory = opened(hierarchy_depth=1, category_limit=2)
+    memory.ingest_text(paper("Art", "Music")).raise_for_error()
     script.always("classify", lambda asked: placed(dict.fromkeys(asked.ids, "Trade")))
     result = memory.ingest_text(paper("Trade"), name="second")
     assert result.error is not None
     assert "'Trade' is not one of the existing categories, and no new one may be made" in result.error.message
-    assert tree(memory) == ["Art"]
+    assert tree(memory) == ["Art", "Music"]
 
 
 @pytest.mark.req("MEMOIR 2.8", "MEMOIR 2.9")
@@ -150,22 +150,58 @@ def test_late_chunks_of_a_full_wave_choose_from_what_the_wave_made(opened: Opene
 
 @pytest.mark.req("MEMOIR 2.9")
 def test_new_names_beyond_the_room_of_one_batch_are_asked_again_closed(opened: Opened, script: Script):
-    memory = opened(hierarchy_depth=1, category_limit=1, batch_size=5)
+    memory = opened(hierarchy_depth=1, category_limit=2, batch_size=5)
     script.always("classify", lambda asked: placed(dict.fromkeys(asked.ids, asked.names[0])) if asked.names else place(asked))
     memory.ingest_text(paper("Art", "Music", "Trade", "Law", "Farm")).raise_for_error()
-    assert [(one.ids, one.names) for one in script.asked("classify")] == [([1, 2, 3, 4, 5], None), ([1, 2, 3, 4], ["Art"])]
-    assert leaves(memory) == {"Art": [0, 1, 2, 3, 4]}
-    assert [memory.tree.decisions(chunk.id)[0].decided_by for chunk in memory.sources.chunks(1)] == ["model", *["limit"] * 4]
+    closed = ([1, 2, 3], ["Art", "Music"])
+    assert [(one.ids, one.names) for one in script.asked("classify")] == [([1, 2, 3, 4, 5], None), closed]
+    assert leaves(memory) == {"Art": [0, 2, 3, 4], "Music": [1]}
+    decided = ["model", "model", *["limit"] * 3]
+    assert [memory.tree.decisions(chunk.id)[0].decided_by for chunk in memory.sources.chunks(1)] == decided
+
+
+def test_where_one_closed_option_exists_nobody_is_asked_and_the_decision_says_so(opened: Opened, script: Script):
+    memory = opened(category_limits={1: 1})
+    memory.ingest_text(paper("Art/Oil/Dutch"), name="first").raise_for_error()
+    script.requests.clear()
+    memory.ingest_text(paper("Music/Wind/Flute"), name="second").raise_for_error()
+    assert [asked.batch.options.level for asked in script.asked("classify")] == [2, 3]
+    forced, *others = memory.tree.decisions(memory.sources.chunks(2)[0].id)
+    assert (forced.decided_by, forced.call_id, forced.attempts) == ("forced", None, 0)
+    assert forced.note == "the only category there is, and the limit allows no other; no model was asked"
+    assert {decision.decided_by for decision in others} == {"model"}
+    assert memory.audit.verify().ok
+
+
+def test_a_full_level_is_said_in_the_result_and_kept_with_the_run(opened: Opened, script: Script):
+    memory = opened(hierarchy_depth=1, category_limit=2)
+    script.always("classify", lambda asked: place(asked) if asked.names is None else placed(dict.fromkeys(asked.ids, "Music")))
+    memory.ingest_text(paper("Art", "Music"), name="first").raise_for_error()
+    result = memory.ingest_text(paper("Trade", "Law"), name="second")
+    said = "level 1 is full (2, its limit): 2 chunks were filed in what exists; raise category_limit, or merge categories"
+    assert result.warnings == (said,)
+    assert memory.runs.get(result.run_id).result["warnings"] == [said]
 
 
 def test_new_names_of_one_wave_that_the_model_calls_the_same_become_one(opened: Opened, script: Script):
-    memory = opened(hierarchy_depth=1)
+    memory = opened(hierarchy_depth=1, batch_size=1)
     same = {"names": [{"name": "Bread", "stands_for_it": "Baking"}, {"name": "Baking", "stands_for_it": "Baking"}]}
     script.on("settle", same)
-    text = "\n\n".join(f"{name} needs flour, yeast, water, salt and a hot oven for the loaf." for name in ("Bread", "Baking"))
+    loaves = [f"{name} needs flour, yeast, water, salt and a hot oven for the loaf." for name in ("Bread", "Baking")]
+    text = "\n\n".join(("Astronomers count stars, moons and distant planets through a mirror.", *loaves))
     memory.ingest_text(text, name="loaf").raise_for_error()
-    assert tree(memory) == ["Baking"]
-    assert memory.tree.roots()[0].chunks == 2
+    assert tree(memory) == ["Astronomers", "Baking"]
+    assert [root.chunks for root in memory.tree.roots()] == [1, 2]
+
+
+def test_a_later_prompt_shows_what_options_hold_and_where_the_text_is(opened: Opened, script: Script):
+    memory = opened(batch_size=1, max_concurrency=1)
+    memory.ingest_text(paper("Art/Oil/Dutch", "Music/Wind/Flute"), name="first").raise_for_error()
+    script.requests.clear()
+    memory.ingest_text(paper("Music/Strings/Violin", "Music/Wind/Oboe"), name="second").raise_for_error()
+    top = [asked.batch.options for asked in script.asked("classify") if asked.batch.options.level == 1]
+    assert [options.inside for options in top] == [(("Oil",), ("Wind",))] * 2
+    assert [options.own for options in top] == [(), (("Music", 1),)]
 
 
 @pytest.mark.req("MEMOIR 3.6")

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from golden_texts import Golden, prompt_text
-from memoir_engine.prompts.classify import Batch, LevelOptions, build, parse, read, schema
+from memoir_engine.prompts.classify import AMPLE, Batch, LevelOptions, build, parse, read, schema
 from memoir_engine.prompts.evidence import Evidence, Example
 
 TEXTS = st.one_of(
@@ -20,15 +22,20 @@ EVIDENCE = st.builds(
     Evidence, TEXTS, NUMBERS, st.lists(TEXTS, max_size=2).map(tuple), st.lists(st.floats(0, 1), max_size=2).map(tuple)
 )
 EXAMPLES = st.builds(Example, TEXTS, TEXTS, st.lists(st.floats(0, 1), max_size=2).map(tuple))
-OPTIONS = st.builds(
-    LevelOptions,
-    NUMBERS,
-    NUMBERS,
-    st.lists(TEXTS.filter(bool), max_size=2).map(tuple),
-    st.lists(TEXTS, max_size=3).map(tuple),
-    NUMBERS,
-    NUMBERS,
-)
+NAMES = st.lists(TEXTS, max_size=3).map(tuple)
+
+
+@st.composite
+def offered(draw: st.DrawFn) -> LevelOptions:
+    names = draw(NAMES)
+    inside = tuple(draw(NAMES) for _ in names)
+    path, own = draw(st.lists(TEXTS.filter(bool), max_size=2)), draw(st.lists(st.tuples(TEXTS, NUMBERS), max_size=2))
+    room, numbers = draw(st.integers(0, AMPLE)), [draw(NUMBERS) for _ in range(3)]
+    beside = {"inside": inside if any(inside) else (), "own": tuple(own), "crowded": draw(NAMES)}
+    return LevelOptions(*numbers[:2], tuple(path), names, room, numbers[2], **beside)
+
+
+OPTIONS = offered()
 CHUNKS = st.lists(st.tuples(st.integers(1, 50), TEXTS), min_size=1, max_size=3).map(tuple)
 
 
@@ -46,9 +53,16 @@ def test_the_prompt_shows_helper_options_evidence_and_the_chunks_in_their_form(g
     asked = batch("Taxes rose.", 'He said """stop""".')
     shown = Evidence("Tax policy", 4, ("tax", "income"), (0.412, 0.08))
     taught = Example("Public health", 'Nurses ask for "more" time.', (0.1, 0.35))
-    prompt = build(Batch(asked.options, asked.helper, asked.chunks, (shown,), (taught,)))
-    golden("classify-2", prompt_text(prompt))
+    beside = {"inside": ((), ("Nursing", "Care")), "own": (("Public health", 3),), "crowded": ("Tax policy",)}
+    prompt = build(Batch(replace(asked.options, **beside), asked.helper, asked.chunks, (shown,), (taught,)))
+    golden("classify-3", prompt_text(prompt))
     assert (prompt.purpose, prompt.per_item) == ("classify", True)
+
+
+def test_where_there_is_ample_room_no_number_is_named():
+    prompt = build(batch("one", room=AMPLE)).text
+    assert "New categories allowed" not in prompt
+    assert read(prompt).options.room == AMPLE
 
 
 @pytest.mark.req("MEMOIR 2A.2")
