@@ -56,7 +56,7 @@ criteria: venv  ## which criteria of the specification are proved, into docs/cri
 	@$(PY) -m pytest -n $(JOBS) --criteria=docs/criteria.md
 
 docs: venv  ## the pages of docs/ that are drawn from the code
-	@$(PY) scripts/write_docs.py
+	@$(PY) -m scripts.write_docs
 
 pictures: venv  ## screenshots of the running app, into docs/pictures
 	@$(PY) -m scripts.take_pictures

@@ -1,4 +1,4 @@
-"""Write the pages of docs/ that are drawn from the code: errors, events, settings.
+"""Write the pages of docs/ that are drawn from the code: errors, events, settings, prompts.
 
 Invariant: `pages()` is the whole truth of these files; a test fails while a file differs from it.
 """
@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, get_args
 
 from memoir_engine.core import errors, events, settings
+from scripts import prompt_pages
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 WRITTEN = "Written from the code by `make docs`; a test keeps it true."
@@ -24,6 +25,7 @@ def pages() -> dict[str, str]:
         "errors.md": "\n".join(error_lines()) + "\n",
         "events.md": "\n".join(event_lines()) + "\n",
         "settings.md": "\n".join(setting_lines()) + "\n",
+        **prompt_pages.pages(WRITTEN),
     }
 
 
@@ -121,6 +123,7 @@ def _cell(text: str) -> str:
 
 def main() -> None:
     for name, text in pages().items():
+        (DOCS / name).parent.mkdir(exist_ok=True)
         (DOCS / name).write_text(text, encoding="utf-8")
         print(f"docs/{name}")
 

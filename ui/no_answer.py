@@ -19,7 +19,7 @@ NOT_ASKED_AGAIN = ("width_scope", "what_if", "after", "page_size")  # of a run's
 def offer(memory: Memory, view: RunView, result: QueryResult) -> None:
     """Draw the buttons that make sense for this run."""
     st.caption(wording.NEXT)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         wider = WIDER.get(str(view.request.get("strategy")))
         if wider is not None:
             told = wording.LOOK_WIDER_HELP.format(strategy=wording.STRATEGIES[wider][0])

@@ -13,6 +13,7 @@ from memoir_engine import FactView, Memory
 from ui import drawers, figures, problems, wording
 from ui import wording_chat as texts
 from ui.components import reader
+from ui.escape import md_escape
 
 QUOTED_CHARS = 280
 QUESTION_CHARS = 1_500  # of a question handed on in an address
@@ -63,10 +64,11 @@ def _open(memory: Memory, one: Finding) -> None:
 
 @st.dialog(wording.EVIDENCE_TITLE, width=drawers.WIDTH, position="right", icon=":material/format_quote:")
 def _words(memory: Memory, one: Finding) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(f"citation {one['number']}", color="blue")
-        st.markdown(texts.KINDS.get(one["kind"], ""), width="content")
     with problems.shown():
+        name = f" · **{md_escape(memory.sources.get(one['source_id']).name)}**" if _has_words(one) else ""
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.badge(f"citation {one['number']}", color="blue")
+            st.markdown(texts.KINDS.get(one["kind"], "") + name, width="content")
         if _has_words(one):
             text = memory.sources.text(one["source_id"])
             blocks = reader.span_in_source(text, one.get("start", 0), one.get("end", 0))

@@ -284,7 +284,7 @@ OPEN_CAUGHT = "Open the evidence, caught by the safety net: {path}"
 CAUGHT = "caught by the safety net"
 PATH_TITLE = "Decision path"
 PATH_ABOUT = (
-    ":gray[Discs are ranks the model gave. "
+    ":gray[Discs are the order in which the model chose. "
     "Bars are the **second opinion**, the engine's own similarity of the question to each category: "
     "not the model's, and not a measure of how sure it was.]"
 )

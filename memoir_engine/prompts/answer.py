@@ -103,6 +103,7 @@ def number_chunks(chunks: Iterable[NumberedChunk]) -> tuple[NumberedChunk, ...]:
 
 
 def build(question: str, passages: Sequence[NumberedChunk], *, helpers: Sequence[SourceHelper] = ()) -> Prompt:
+    """Ask for the answer to a question from the chunks that were read, with their numbers, and whether it is one."""
     text = _head(question, helpers) + "".join(chunk_text(passage) for passage in passages)
     return Prompt("answer", VERSION, INSTRUCTIONS, text, Reply)
 

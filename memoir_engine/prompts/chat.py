@@ -53,7 +53,10 @@ LIMIT_REACHED = "No more tools can be called in this turn. Answer from what stan
 
 
 def instructions(own: str | None, now: datetime) -> str:
-    """Return the rules, the owner's own instructions, and last the date, which alone changes. now: in the person's zone."""
+    """Tell an agent how to talk with a person and to use what it finds: the rules, the owner's own, and last the date.
+
+    now: in the person's zone; it alone changes.
+    """
     rules = INSTRUCTIONS if not own else f"{INSTRUCTIONS}\n{own.strip()}\n"
     return f"{rules}\nToday is {now:%A}, {now:%Y-%m-%d}.\n"
 
@@ -88,6 +91,7 @@ class Echo(BaseModel):
 
 
 def build_ping(word: str = "memoir") -> Prompt:
+    """Ask for a word back, to see whether a model can be reached and answers in the form asked for."""
     return Prompt("ping", PING_VERSION, PING_INSTRUCTIONS, f"Word: {word}", Echo)
 
 

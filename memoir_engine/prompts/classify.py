@@ -121,6 +121,7 @@ class Placements(BaseModel):
 
 
 def build(batch: Batch) -> Prompt:
+    """Ask for the category of each chunk of a batch at one level, below one parent."""
     options, examples = batch.options, batch.examples
     rows = [
         "contextual_helper:",
@@ -297,6 +298,7 @@ class Settlement(BaseModel):
 
 
 def build_settle(close: SettleRequest) -> Prompt:
+    """Ask which new names of one wave mean the same as each other or as an existing category, and which stay."""
     rows = [f"Level: {close.level}", f"Path: {path_line(close.path)}", f"Existing categories: {len(close.existing)}"]
     rows += [*map(_name_line, close.existing), f"New names: {len(close.names)}", *map(_name_line, close.names)]
     rows += [f"New names that may stay: {close.room}"] if close.room < AMPLE else []

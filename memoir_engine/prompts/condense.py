@@ -73,6 +73,7 @@ class Summaries(BaseModel):
 
 
 def build(part: Part) -> Prompt:
+    """Ask for a shorter text of each chunk, where all that was read does not fit into the budget."""
     strict = f"\n{STRICTER}" if part.strict else ""
     asked = f"{strict}\n{ASKED}\n\n{_question(part.question)}{FORM}\n"
     text = "".join(map(chunk_text, part.pieces)) + asked

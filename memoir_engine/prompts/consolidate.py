@@ -114,6 +114,7 @@ class Consolidation(BaseModel):
 
 
 def build(comparison: FactComparison) -> Prompt:
+    """Ask how new facts stand to what is remembered: the same, fuller, corrected, contradicting, or newer."""
     about = commonest(fact.subject for fact in (*comparison.new, *comparison.known))
     rows = [f"About: {line(about)}", f"New facts: {len(comparison.new)}", *_rows(comparison.new, about)]
     rows += [f"Known facts: {len(comparison.known)}", *_rows(comparison.known, about)]

@@ -166,6 +166,7 @@ class Facts(BaseModel):
 
 
 def build(talk: ExtractRequest) -> Prompt:
+    """Ask for what is worth remembering of one cut of a conversation, with the words that say it."""
     return Prompt("facts", VERSION, INSTRUCTIONS, build_text(talk), Facts, per_item=True, lists=("facts",))
 
 
@@ -346,6 +347,7 @@ class Recap(BaseModel):
 
 
 def build_recap(talk: ExtractRequest) -> Prompt:
+    """Ask for what the next cut of a conversation must know of this one."""
     """talk: the cut that has been read, with the recap of what came before it."""
     return Prompt("recap", RECAP_VERSION, RECAP_INSTRUCTIONS, build_text(talk), Recap)
 
@@ -409,6 +411,7 @@ class Relations(BaseModel):
 
 
 def build_relate(gathered: tuple[RelatableFact, ...]) -> Prompt:
+    """Ask how the facts of one conversation have to do with each other."""
     about = commonest(fact.subject for fact in gathered)
     text = "\n".join([f"About: {line(about)}", f"Facts: {len(gathered)}", *(_row(fact, about) for fact in gathered)]) + "\n"
     return Prompt("relate", RELATE_VERSION, RELATE_INSTRUCTIONS, text, Relations, per_item=True, lists=("relations",))

@@ -94,6 +94,7 @@ def first_chunks(chunks: Iterable[str], max_tokens: int, count: Count) -> tuple[
 
 
 def build(facts: HelperInput) -> Prompt:
+    """Ask what a source is: author, date, topic and a summary, which stand before each of its chunks from then on."""
     fields = (("File name", facts.file_name), ("Title", facts.title), ("Author", facts.author), ("Date", facts.dated))
     rows = [f"{name}: {UNKNOWN if value is None else line(value)}" for name, value in fields]
     rows += ["Headers:", *(f"- {line(heading)}" for heading in facts.headings), "", "First chunks:"]

@@ -104,6 +104,7 @@ def labels(groups: Iterable[OptionGroup]) -> tuple[str, ...]:
 
 
 def build(choice: SelectRequest) -> Prompt:
+    """Ask which categories of one level to follow for a question, below all open paths together."""
     named = iter(labels(choice.groups))
     rows = ["Question:", block(choice.question), ""]
     for helper in choice.helpers:

@@ -80,6 +80,7 @@ class Proposal(BaseModel):
 
 
 def build(crowded: SplitRequest) -> Prompt:
+    """Ask how the contents of a crowded category could be divided; a person decides about the proposal."""
     rows = [
         f"Level: {crowded.level} of {crowded.depth}",
         f"Path: {path_line(crowded.path)}",

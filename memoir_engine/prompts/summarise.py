@@ -59,6 +59,7 @@ class Summary(BaseModel):
 
 
 def build(request: SummaryRequest) -> Prompt:
+    """Ask for the summary of a document or a conversation, of a part of it, or of the summaries of its parts."""
     part = "" if request.part is None else f"Part: {request.part[0]} of {request.part[1]}\n"
     parts = f"Summaries of {request.of_parts} parts\n" if request.of_parts else ""
     head = f"Kind: {request.kind}\nName: {line(request.name)}\n{part}{parts}target_chars: {request.target_chars}\n"

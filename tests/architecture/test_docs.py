@@ -7,6 +7,8 @@ import re
 import pytest
 
 from machine import REPOSITORY
+from memoir_engine.prompts import chat
+from scripts import prompt_pages
 from scripts.write_docs import pages
 
 README = REPOSITORY / "README.md"
@@ -15,6 +17,21 @@ README = REPOSITORY / "README.md"
 @pytest.mark.parametrize("name", sorted(pages()))
 def test_a_page_drawn_from_the_code_is_current(name: str):
     assert (REPOSITORY / "docs" / name).read_text(encoding="utf-8") == pages()[name], "run: make docs"
+
+
+def test_every_prompt_of_the_engine_has_a_page():
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "memoir_engine").rglob("*.py"))
+    asked = set(re.findall(r'\bPrompt\(\s*"(\w+)"', code)) | {chat.PURPOSE}
+    assert {page.purpose for page in prompt_pages.PAGES} == asked
+    assert {f"prompts/{purpose}.md" for purpose in asked} <= set(pages())
+
+
+def test_what_fields_of_prompts_mean_is_said_of_each_and_of_no_other():
+    with pytest.raises(KeyError, match="say in scripts/prompt_fields.toml what 'weather' means"):
+        prompt_pages.meaning(prompt_pages.PAGES[0], "weather")
+    meant = {field for own in prompt_pages.MEANT.values() for field in own}
+    shown = {field for page in prompt_pages.PAGES for field in (*prompt_pages.fields(page), *prompt_pages.answered(page))}
+    assert meant - shown == set()
 
 
 def test_the_python_of_the_readme_runs_as_it_stands(capsys: pytest.CaptureFixture[str]):
