@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from memoir_engine.core.errors import ChoiceGone, ModelRefused, ModelReplyEmpty, ModelReplyInvalid, QueryCancelled
+from memoir_engine.core.errors import ChoiceGone, ModelRefused, ModelReplyCut, ModelReplyEmpty, ModelReplyInvalid, QueryCancelled
 from memoir_engine.core.events import LevelSelected, PathDropped
 from memoir_engine.core.results import Decision, DroppedPath, Option, PathChoice
 from memoir_engine.core.results.documents import Path
@@ -226,6 +226,9 @@ async def _select(question: str, level: Level, walk: Walk) -> LevelSelection:
         except ModelReplyInvalid as invalid:
             choice = replace(choice, problems=(str(invalid.facts["problem"]),))
             break  # the client has asked again already
+        except ModelReplyCut:
+            choice = replace(choice, problems=("it was cut off at its length",))
+            break  # asked again it would be as long
         parsed = select.parse(answer.data, choice)
         is_taken = bool(parsed.good) and (not parsed.problems or len(heard) + 1 == ATTEMPTS)
         heard.append((answer, parsed.good if is_taken else ()))

@@ -39,6 +39,10 @@ def test_a_number_that_no_chunk_has_takes_no_label():
     assert answer.labels("Ten [9] and [4].", used(4)) == {4: 1}
 
 
+def test_citations_in_one_bracket_are_labelled_in_their_order():
+    assert answer.labels("Ten [7, 3] and 【2】.", used(2, 3, 7)) == {7: 1, 3: 2, 2: 3}
+
+
 def test_chunks_read_carry_the_number_of_the_answer():
     read = [Chunk(30, 1, 0, 0, 1, "x", 1, NOW, 7, ("a",), source_name="log.md")]
     assert reader.chunks_read(read, used(3), {3: 1})[0].label == "[1] log.md"

@@ -8,7 +8,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import ConfigurationError
-from scripted_model import Opened, Script, events, paper, selected
+from scripted_model import CUT, Opened, Script, events, paper, selected
 
 ROOTS = "ABCDEFG"
 WIDE = paper(*(f"{a}/{a}{b}x/{a}{b}{c}y" for a in ROOTS for b in "kl" for c in "mn"))  # 7 · 2 · 2 leaves
@@ -139,6 +139,14 @@ def test_a_reply_that_stays_no_json_is_followed_by_the_second_opinion_too(small:
     result = small.query("How is a violin played?", strategy="one_shot").raise_for_error()
     assert [(d.level, d.decided_by) for d in result.decisions] == [(1, "opinion"), (2, "model"), (3, "forced")]
     assert result.paths[0].names[0] == "Music"
+    assert small.runs.query(result.run_id) == result
+
+
+def test_a_selection_cut_at_its_length_costs_no_question(small: Memory, script: Script):
+    script.on("select", CUT)
+    result = small.query("How is a violin played?", strategy="one_shot").raise_for_error()
+    assert (result.decisions[0].decided_by, result.paths[0].names[0]) == ("opinion", "Music")
+    assert "it was cut off at its length" in (result.decisions[0].note or "")
     assert small.runs.query(result.run_id) == result
 
 

@@ -7,26 +7,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path
 
 import streamlit as st
 
 from memoir_engine import UsedChunk
 from ui import figures, wording
+from ui.components.scripts import read, script
 
-_HERE = Path(__file__).parent
+_NUMBERS = re.compile(r"[\[【]([\d\s,;–-]+)[\]】]")
 _component = st.components.v2.component(
     "memoir_answer",
     html='<div class="answer"></div>\n',
-    css=(_HERE / "answer.css").read_text(),
-    js=(_HERE / "answer.js").read_text(),
+    css=read("answer.css"),
+    js=script("cite.js", "answer.js"),
 )
 
 
 def labels(text: str, used: Iterable[UsedChunk]) -> dict[int, int]:
     """Map a chunk's number in the prompt to the number shown: 1, 2, … in order of appearance, then the uncited ones."""
     known = [chunk.number for chunk in used]
-    seen = [int(found) for found in re.findall(r"\[([0-9]{1,9})\]", text)]
+    seen = [int(number) for mark in _NUMBERS.findall(text) for number in re.findall(r"\d{1,9}", mark)]
     order = dict.fromkeys([number for number in seen if number in known] + known)
     return {number: at for at, number in enumerate(order, start=1)}
 

@@ -2,14 +2,14 @@
 const seen = new WeakMap();
 const ends = new WeakMap();
 const LONG = 1400;
+const MOST_SHOWN = 999;
 
-const cited = (message, words, open) => message.text.split(/(\[\d{1,6}\])/).map((part) => {
-  if (!/^\[\d+\]$/.test(part)) return part;
-  const node = make("button", "cite", part.slice(1, -1));
-  node.type = "button";
+const numbered = (message, words, open) => withCitations(message.text, (number) => {
+  if (number > MOST_SHOWN) return null;  // a year
+  const node = make("button", "cite", number);
   node.title = words.cited;
-  node.setAttribute("aria-label", `${part}: ${words.cited}`);
-  node.onclick = () => open([message.n, +part.slice(1, -1)]);
+  node.setAttribute("aria-label", `${number}: ${words.cited}`);
+  node.onclick = () => open([message.n, number]);
   return node;
 });
 
@@ -17,7 +17,7 @@ const said = (message, words, open) => {
   const parts = [];
   if (message.text) {
     const text = make("div", "text", message.cites ? "" : message.text);
-    if (message.cites) text.append(...cited(message, words, open));
+    if (message.cites) text.append(...numbered(message, words, open));
     parts.push(text);
     if (message.text.length > LONG) {
       text.classList.add("long");

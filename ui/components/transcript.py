@@ -24,7 +24,7 @@ _component = st.components.v2.component(
     "memoir_transcript",
     html='<div class="sheet" tabindex="0" role="log"></div>\n',
     css=read("transcript.css"),
-    js=script("transcript.js"),
+    js=script("cite.js", "transcript.js"),
 )
 
 

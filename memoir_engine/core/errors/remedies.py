@@ -19,7 +19,6 @@ _SMALLER = {  # what makes the prompt shorter
 _SHORTER = {  # what makes the reply shorter; what is asked in halves is down to one item when this is read
     "answer": "ask for less at once",
     "chat": "ask for less at once",
-    "select": "lower n",
     "split": "ask for fewer groups",
     "summarise": "ask for a shorter summary",
     "helper": "give the contextual helper yourself",
