@@ -48,7 +48,7 @@ def recent(memory: Memory) -> None:
         }
         for run in runs
     ]
-    columns = {"Ended": st.column_config.TextColumn(width=80), "When": st.column_config.TextColumn(width=80)}
+    columns = {"Ended": st.column_config.TextColumn(width=110), "When": st.column_config.TextColumn(width=80)}
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
