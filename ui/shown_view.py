@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from memoir_engine import FactView, Memory
+from memoir_engine import FactView, MemoirError, Memory
 from ui import drawers, figures, problems, wording
 from ui import wording_chat as texts
 from ui.components import reader
@@ -36,7 +36,10 @@ def listed(memory: Memory, run_id: str) -> None:
                 pressed = _has_words(one) and st.button(
                     texts.OPEN_WORDS, icon=":material/format_quote:", type="tertiary", key=f"shown-{run_id}-{one['number']}"
                 )
-            _quoted(memory, one)
+            try:
+                _quoted(memory, one)
+            except MemoirError:  # erased since
+                st.caption(f":material/delete_forever: {texts.GONE}")
         if pressed:
             _open(memory, one)
 

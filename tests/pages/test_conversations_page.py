@@ -151,6 +151,16 @@ def test_a_number_in_a_reply_opens_what_it_stands_for(talked: Memory):
     assert [(block["text"], block["kind"]) for block in blocks] == [("The tea was moved to the red tin in March.", "focus")]
 
 
+def test_what_was_erased_since_is_said_to_be_gone(talked: Memory):
+    filed = talked.ingest_text("The tea was moved to the red tin in March.", name="kitchen.md").raise_for_error()
+    page = opened("conversations", session="kitchen")
+    page.chat_input(key="talk-1").set_value("Where was the tea moved in March?").run(timeout=120)
+    talked.sources.erase(filed.source_id or 0, "somebody asked for it")
+    page = opened("conversations", session="kitchen", n=talked.sessions.get_session_history("kitchen")[-1].n)
+    assert "It is no longer in the memory." in words(page)
+    assert page.chat_input(key="talk-1")  # the rest of the page stands
+
+
 def test_that_nothing_was_found_is_said_with_where_to_look_next(talked: Memory):
     talked.ingest_text("The tea was moved to the red tin in March.", name="kitchen.md")
     page = opened("conversations", session="kitchen")
