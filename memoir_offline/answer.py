@@ -20,7 +20,7 @@ from memoir_engine.text.terms import search_tokens, tokens
 from memoir_offline.no_answer import unanswered
 
 # of what is asked, by rarity, that the best chunk must have, or all chunks together, which several subjects need: below both lie
-# 2.4 % of LoCoMo's answerable questions and 60 % of those asked of another conversation (benchmarks/evidence)
+# 0.6 % of LoCoMo's answerable questions and 30 % of those asked of another conversation (benchmarks/evidence)
 LEAST_COVERED = 0.25
 LEAST_COVERED_BY_ALL = 0.5
 MOST_SENTENCES = 3
