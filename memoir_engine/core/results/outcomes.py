@@ -141,7 +141,6 @@ class QueryResult:
     run_id: str
     question: str
     answer: str = ""
-    answered: bool = False
     chunks: tuple[Chunk, ...] = ()
     used_chunks: tuple[UsedChunk, ...] = ()
     dropped_paths: tuple[DroppedPath, ...] = ()
@@ -160,6 +159,7 @@ class QueryResult:
     summaries: tuple[ChunkSummary, ...] = ()
     error: ErrorReport | None = None
     as_of_seq: int | None = None  # the moment it was asked about; None: the memory as it stood
+    answered: bool = False
 
     @property
     def total_latency(self) -> float:
