@@ -181,6 +181,7 @@ def _prune_by(limiting: str) -> str:
         index=ways.index(by if (by := state.param("prune")) in ways else PRUNE_BY),
         format_func=lambda name: wording.PRUNE_BYS[name],
         key="ask-prune-by",
+        help=wording.PRUNE_BY_HELP,
     )
 
 

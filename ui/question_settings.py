@@ -22,6 +22,7 @@ def line(view: RunView) -> str:
         *(f"{name.upper()} {asked[name]}" for name in ("n", "n2") if asked.get(name) is not None),
         wording.SCOPES.get(str(asked.get("width_scope")), ""),
         str(asked.get("prompt_limiting_strategy", "")),
+        "" if asked.get("prompt_limiting_strategy") == "SUMMARIZE" else wording.PRUNED_BY.get(str(asked.get("prune_by")), ""),
         _net(asked.get("safety_net"), is_read=bool(asked.get("safety_net_in_prompt"))),
         wording.BUDGET_OF.format(tokens=figures.tokens(int(budget))) if budget else "",
         _exact(bool(view.result.get("deterministic", True)))[0] if view.status == "done" else "",

@@ -261,6 +261,11 @@ LIMITINGS = {
 BUDGET = "Token budget"
 BUDGET_HELP = "Tokens the final prompt may have (max_token_budget). Lower it to see pruning or summarising at work."
 PRUNE_BY = "Left out first"
+PRUNE_BY_HELP = (
+    "Where not all that was read fits into the budget. To leave out single chunks keeps more of what answers a question than to "
+    "leave out whole paths, by the measurements in docs/benchmarks.md."
+)
+PRUNED_BY = {"path": "paths left out first", "chunk": "chunks left out first"}
 PRUNE_BYS = {"path": "Whole paths, the lowest ranked", "chunk": "The chunks least like the question"}
 PER_PATH = "From each leaf"
 PER_PATHS = {"auto": "As many as fit, the nearest first", "all": "All its chunks"}

@@ -61,6 +61,12 @@ def test_the_answer_is_given_as_text_with_its_citations(filled: Memory, answered
     assert [number for number, _, _ in drawn["cites"]] == [used.number for used in answered.used_chunks]
 
 
+def test_what_would_be_left_out_first_is_said_of_each_question(filled: Memory, answered: QueryResult):
+    assert "paths left out first" in words(opened("ask", run=answered.run_id))
+    by_chunk = filled.query(QUESTION, prune_by="chunk").raise_for_error()
+    assert "chunks left out first" in words(opened("ask", run=by_chunk.run_id))
+
+
 def test_the_numbers_of_a_run_stand_beside_the_answer(filled: Memory, answered: QueryResult):
     shown = numbers(opened("ask", run=answered.run_id))
     assert shown["Levels"] == "3"
