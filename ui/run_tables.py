@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from memoir_engine import Call, Memory, QueryResult, RunDetail
+from memoir_engine import Call, Chunk, Memory, QueryResult, RunDetail
 from ui import charts, drawers, figures, frame, question_settings, state, summary_view, wording
 from ui.components import answer, reader
 
@@ -14,7 +14,7 @@ from ui.components import answer, reader
 def tabs(memory: Memory, detail: RunDetail, result: QueryResult) -> None:
     counted = {
         wording.TAB_CALLS: len(detail.calls),
-        wording.TAB_READ: len(result.chunks),
+        wording.TAB_READ: len(_chunks_read(result)),
         wording.TAB_SUMMARIES: len(result.summaries),
         wording.TAB_DROPPED: len(result.dropped_paths),
         wording.TAB_NET: len(result.net),
@@ -90,12 +90,18 @@ def _open_call(memory: Memory, calls: Sequence[Call], row: int | None) -> None:
     st.session_state["call-shown"] = picked
 
 
+def _chunks_read(result: QueryResult) -> tuple[Chunk, ...]:
+    """Return the chunks of the paths, and what the model was shown of the net's catch."""
+    caught = {used.chunk_id for used in result.used_chunks if used.by_net}
+    return (*result.chunks, *(chunk for chunk in result.net if chunk.id in caught))
+
+
 def _read(result: QueryResult) -> None:
     if result.left_out:
         st.caption(wording.LEFT_OUT.format(chunks=figures.plural(result.left_out, "chunk", "chunks")))
-    if result.chunks:
+    if chunks := _chunks_read(result):
         reader.show(
-            reader.chunks_read(result.chunks, result.used_chunks, answer.labels(result.answer, result.used_chunks)),
+            reader.chunks_read(chunks, result.used_chunks, answer.labels(result.answer, result.used_chunks)),
             key=f"read-{result.run_id}",
             height=520,
         )

@@ -61,6 +61,16 @@ def test_the_answer_is_given_as_text_with_its_citations(filled: Memory, answered
     assert [number for number, _, _ in drawn["cites"]] == [used.number for used in answered.used_chunks]
 
 
+def test_what_was_read_of_the_net_stands_among_the_chunks_read(filled: Memory):
+    both = "What did the harbour festival earn, and how is the sourdough starter fed?"
+    result = filled.query(both, strategy="one_shot", safety_net=1, safety_net_in_prompt=True).raise_for_error()
+    assert [used.by_net for used in result.used_chunks].count(True) == 1
+    page = opened("ask", run=result.run_id)
+    page.session_state[f"ask-tabs-{result.run_id}"] = f"Chunks read ({len(result.used_chunks)})"
+    drawn = component(page.run(), f"read-{result.run_id}")
+    assert len(drawn["blocks"]) == len(result.used_chunks)
+
+
 def test_what_would_be_left_out_first_is_said_of_each_question(filled: Memory, answered: QueryResult):
     assert "paths left out first" in words(opened("ask", run=answered.run_id))
     by_chunk = filled.query(QUESTION, prune_by="chunk").raise_for_error()
