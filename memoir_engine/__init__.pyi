@@ -260,7 +260,10 @@ from memoir_engine.core.results.review import (
     SplitProposal as SplitProposal,
     StepOutcome as StepOutcome,
     StepsPreview as StepsPreview,
+    TidyResult as TidyResult,
     Tombstone as Tombstone,
+    TreeProposal as TreeProposal,
+    TreeShape as TreeShape,
 )
 from memoir_engine.core.run import Actor as Actor, Role as Role, RunStatus as RunStatus
 from memoir_engine.core.settings import SessionSettings as SessionSettings

@@ -48,6 +48,7 @@ TASKS: dict[str, str] = {
     "settle": "memoir_offline.classify:settle_names",
     "split": "memoir_offline.split:answer",
     "summarise": "memoir_offline.summaries:summarise_text",
+    "tidy": "memoir_offline.tidy:answer",
 }
 CHARS_PER_TOKEN = 4
 CHAT = "chat"  # the one task that is a conversation, with tools and without a schema

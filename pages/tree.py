@@ -5,7 +5,20 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Category, Chunk, Memory, TreeAt
-from ui import filing, frame, history_view, problems, state, tree_as_of, tree_edit, tree_view, undo_banner, viewer, wording
+from ui import (
+    filing,
+    frame,
+    history_view,
+    problems,
+    state,
+    tidy_view,
+    tree_as_of,
+    tree_edit,
+    tree_view,
+    undo_banner,
+    viewer,
+    wording,
+)
 from ui.components.tree import category_tree
 
 TREE_WIDTH = 370  # px; where what stands beside it would get too narrow, it moves below
@@ -49,6 +62,7 @@ def draw(memory: Memory, looked_at: tree_as_of.Past | None) -> None:
             history_view.category(memory, category.id)
         else:
             tree_view.root(memory.tree, overview.sources)
+            tidy_view.show(memory)
             tree_edit.show(memory, None)
 
 

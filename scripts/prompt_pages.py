@@ -17,7 +17,19 @@ from typing import Any
 from pydantic import BaseModel
 
 from memoir_engine.models.tokens import Encoding
-from memoir_engine.prompts import answer, chat, classify, condense, consolidate, facts, helper, select, split, summarise
+from memoir_engine.prompts import (
+    answer,
+    chat,
+    classify,
+    condense,
+    consolidate,
+    facts,
+    helper,
+    select,
+    split,
+    summarise,
+    tidy,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
@@ -51,6 +63,7 @@ PAGES = (
     Page(classify.VERSION, classify.build, classify.Placements),
     Page(classify.SETTLE_VERSION, classify.build_settle, classify.Settlement),
     Page(split.VERSION, split.build, split.Proposal),
+    Page(tidy.VERSION, tidy.build, tidy.Tidying),
     Page(select.VERSION, select.build, select.Selections),
     Page(condense.VERSION, condense.build, condense.Summaries),
     Page(answer.VERSION, answer.build, answer.Reply),

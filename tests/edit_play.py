@@ -209,11 +209,18 @@ class Play:
             "create": (row.id if row.level < DEPTH and other % 5 else None, name),
             "rename": (row.id, name),
             "move": (row.id, above[other % len(above)] if above else None),
-            "merge": (row.id, same[other % len(same)]),
+            "merge": self._merged(row, same, other),
             "split": (row.id, self._half(row, other), name),
             "retire": (row.id,),
         }
         return known[verb]
+
+    def _merged(self, row: CategoryRow, same: list[int], other: int) -> tuple[object, ...]:
+        """Two become one; now and then three, under a new name."""
+        into = same[other % len(same)]
+        if other % 3 or len(same) < 3:
+            return (row.id, into)
+        return ([row.id, same[(other + 1) % len(same)]], into, NAMES[other % 4])
 
     def _many(self, one: int, other: int) -> tuple[object, ...] | None:
         chunks, leaves = self._chunks(), self._level(DEPTH)

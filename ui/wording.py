@@ -100,6 +100,8 @@ VERBS = {
     "split": "split a category",
     "propose_split": "proposed a split",
     "retire": "retired a category",
+    "tidy": "had the tree looked over",
+    "decline": "declined a proposal for the tree",
     "sign_off": "signed off",
     "close": "ended a run",
     "converse": "said something",

@@ -17,5 +17,6 @@ VERBS = {  # those that `start` begins, and the modules that register them
     "confirm_helper": "memoir_engine.ingest.helper_view",
     "regenerate_helper": "memoir_engine.ingest.helper",
     "propose_split": "memoir_engine.review.split",
+    "tidy": "memoir_engine.review.tidy",
 }
 __getattr__, __dir__ = attach(__name__, __file__)

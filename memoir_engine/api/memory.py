@@ -36,6 +36,7 @@ from memoir_engine.core.results import (
     Searchable,
     SearchResult,
     SettingView,
+    TidyResult,
 )
 from memoir_engine.core.run import Actor, Role
 
@@ -137,7 +138,7 @@ class Face:
         """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.
 
         ingest_text, ingest_file, query, what_if, remember, remember_source, load_samples, reindex; confirm_helper and
-        regenerate_helper of `helpers`; propose_split of `review`.
+        regenerate_helper of `helpers`; propose_split of `review`; tidy.
         """
         return features.start(self._engine, self._actor, verb, arguments)
 
@@ -512,6 +513,24 @@ class AsyncMemory(Face):
         target = features.SummaryOptions(session_id, doc_id, options)
         summary = features.create_summary(self._engine, self._actor, target)
         return await self._engine.loop.bridge(summary, verb="create_summary")
+
+    async def tidy(
+        self,
+        preview: bool = True,
+        *,
+        category_id: int | None = None,
+        source_id: int | None = None,
+        on_event: OnEvent | None = None,
+    ) -> TidyResult:
+        """Look over thin and crowded branches of the tree again, and propose merges, splits and renames.
+
+        preview: propose only; `review.accept(key)` carries one out, `review.decline(key)` turns it down, `review.tidying()` shows
+        them again. False: accept them all, each as an action that `review.undo` takes back, until there is nothing left to do.
+        category_id: within this category. source_id: only where this source is filed.
+        Raises NotAllowed (it needs the role auditor), CategoryNotFound, SourceNotFound, and what keeps the model away.
+        """
+        options = features.TidyOptions(preview, category_id, source_id)
+        return await features.perform(self._engine, self._actor, features.tidy_verb, options, on_event)
 
     async def reindex(self, *, on_event: OnEvent | None = None) -> Reindexed:
         """Rebuild passages, vectors and indexes from the texts. Needs the role admin. Raises NotAllowed."""

@@ -41,6 +41,7 @@ class Memory(Face):
     search = waits(AsyncMemory.search, instead=_search_by_words)
     add_knowledge = waits(AsyncMemory.add_knowledge)
     create_summary = waits(AsyncMemory.create_summary)
+    tidy = waits(AsyncMemory.tidy)
     reindex = waits(AsyncMemory.reindex)
 
     @cached_property

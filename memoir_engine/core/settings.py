@@ -240,6 +240,9 @@ class MemoirConfig(Settings):
     """No chunk is longer."""
     teaching_examples: int = Field(default=3, ge=0, le=20)
     """Texts like it, corrected or approved by people, that a classification is shown for each chunk; 0 for none."""
+    tidy_after_ingestion: bool = False
+    """After each ingestion look again over the branches in which the text was filed, and propose how to tidy them: a call for
+    each thin or crowded one. Nothing changes until somebody accepts."""
     delimiters: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(".", "\n"), min_length=1)
     """Where a text may be cut; 。！？ count as periods."""
     auto_source_identification: bool = True

@@ -1,14 +1,16 @@
-"""The draft tree of one ingestion (stored categories and new ones), and the lessons of reviewers. Pure.
+"""The draft tree of one ingestion (stored categories and new ones), what is to be said of it, and the lessons of reviewers. Pure.
 
 Invariant: names are unique per parent by their folded key; no parent has more children than the limit of their level; children
 keep the order in which they came. Lessons are fixed when planning begins, so the tree does not depend on concurrency; a lesson is
-offered only where its category is an option, and never after it was undone, rejected or filed elsewhere.
-Source: MEMOIR 2.8–2.9, 3.2–3.5; DESIGN §8 (DraftTree), §9.
+offered only where its category is an option, and never after it was undone, rejected or filed elsewhere. A level is said to be
+full only where chunks of this text had to go to existing categories, a category to be crowded only when this text made a large
+memory's category hold more than its share.
+Source: MEMOIR 2.8–2.9, 3.2–3.5; DESIGN §8 (DraftTree), §9; docs/decisions/0045.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +18,12 @@ import numpy as np
 from memoir_engine.core.results.documents import Path
 from memoir_engine.prompts.evidence import Example, nearest, quote
 from memoir_engine.text.names import fold
+from memoir_engine.text.profiles import Profiles
 from memoir_engine.text.similarity import OptionIndex, TermVector
+from memoir_engine.text.tree_shape import LARGE, is_crowded
 
 ROOT = 0
+MOST_SAID = 3  # full places, crowded categories
 
 
 @dataclass(frozen=True)
@@ -132,3 +137,31 @@ class DraftTree:
         self._nodes[node.id] = node
         self._children.setdefault(node.parent, []).append(node)
         self._by_key[node.parent, fold(node.name)] = node
+
+
+def full_levels(tree: DraftTree, closed: Mapping[int, int]) -> tuple[str, ...]:
+    """closed: how many chunks could only go to existing categories, by parent."""
+    said = []
+    for parent, chunks in sorted(closed.items(), key=lambda item: (-item[1], item[0]))[:MOST_SAID]:
+        there = len(tree.children(parent))
+        where = "level 1" if parent == ROOT else f"level {tree.level_below(parent)} below {tree.path(parent)[-1]!r}"
+        have = "1 chunk was filed in what exists" if chunks == 1 else f"{chunks} chunks were filed in what exists"
+        said.append(f"{where} is full ({there}, its limit): {have}; raise category_limit, or merge categories")
+    left = len(closed) - len(said)
+    return (*said, *([f"{left} more {'place is' if left == 1 else 'places are'} full"] if left > 0 else []))
+
+
+def newly_crowded(tree: DraftTree, profiles: Profiles, own: Mapping[int, int]) -> tuple[str, ...]:
+    """own: chunks of this text, by category. A memory that was small before is not judged."""
+    total = profiles.size(ROOT)
+    before = total - sum(own.get(node.id, 0) for node in tree.children(ROOT))
+    if before < LARGE:
+        return ()
+    said = []
+    for category in sorted(own):
+        level, size = len(tree.ancestors(category)), profiles.size(category)
+        was = is_crowded(level, tree.depth, size - own[category], before)
+        if is_crowded(level, tree.depth, size, total) and not was:
+            name, share = tree.path(category)[-1], round(100 * size / total)
+            said.append(f"{name!r} now holds {share} % of all {total} chunks; memory.tidy() proposes how to divide it")
+    return tuple(said[:MOST_SAID])

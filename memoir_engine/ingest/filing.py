@@ -3,6 +3,8 @@
 Invariant: a wave's new names are settled and its choices applied in position order before the next wave of its stream is asked.
 No parent gets more children than its limit: a late choice is asked again, from the existing names only.
 A batch keeps its valid items whatever became of the others; an invalid, missing or doubled id is asked again, at most twice.
+At most one recorded call of a wave settles which new names mean the same as another or as an existing one, none where no two are
+close; names that one reply used side by side are not asked about.
 Nobody is asked where exactly one option exists and no other may be made. What a prompt shows of the tree below its options is of
 the stored tree, so that it does not depend on how far other streams are.
 Source: MEMOIR 2.5–2.11, 2A.1–2A.10; spec/README 25, 2A.8–2A.9; DESIGN §8.
@@ -13,29 +15,32 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Container, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from memoir_engine.core.errors import ChunkUnclassified, ModelReplyCut
 from memoir_engine.core.events import BatchClassified, CategoryProposed, ChunkPlaced
 from memoir_engine.core.run import Run
 from memoir_engine.ingest.draft import ROOT, DraftTree, Lessons, Node
 from memoir_engine.ingest.schedule import ChildStreams, Gate, Stream, run_wave, wave_width
-from memoir_engine.ingest.settling import ProposedName, settle
 from memoir_engine.models.client import ModelReply
 from memoir_engine.prompts import classify
 from memoir_engine.prompts.evidence import likeliest
 from memoir_engine.runtime.model import Ask
 from memoir_engine.store.sources.plan import Offer
+from memoir_engine.text.names import fold
 from memoir_engine.text.profiles import Profiles
 from memoir_engine.text.sentences import opening
+from memoir_engine.text.similarity import group_close_names
 from memoir_engine.text.terms import Terms
-from memoir_engine.text.tree_shape import is_crowded
+from memoir_engine.text.tree_shape import LARGE, is_crowded, shared_words
 
 FEW = 500  # pairs of new and filed chunks: compared in less time than a hop to another thread takes
 RETRIES = 2  # of an invalid item (spec/README 2A.8)
 KEPT_OPINIONS = 8  # of each chunk: enough to show the runners-up
-TERMS_SHOWN = 6  # of an existing name that a new one is compared with
+TERMS_SHOWN = 6  # of a name to be settled
+HALF, NEAR = 0.5, 0.15  # of the words of two names, together with this nearness of the texts: worth a question
+MOST_EXISTING = 4  # shown for one new name
 MOST_INSIDE = 4  # names shown below one option, the largest first
 MOST_INSIDE_ALL = 40  # below all options together: some 4 tokens each
 
@@ -116,6 +121,73 @@ def only(batch: classify.Batch, ids: Container[int]) -> classify.Batch:
     evidence = tuple(replace(e, nearness=tuple(e.nearness[i] for i in kept)) for e in batch.evidence)
     examples = tuple(replace(e, nearness=tuple(e.nearness[i] for i in kept)) for e in batch.examples)
     return replace(batch, chunks=tuple(batch.chunks[i] for i in kept), evidence=evidence, examples=examples)
+
+
+@dataclass(frozen=True)
+class ProposedName:
+    """The new name of one chunk. call_id: of the reply that has it. nearness: of the chunk to existing categories, by name."""
+
+    name: str
+    terms: Terms
+    call_id: int | None = None
+    nearness: Mapping[str, float] = field(default_factory=dict)
+
+
+async def settle(
+    proposed: Sequence[ProposedName], options: classify.LevelOptions, ask: Ask, existing: Callable[[str], classify.NewName]
+) -> dict[str, str]:
+    """Map each new name to the one that stays; names that stay themselves may be absent.
+
+    options: offered to the wave. existing: describes one of them.
+    """
+    spelling: dict[str, str] = {}
+    same = {new.name: spelling.setdefault(fold(new.name), new.name) for new in proposed}
+    chunks: dict[str, list[ProposedName]] = {}
+    for new in proposed:
+        chunks.setdefault(same[new.name], []).append(new)
+    close = {name: _close_existing(name, chunks[name], options.names) for name in chunks}
+    doubtful = {name for group in _close_groups(chunks) for name in group} | {name for name, beside in close.items() if beside}
+    if not doubtful:
+        return same
+    beside = dict.fromkeys(name for new in chunks for name in close[new])
+    request = classify.SettleRequest(
+        options.level,
+        options.path,
+        tuple(_new_name(name, [new.terms for new in chunks[name]]) for name in chunks if name in doubtful),
+        tuple(map(existing, beside)),
+        options.room if options.room < len(doubtful) else classify.AMPLE,
+    )
+    answer = await ask(classify.build_settle(request))
+    kept = classify.parse_settle(answer.data, request)
+    return {name: kept.get(target, target) for name, target in same.items()}
+
+
+def _close_groups(chunks: Mapping[str, Sequence[ProposedName]]) -> tuple[tuple[str, ...], ...]:
+    calls = {name: {new.call_id for new in own} for name, own in chunks.items()}
+    return group_close_names(
+        {name: [new.terms for new in own] for name, own in chunks.items()},
+        is_apart=lambda one, other: bool(calls[one] & calls[other]),
+    )
+
+
+def _close_existing(name: str, own: Sequence[ProposedName], names: Sequence[str]) -> list[str]:
+    """Return the existing names that a new one may mean, the closest first."""
+    ranked = []
+    for other in names:
+        words, near = shared_words(name, other), max(new.nearness.get(other, 0.0) for new in own)
+        if words >= 1 or (words >= HALF and near >= NEAR):
+            ranked.append((-words, -near, other))
+    return [other for _, _, other in sorted(ranked)[:MOST_EXISTING]]
+
+
+def _new_name(name: str, texts: list[Terms]) -> classify.NewName:
+    """Return the name with the commonest terms of its chunks."""
+    counts: Counter[str] = Counter()
+    for terms in texts:
+        counts.update(terms.counts)
+    commonest = sorted(counts, key=lambda stem: (-counts[stem], stem))[:TERMS_SHOWN]
+    surfaces = {stem: surface for terms in texts for stem, surface in terms.surfaces.items()}
+    return classify.NewName(name, len(texts), tuple(surfaces.get(stem, stem) for stem in commonest))
 
 
 @dataclass(frozen=True)
@@ -244,13 +316,15 @@ class SourceFiling:
             filed=sum(sizes),
             inside=inside if any(inside) else (),
             own=tuple((node.name, self.own[node.id]) for node in nodes if self.own[node.id]),
-            crowded=tuple(
-                node.name
-                for node, size in zip(nodes, sizes, strict=True)
-                if is_crowded(level, self.tree.depth, size, self._total)
-            ),
+            crowded=self._crowded(level, nodes, sizes),
         )
         return WaveOptions(parent, nodes, options, Offer(level, parent, tuple((node.id, node.name) for node in nodes)))
+
+    def _crowded(self, level: int, nodes: Sequence[Node], sizes: Sequence[int]) -> tuple[str, ...]:
+        if self._total < LARGE:
+            return ()
+        each = zip(nodes, sizes, strict=True)
+        return tuple(node.name for node, size in each if is_crowded(level, self.tree.depth, size, self._total))
 
     def _question(self, frame: WaveOptions, batch: list[int]) -> BatchQuestion:
         """Collect the prompt's values, the second opinion and the lessons; runs in the thread pool."""

@@ -17,10 +17,9 @@ from memoir_engine.core.config import MemoirConfig
 from memoir_engine.core.errors import IngestionCancelled, MemoirError, WriteFailed
 from memoir_engine.core.events import ChunksCut, CommitStarted, Committed, HelperReady, Warned
 from memoir_engine.core.run import Run
-from memoir_engine.ingest.draft import DraftTree, Lesson, Lessons, Node
+from memoir_engine.ingest.draft import DraftTree, Lesson, Lessons, Node, full_levels, newly_crowded
 from memoir_engine.ingest.filing import CategoryChoice, SourceFiling, SourceMaterial
 from memoir_engine.ingest.helper import generate
-from memoir_engine.ingest.remarks import full_levels, newly_crowded
 from memoir_engine.ingest.schedule import Gate
 from memoir_engine.prompts.evidence import QUOTE_CHARS
 from memoir_engine.runtime.model import Ask

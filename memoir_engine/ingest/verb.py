@@ -29,6 +29,7 @@ from memoir_engine.models.prices import NO_PRICE, cost
 from memoir_engine.readers import Document
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine, digest, subject_of
+from memoir_engine.runtime.jobs import start
 from memoir_engine.runtime.model import RunModel
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import NoOptions, verb
@@ -131,6 +132,8 @@ def upload_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[L
     def after(result: IngestResult) -> None:
         if progress.filed is not None:
             engine.follow_up(actor)
+            if engine.resolved.config.tidy_after_ingestion and not engine.closed:
+                engine.loop.submit(_look_again(engine, actor, progress.filed.source_id), verb="tidy")
 
     return Verb(
         name=upload.verb,
@@ -146,6 +149,12 @@ def upload_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[L
         unopened=lambda error: IngestResult("error", "", name=upload.name, error=ErrorReport.of(error)),
         after=after,
     )
+
+
+async def _look_again(engine: Engine, actor: Actor, source_id: int | None) -> None:
+    """Have the branches looked at in which a source was filed. Whoever set it so allows it: it only proposes."""
+    with suppress(MemoirError):  # the memory is closed, or the database away: the next ingestion looks again
+        await asyncio.to_thread(start, engine, replace(actor, roles=frozenset({"auditor"})), "tidy", {"source_id": source_id})
 
 
 def to_record(result: IngestResult) -> dict[str, Any]:

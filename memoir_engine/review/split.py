@@ -76,7 +76,7 @@ def split_verb(
         words = (await asyncio.to_thread(engine.cache.current)).profiles
         node, items, beside = await engine.db.aread(lambda tx: contents(tx, number, words))
         config = engine.resolved.config
-        request = _split_request(node, items, beside, config.hierarchy_depth, config.limit(node.level))
+        request = split_request(node, items, beside, config.hierarchy_depth, config.limit(node.level))
         reply = await RunModel(engine, run, QueryCancelled)(split.build(request), reuse=False)
         parsed = split.parse(reply.data, request)
         chunks = {item.id: item.chunks for item in request.items}
@@ -120,7 +120,7 @@ def contents(tx: Tx, category_id: int, words: Profiles) -> tuple[Category, list[
     return node, items, beside
 
 
-def _split_request(node: Category, items: list[SplitItem], beside: tuple[str, ...], depth: int, limit: int) -> SplitRequest:
+def split_request(node: Category, items: list[SplitItem], beside: tuple[str, ...], depth: int, limit: int) -> SplitRequest:
     """Choose and shorten the items shown to the model. Raises NothingChanges, LimitReached."""
     if len(items) < 2:
         what = "chunk" if node.is_leaf else "category"

@@ -14,6 +14,7 @@ from typing import Any
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action, EditPreview, SignOff, SignOffPreview, UndoPreview
+from memoir_engine.review.proposals import TreeProposals
 from memoir_engine.review.queue import Reviews, id_of_caller
 from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor
@@ -25,7 +26,7 @@ from memoir_engine.store.facts import reviews
 from memoir_engine.store.review import sign_offs
 from memoir_engine.store.review.sign_offs import Subject
 from memoir_engine.store.tree import edit_draft, edit_plan, filings
-from memoir_engine.store.tree.edit_draft import Edit
+from memoir_engine.store.tree.edit_draft import Edit, EditVerb
 
 STATEMENT_CHARS = 4_000
 
@@ -45,9 +46,12 @@ class TreeEdits(View):
         """Below another parent one level up, with all that it holds. Raises WrongLevel, NameTaken, LimitReached."""
         return self._edit(edit_draft.move(category_id, parent_id), "move a category", reason)
 
-    def merge(self, category_id: int, into_id: int, *, reason: str | None = None) -> Action:
-        """Make two of one level one; categories of one name below them become one, too. Raises WrongLevel, LimitReached."""
-        return self._edit(edit_draft.merge(category_id, into_id), "merge categories", reason)
+    def merge(self, category_id: int | Iterable[int], into_id: int, *, name: str = "", reason: str | None = None) -> Action:
+        """Make two or more of one level one; categories of one name below them become one, too. Raises WrongLevel, LimitReached.
+
+        category_id: one, or a list of them. name: a new one for what they become. Raises NameTaken, NameInvalid, too.
+        """
+        return self._edit(edit_draft.merge(category_id, into_id, name), "merge categories", reason)
 
     def split(self, category_id: int, chosen: Iterable[int], name: str, *, reason: str | None = None) -> Action:
         """Put what was chosen, chunks of a leaf or categories below an inner one, into a new category beside it.
@@ -135,7 +139,7 @@ class SignOffs(View):
         )
 
 
-class ReviewView(Reviews, SignOffs, TreeEdits):
+class ReviewView(Reviews, SignOffs, TreeEdits, TreeProposals):
     """Go through what was decided, correct, sign, and take back."""
 
     def refile(self, chunk_id: int, category_id: int, reason: str | None = None) -> Action:
@@ -189,9 +193,15 @@ def _checked_edit(edit: Edit) -> Edit:
         edit,
         category=edit.category if is_new else validation.category(edit.category),
         other=0 if at_top or edit.verb in ("rename", "split", "retire") else validation.category(edit.other),
-        chosen=tuple(validation.chunk(each) if is_new else validation.cursor("chosen", each) for each in edit.chosen),
+        chosen=tuple(_checked_chosen(edit.verb, each) for each in edit.chosen),
         name=validation.raw_text("name", edit.name),
     )
+
+
+def _checked_chosen(verb: EditVerb, number: int) -> int:
+    if verb == "merge":
+        return validation.category(number)
+    return validation.chunk(number) if verb == "refile_many" else validation.cursor("chosen", number)
 
 
 def _subject(source_id: int | None, category_id: int | None) -> tuple[Subject | None, int | None]:

@@ -251,6 +251,16 @@ class Profiles:
         near = self._shelf(parent).nearness([self._words.look(terms) for terms in texts])
         return np.asarray(near[:, self._columns(parent, options)])
 
+    def between(self, parent: int, options: Sequence[int]) -> Floats:
+        """Return (n_options, n_options) in [0, 1]: how near the texts of children are to those of their siblings."""
+        shelf, columns = self._shelf(parent), self._columns(parent, options)
+        near = np.zeros((len(options), len(options)))
+        for at, option in enumerate(options):
+            held = list(self._held.get(option, {}).values())
+            rows = [held[row] for row in sample(len(held), MIN_EXAMPLES)]
+            near[at] = shelf.nearness(rows)[:, columns].mean(axis=0) if rows else 0.0
+        return np.asarray(np.round((near + near.T) / 2, 3))
+
     def question(self, terms: Terms, lexical: Mapping[int, float]) -> QuestionProfile:
         """Build a question's profile. lexical: BM25 scores by chunk id; zero scores may be left out."""
         return QuestionProfile(self, self._words.look(terms), self._best_below(lexical))

@@ -15,6 +15,7 @@ from memoir_engine.text.similarity import name_stems
 LARGE = 100  # chunks in a memory from which on shares mean something
 ROOT_SHARE = 0.40  # of all chunks, in one category of level 1
 LEAF_SHARE = 0.10  # of all chunks, in one leaf
+THIN = 2  # chunks in a category with one child
 
 
 def share_cap(level: int, depth: int) -> float:
@@ -25,6 +26,11 @@ def share_cap(level: int, depth: int) -> float:
 def is_crowded(level: int, depth: int, size: int, total: int) -> bool:
     """size: chunks in or below the category. total: chunks in the memory."""
     return total >= LARGE and size > share_cap(level, depth) * total
+
+
+def is_thin(level: int, depth: int, size: int, children: int) -> bool:
+    """Return True for a leaf of one chunk, and for an inner category with one child and hardly a text."""
+    return size == 1 if level >= depth else children <= 1 and size <= THIN
 
 
 def shared_words(name: str, other: str) -> float:

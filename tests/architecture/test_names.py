@@ -96,7 +96,7 @@ def test_a_class_has_a_name_of_its_own(trees: Trees):
     assert len([name for name, count in names.items() if count > 1]) <= 12
 
 
-@pytest.mark.parametrize("verb", ["query", "what_if", "ingest_text", "ingest_file", "remember"])
+@pytest.mark.parametrize("verb", ["query", "what_if", "ingest_text", "ingest_file", "remember", "tidy"])
 def test_a_face_takes_the_options_of_its_verb_with_the_same_defaults(verb: str):
     verbs.locate(features.VERBS)
     registered = verbs.verb_type(verb)

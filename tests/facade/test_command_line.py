@@ -34,6 +34,24 @@ def test_a_file_is_filed_asked_about_drawn_and_verified(run, tmp_path: Path) -> 
     assert (checked.exit_code, checked.output.endswith("verified\n")) == (0, True)
 
 
+def test_the_tree_is_tidied_by_proposals_that_are_accepted_by_key(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
+    run("ingest", tmp_path / "lease.txt")
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        leaf = next(one for one in memory.tree.all() if one.is_leaf)
+        memory.ingest_text(f"{LEASE} It was signed in May.", name="again").raise_for_error()
+        chunk = memory.sources.chunks(2)[0]
+        beside = memory.review.create(leaf.parent_id, f"{leaf.name} papers").events[0].body["category"]
+        memory.review.refile(chunk.id, beside)
+        memory.review.refile_many([memory.sources.chunks(1)[0].id], leaf.id) if leaf.chunks == 0 else None
+    listed = json.loads(run("tidy", "--json").output)
+    (proposal,) = listed["proposals"]
+    assert (proposal["verb"], proposal["state"]) == ("merge", "open")
+    assert "merge: action " in run("tidy", "--accept", proposal["key"]).output
+    assert run("tidy", "--accept", "nothing").exit_code == 1
+    assert "0 proposals, 0 made; 0 of 1 leaves hold one chunk, the largest 100% of all" in run("tidy").output
+
+
 def test_a_question_can_be_asked_about_an_earlier_moment(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
     run("ingest", tmp_path / "lease.txt")

@@ -70,6 +70,7 @@ READING = {
             "sign_offs",
             "fact",
             "facts",
+            "tidying",
         )
     ),
     "review.proposal",
@@ -82,7 +83,12 @@ READING = {
 }
 FREE = OPENING | ASKING | ADDING | OWN_RUNS | READING
 # of the verbs of `start`, those that change what stands, or may cost in the name of those who do
-STARTED: dict[str, dict[str, int]] = {"regenerate_helper": {"source_id": 1}, "propose_split": {"category_id": 1}, "reindex": {}}
+STARTED: dict[str, dict[str, int]] = {
+    "regenerate_helper": {"source_id": 1},
+    "propose_split": {"category_id": 1},
+    "reindex": {},
+    "tidy": {},
+}
 FREE_TO_START = {
     "ingest_text",
     "ingest_file",

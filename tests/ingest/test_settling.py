@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from memoir_engine.ingest.settling import ProposedName, settle
+from memoir_engine.ingest.filing import ProposedName, settle
 from memoir_engine.prompts import Prompt, classify
 from memoir_engine.text.terms import Terms, terms
 

@@ -30,7 +30,7 @@ SELDOM = {  # kinds that it lacks: undone and done again
     *("conversation.seen_again", "cuts.returned", "fact.related_again", "fact.returned", "fact.seen_again"),
     *("fact.unproposed", "fact.unrelated", "fact.unseen", "sign_off.restored"),
 }
-LATER = {"fact.corrected", "fact.retired", "fact.expires", "person.erased"}  # kinds that are younger than it
+LATER = {"fact.corrected", "fact.retired", "fact.expires", "person.erased", "proposal.reviewed"}  # kinds that are younger than it
 OWN = {  # kinds of which the app says less than a report: no numbers of rows
     *("fact.recorded", "fact.outdated", "fact.corrected", "fact.retired", "fact.expires", "fact.restored", "fact.withdrawn"),
     *("fact.returned", "fact.forgotten", "fact.seen", "fact.unseen", "fact.seen_again", "fact.proposed", "fact.settled"),

@@ -127,6 +127,41 @@ def tree(data_dir: DataDir = None) -> None:
 
 
 @app.command()
+def tidy(
+    apply: Annotated[bool, typer.Option("--apply", help="Accept everything that is proposed.")] = False,
+    accept: Annotated[list[str] | None, typer.Option("--accept", help="Accept a proposal by its key.")] = None,
+    decline: Annotated[list[str] | None, typer.Option("--decline", help="Turn a proposal down by its key.")] = None,
+    category: Annotated[int | None, typer.Option("--category", help="Look within this category only.")] = None,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Propose merges, splits and renames for thin and crowded branches of the tree; accept or decline them."""
+    with opened(data_dir) as memory:
+        if accept or decline:
+            done = [memory.review.accept(key) for key in accept or ()] + [memory.review.decline(key) for key in decline or ()]
+            if as_json:
+                print_json([{"action": action.action_id, "verb": action.verb} for action in done])
+            for action in () if as_json else done:
+                typer.echo(f"{action.verb}: action {action.action_id}")
+            return
+        result = memory.tidy(not apply, category_id=category)
+    if as_json:
+        print_json(result)
+        return
+    for proposal in result.proposals:
+        paths = ", ".join(" › ".join(path) for path in proposal.paths)
+        named = f" → {proposal.name}" if proposal.name else ""
+        typer.echo(f"{proposal.key}  {proposal.state}  {proposal.verb}: {paths}{named}  ({proposal.why})")
+    for note in (*result.notes, *result.warnings):
+        typer.echo(f"  {note}")
+    shape = result.shape_after or result.shape
+    typer.echo(
+        f"{len(result.proposals)} proposals, {len(result.actions)} made; "
+        f"{shape.thin_leaves} of {shape.leaves} leaves hold one chunk, the largest {shape.largest_leaf:.0%} of all"
+    )
+
+
+@app.command()
 def verify(
     head: Annotated[str | None, typer.Argument(help="A head noted elsewhere.")] = None,
     expected_head: Annotated[str | None, typer.Option(help="The same, as an option.")] = None,

@@ -425,6 +425,20 @@ class ReviewOvertaken(ReviewError):
     remedy_form = "Look at it again; undo their decision or record a different one."
 
 
+class ProposalOvertaken(ReviewError):
+    """The tree has changed since the proposal was made; nothing was changed."""
+
+    code = "E732"
+    message_form = "the proposal no longer fits the tree: {problem}"
+    remedy_form = "Run tidy again: it proposes for the tree as it is now."
+
+
+class TreeProposalNotFound(ReviewError):
+    code = "E733"
+    message_form = "there is no proposal {key!r}"
+    remedy_form = "review.tidying() shows the proposals of the newest look, with their keys."
+
+
 class SourceErased(ReviewError):
     code = "E720"
     message_form = "source {source_id!r} was erased"

@@ -20,6 +20,7 @@ _SHORTER = {  # what makes the reply shorter; what is asked in halves is down to
     "answer": "ask for less at once",
     "chat": "ask for less at once",
     "split": "ask for fewer groups",
+    "tidy": "look at one category at a time: category_id",
     "summarise": "ask for a shorter summary",
     "helper": "give the contextual helper yourself",
     "facts": "cut that message: even alone it gave more facts than a reply may hold",

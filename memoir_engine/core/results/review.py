@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from memoir_engine.core.results.documents import Path
-from memoir_engine.core.results.evidence import Action, Decision
+from memoir_engine.core.results.evidence import Action, Decision, EditPreview
 from memoir_engine.core.results.facts import FactProposal, FactView
 
 Verdict = Literal["approve", "reject", "skip", "refile"]
@@ -278,6 +278,68 @@ class SplitProposal:
     stays: tuple[int, ...]
     unseen: int = 0
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TreeShape:
+    """How the chunks are spread over the tree. thin_leaves: with one chunk. only_children: categories without a sibling.
+
+    largest_leaf, largest_root: the share of all chunks in the largest of each, 0 to 1.
+    """
+
+    chunks: int
+    leaves: int
+    thin_leaves: int
+    only_children: int
+    largest_leaf: float
+    largest_root: float
+
+
+@dataclass(frozen=True)
+class TreeProposal:
+    """A change of the tree that a second look proposes; nothing changes before somebody accepts it.
+
+    verb: `merge` makes categories and into_id one, `split` puts `chosen` (chunks of a leaf, or categories below an inner one)
+    into a new category, `rename` gives a name. paths: of category_ids, then of into_id, when it was proposed.
+    about: thin (categories with little in them), alike (that may mean the same), crowded (more than its share), name.
+    why: the model's words. state: open; done; declined; overtaken, where the tree has changed since (`problem` says how).
+    preview: what accepting it would do now; None unless it is open. action_id: of what it became.
+    """
+
+    key: str
+    verb: Literal["merge", "split", "rename"]
+    category_ids: tuple[int, ...]
+    into_id: int | None
+    chosen: tuple[int, ...]
+    name: str
+    paths: tuple[Path, ...]
+    about: Literal["thin", "alike", "crowded", "name"]
+    why: str
+    state: Literal["open", "done", "declined", "overtaken"] = "open"
+    preview: EditPreview | None = None
+    problem: str | None = None
+    action_id: str | None = None
+
+
+@dataclass(frozen=True)
+class TidyResult:
+    """What a second look over the tree proposes, and what of it was done at once.
+
+    branches: how many were looked at, `left` how many more need it. actions: made at once (`preview=False`). shape: of the tree
+    looked at; shape_after: as the actions left it. notes: parts of replies that were not usable, and categories that were not
+    looked at, in words. run_id: of the look, and the argument of `review.tidying`.
+    """
+
+    run_id: str
+    proposals: tuple[TreeProposal, ...]
+    shape: TreeShape
+    branches: int = 0
+    left: int = 0
+    actions: tuple[str, ...] = ()
+    shape_after: TreeShape | None = None
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    calls: int = 0
 
 
 @dataclass(frozen=True)

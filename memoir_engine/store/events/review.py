@@ -1,4 +1,4 @@
-"""Event kinds of review: verdicts about filings, and signatures.
+"""Event kinds of review: verdicts about filings and about proposals for the tree, and signatures.
 
 Invariant: a verdict can be undone while the filing that it is about still carries it, or carries it again; a rejected chunk
 goes back to the leaf from which that verdict took it. Every row of `sign_off` is what replaying the events gives.
@@ -17,7 +17,7 @@ from memoir_engine.core.results import AuditEvent
 from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db.statements import FAR, Tx
-from memoir_engine.store.events.kind import EventKind, Names, each, family
+from memoir_engine.store.events.kind import EventKind, Names, each, family, ignore
 from memoir_engine.store.events.projection import (
     Body,
     Problem,
@@ -29,7 +29,7 @@ from memoir_engine.store.events.projection import (
 )
 from memoir_engine.store.events.tree import file_again, filed_before_after, filing_problems
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
-from memoir_engine.store.review import sign_offs
+from memoir_engine.store.review import proposals, sign_offs
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
 
@@ -129,6 +129,14 @@ def _undo_return(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(f"chunk {chunk} is rejected again", reject)
 
 
+def _undo_proposal_review(undo: UndoContext, event: AuditEvent) -> Inverse:
+    body = event.body
+    last, _ = proposals.verdicts(undo.tx)[body["run"], body["number"]]
+    if last != event.seq:
+        return undo.changed([last])
+    return step("a proposal for the tree waits again", lambda _tx, action: proposals.take_back(action, body))
+
+
 def _undo_sign_off(undo: UndoContext, event: AuditEvent) -> Inverse:
     row = undo.tx.execute(select(tables.sign_off).where(tables.sign_off.c.from_seq == event.seq)).one()
     if row.to_seq != FAR:
@@ -210,6 +218,16 @@ KINDS = family(
         inverse=each(_undo_return),
         moment="a chunk filed again in {category}",
         before_after=filed_before_after,
+    ),
+    EventKind(
+        "proposal.reviewed",
+        "run number verdict was",
+        "a proposal for the tree is reviewed",
+        "{count} proposals for the tree are reviewed",
+        apply=ignore,  # verdicts about proposals are read from the events
+        inverse=each(_undo_proposal_review),
+        digests=(),
+        replays=(),
     ),
     _sign_off(
         "sign_off.made",

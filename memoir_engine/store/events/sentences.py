@@ -35,6 +35,7 @@ VERBS: dict[str, str] = {
     "approve": "Approved a filing",
     "reject": "Rejected a filing",
     "skip": "Skipped a filing",
+    "decline": "Declined a proposal for the tree",
     "sign_off": "Signed off",
     "converse": "Said something",
     "open_session": "Opened a conversation",

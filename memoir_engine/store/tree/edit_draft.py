@@ -31,7 +31,8 @@ EditVerb = Literal["create", "rename", "move", "merge", "split", "retire", "refi
 class Edit:
     """An edit of the tree as requested: `category` is edited; `other` is its new parent, the merge target, or where chunks go.
 
-    chosen: chunks of a leaf, or children of an inner category. name: of the created or renamed category.
+    chosen: chunks of a leaf, children of an inner category, or more categories to be merged. name: of the created or renamed
+    category; of the merge target, if it is to have another.
     """
 
     verb: EditVerb
@@ -57,8 +58,9 @@ def move(category_id: int, parent_id: int | None) -> Edit:
     return Edit("move", category_id, ROOT if parent_id is None else parent_id)
 
 
-def merge(category_id: int, into_id: int) -> Edit:
-    return Edit("merge", category_id, into_id)
+def merge(category_id: int | Iterable[int], into_id: int, name: str = "") -> Edit:
+    ids = (category_id,) if isinstance(category_id, int) else _each("category_id", category_id)
+    return Edit("merge", ids[0] if ids else ROOT, into_id, ids[1:], name)
 
 
 def split(category_id: int, chosen: Iterable[int], name: str) -> Edit:
@@ -130,7 +132,8 @@ def load(tx: Tx, edit: Edit) -> EditSnapshot:
     if edit.verb == "refile_many":
         column, among = c.chunk_id, frozenset(edit.chosen)
     else:
-        column, among = c.category_id, below(nodes.values(), edit.category) if edit.verb in ("merge", "split") else frozenset()
+        edited = {"merge": (edit.category, *edit.chosen), "split": (edit.category,)}.get(edit.verb, ())
+        column, among = c.category_id, frozenset[int]().union(*(below(nodes.values(), number) for number in edited))
     rows = rows_in(tx, select(c.chunk_id, c.category_id).where(c.to_seq == FAR), column, sorted(among))
     filed: dict[int, int] = dict(sorted(map(tuple, rows)))
     return EditSnapshot(depth, nodes, counts, filed, filings.closable_categories(tx))

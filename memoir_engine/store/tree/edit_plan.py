@@ -10,7 +10,7 @@ Source: DESIGN §6; MEMOIR 2.8, 3.3–3.7.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -26,6 +26,7 @@ from memoir_engine.core.errors import (
     NotALeaf,
     NothingChanges,
     NotInside,
+    ProposalOvertaken,
     WrongLevel,
 )
 from memoir_engine.core.results import Action, EditPreview
@@ -56,6 +57,7 @@ from memoir_engine.store.tree.edit_draft import (
 from memoir_engine.store.tree.filings import NOW, FilingMove, FilingReview
 
 Limits = Callable[[int], int]
+Basis = Mapping[int, tuple[int, str]]  # categories that a proposal was made for: parent and name
 
 
 @dataclass(frozen=True)
@@ -105,16 +107,20 @@ def _move(draft: EditDraft, edit: Edit) -> None:
 
 
 def _merge(draft: EditDraft, edit: Edit) -> None:
-    node, into = draft.node(edit.category), draft.node(edit.other)
-    if node.id == into.id:
-        raise NothingChanges(problem=f"{node.name!r} cannot be merged with itself")
-    if node.level != into.level:
-        problem = f"{into.name!r} is at level {into.level}, and only categories of one level can be merged"
-        raise WrongLevel(name=node.name, level=node.level, problem=problem, advice=f"Choose one at level {node.level}.")
+    into = draft.node(edit.other)
     filed: dict[int, list[int]] = {}
     for chunk, leaf in draft.standing.filed.items():
         filed.setdefault(leaf, []).append(chunk)
-    _merge_into(draft, node, into, filed)
+    for number in (edit.category, *edit.chosen):
+        node = draft.node(number)
+        if node.id == into.id:
+            raise NothingChanges(problem=f"{node.name!r} cannot be merged with itself")
+        if node.level != into.level:
+            problem = f"{into.name!r} is at level {into.level}, and only categories of one level can be merged"
+            raise WrongLevel(name=node.name, level=node.level, problem=problem, advice=f"Choose one at level {node.level}.")
+        _merge_into(draft, node, into, filed)
+    if edit.name and check_name(edit.name) != into.name:
+        draft.rename(into, check_name(edit.name))
 
 
 def _merge_into(draft: EditDraft, node: OpenCategory, into: OpenCategory, filed: dict[int, list[int]]) -> None:
@@ -261,6 +267,26 @@ def preview(tx: Tx, edit: Edit, *, limits: Limits) -> EditPreview:
     return _preview_of(plan(edit, load(tx, edit), limits))
 
 
+def preview_proposed(tx: Tx, edit: Edit, basis: Basis, *, limits: Limits) -> tuple[EditPreview, str | None]:
+    """Preview an edit that was proposed for an earlier tree; and say what has overtaken it, if anything has."""
+    snapshot = load(tx, edit)
+    edit_plan = plan(edit, snapshot, limits)
+    return _preview_of(edit_plan), overtaken(basis, snapshot, edit_plan.obstacles)
+
+
+def overtaken(basis: Basis, snapshot: EditSnapshot, obstacles: Sequence[MemoirError] = ()) -> str | None:
+    """Say why an edit proposed for these categories is no longer valid; None if it is."""
+    for number, (parent, name) in basis.items():
+        node = snapshot.nodes.get(number)
+        if node is None:
+            return f"{name!r} is no longer there"
+        if node.name != name:
+            return f"{name!r} is called {node.name!r} now"
+        if node.parent_id != parent:
+            return f"{name!r} stands elsewhere now"
+    return obstacles[0].message if obstacles else None
+
+
 def perform(
     tx: Tx,
     edit: Edit,
@@ -270,23 +296,30 @@ def perform(
     limits: Limits,
     clock: Clock,
     action_id: str | None = None,
+    run_id: str | None = None,
+    basis: Basis | None = None,
 ) -> Action:
     """Write the edit; with the caller's `action_id` only once.
 
-    Raises what its preview shows: CategoryNotFound, ChunkNotFound, NotALeaf, NotInside, NameInvalid, NameTaken, LimitReached,
-    WrongLevel, CategoryInUse, NothingChanges.
+    run_id: of the run that proposed it. basis: the categories that it was proposed for; ProposalOvertaken is raised if they are
+    no longer so, or the edit is not possible any more. Raises what its preview shows otherwise: CategoryNotFound, ChunkNotFound,
+    NotALeaf, NotInside, NameInvalid, NameTaken, LimitReached, WrongLevel, CategoryInUse, NothingChanges.
     """
     ids.lock_tree(tx)
     if action_id is not None and actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    edit_plan = plan(edit, load(tx, edit), limits)
+    snapshot = load(tx, edit)
+    edit_plan = plan(edit, snapshot, limits)
+    problem = None if basis is None else overtaken(basis, snapshot, edit_plan.obstacles)
+    if problem is not None:
+        raise ProposalOvertaken(problem=problem)
     if edit_plan.obstacles:
         raise edit_plan.obstacles[0]
     count = sum(isinstance(step, CreateCategory) for step in edit_plan.steps)
     new = ids.reserve(tx, "category", count) if count else NEW
     digests = _payloads(tx, edit_plan)
     action = OpenAction(tx, verb=edit.verb, actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=reason, edit=edit.request())
+    action.describe(reason=reason, run_id=run_id, edit=edit.request())
     steps = zip(edit_plan.steps, digests, strict=True)
     for is_refile, pairs in groupby(steps, key=lambda pair: isinstance(pair[0], RefileChunk)):
         if is_refile:

@@ -1,0 +1,229 @@
+"""Proposals of a second look over the tree: what a run keeps of them, and `memory.review`'s verbs about them.
+
+Invariant: a proposal names the categories it was made for, with their names and parents; where one of them is no longer so, it
+is overtaken and never carried out. Accepting is the edit itself, as an action of its own, done once and undone like any other;
+declining is an action, too, and what was declined is not proposed again.
+Source: DESIGN §6; docs/decisions/0045.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import MemoirError, ProposalOvertaken, RunNotFound, TreeProposalNotFound
+from memoir_engine.core.results import Action, TidyResult, TreeProposal, TreeShape
+from memoir_engine.core.results.documents import Path
+from memoir_engine.runtime.access import needs_auditor, runs_of
+from memoir_engine.runtime.engine import Engine, View
+from memoir_engine.store.chain import actions
+from memoir_engine.store.db.statements import Tx
+from memoir_engine.store.ledger import runs
+from memoir_engine.store.review import proposals
+from memoir_engine.store.tree import edit_draft, edit_plan
+from memoir_engine.store.tree.edit_draft import Edit
+from memoir_engine.store.tree.edit_plan import Basis
+
+TIDY = "tidy"
+LOOKS = 20  # whose open proposals still wait
+
+
+@dataclass(frozen=True)
+class StoredProposal:
+    """A proposal in its run's record. basis: (category, parent, name). acts_as: id of the action that carries it out."""
+
+    verb: Literal["merge", "split", "rename"]
+    category_ids: tuple[int, ...]
+    into_id: int | None
+    chosen: tuple[int, ...]
+    name: str
+    paths: tuple[Path, ...]
+    about: Literal["thin", "alike", "crowded", "name"]
+    why: str
+    basis: tuple[tuple[int, int, str], ...]
+    acts_as: str
+
+    @property
+    def edit(self) -> Edit:
+        if self.verb == "merge":
+            return edit_draft.merge(self.category_ids, self.into_id or 0, self.name)
+        if self.verb == "split":
+            return edit_draft.split(self.category_ids[0], self.chosen, self.name)
+        return edit_draft.rename(self.category_ids[0], self.name)
+
+    @property
+    def grounds(self) -> Basis:
+        return {number: (parent, name) for number, parent, name in self.basis}
+
+    @property
+    def change(self) -> tuple[object, ...]:
+        return _change(self)
+
+
+def to_record(result: TidyResult, stored: Sequence[StoredProposal]) -> dict[str, Any]:
+    kept = {name: getattr(result, name) for name in ("branches", "left", "actions", "notes", "warnings", "calls")}
+    after = result.shape_after
+    shapes = {"shape": asdict(result.shape), "shape_after": None if after is None else asdict(after)}
+    return {**kept, **shapes, "proposals": [asdict(proposal) for proposal in stored]}
+
+
+def from_record(record: Mapping[str, Any]) -> tuple[StoredProposal, ...]:
+    return tuple(
+        StoredProposal(
+            **{
+                **row,
+                "category_ids": tuple(row["category_ids"]),
+                "chosen": tuple(row["chosen"]),
+                "paths": tuple(map(tuple, row["paths"])),
+                "basis": tuple((number, parent, name) for number, parent, name in row["basis"]),
+            }
+        )
+        for row in record.get("proposals", ())
+    )
+
+
+def result_of(tx: Tx, engine: Engine, run_id: str, record: Mapping[str, Any]) -> TidyResult:
+    """Return a look as it is recorded, with the present state of each proposal."""
+    stored, declined = from_record(record), proposals.declined(tx)
+    after = record["shape_after"]
+    return TidyResult(
+        run_id,
+        tuple(_as_of_now(tx, engine, run_id, number, proposal, declined) for number, proposal in enumerate(stored, 1)),
+        TreeShape(**record["shape"]),
+        record["branches"],
+        record["left"],
+        tuple(record["actions"]),
+        None if after is None else TreeShape(**after),
+        tuple(record["notes"]),
+        tuple(record["warnings"]),
+        record["calls"],
+    )
+
+
+def _as_of_now(
+    tx: Tx, engine: Engine, run_id: str, number: int, stored: StoredProposal, declined: frozenset[proposals.Proposal]
+) -> TreeProposal:
+    told = {
+        name: getattr(stored, name) for name in ("verb", "category_ids", "into_id", "chosen", "name", "paths", "about", "why")
+    }
+    key = f"{run_id}-{number}"
+    if actions.exists(tx, stored.acts_as):
+        state: Literal["done", "declined"] = "declined" if actions.undone_by(tx, stored.acts_as) else "done"
+        return TreeProposal(key, **told, state=state, action_id=stored.acts_as)
+    if (run_id, number) in declined:
+        return TreeProposal(key, **told, state="declined")
+    effect, problem = edit_plan.preview_proposed(tx, stored.edit, stored.grounds, limits=engine.resolved.config.limit)
+    if problem is not None:
+        return TreeProposal(key, **told, state="overtaken", problem=problem)
+    return TreeProposal(key, **told, preview=effect)
+
+
+def _waiting(looks: Sequence[TidyResult]) -> tuple[TreeProposal, ...]:
+    """Return all of the first look, and what is open of the others; of the same change once."""
+    listed = list(looks[0].proposals)
+    seen = {_change(proposal) for proposal in listed}
+    for proposal in (each for look in looks[1:] for each in look.proposals if each.state == "open"):
+        if _change(proposal) not in seen:
+            seen.add(_change(proposal))
+            listed.append(proposal)
+    return tuple(listed)
+
+
+def _change(proposal: TreeProposal | StoredProposal) -> tuple[object, ...]:
+    """What it would do, whatever it is called: equal for two proposals of the same change."""
+    return proposal.verb, frozenset((*proposal.category_ids, proposal.into_id)), frozenset(proposal.chosen)
+
+
+def carry_out(tx: Tx, engine: Engine, run_id: str, stored: StoredProposal, *, actor: str, reason: str | None) -> Action:
+    """Raises ProposalOvertaken."""
+    return edit_plan.perform(
+        tx,
+        stored.edit,
+        actor=actor,
+        reason=reason or stored.why or None,
+        limits=engine.resolved.config.limit,
+        clock=engine.clock,
+        action_id=stored.acts_as,
+        run_id=run_id,
+        basis=stored.grounds,
+    )
+
+
+def declined_changes(tx: Tx) -> frozenset[tuple[object, ...]]:
+    """Return the changes that somebody declined, or undid after accepting them, in all looks so far."""
+    named = proposals.declined(tx)
+    changes = set[tuple[object, ...]]()
+    for view in runs.recent(tx, verb=TIDY, limit=1000):
+        for number, stored in enumerate(from_record(view.result), 1):
+            undone = actions.exists(tx, stored.acts_as) and actions.undone_by(tx, stored.acts_as)
+            if undone or (view.id, number) in named:
+                changes.add(stored.change)
+    return frozenset(changes)
+
+
+class TreeProposals(View):
+    """What a second look proposes: read it, accept and decline."""
+
+    def tidying(self, run_id: str | None = None) -> TidyResult | None:
+        """Return the proposals of a look of `tidy`, each in its present state; None if there was no look.
+
+        By default of the newest look, behind them what is still open of the looks before it. Raises RunNotFound.
+        """
+        named = None if run_id is None else validation.run(run_id)
+
+        def work(tx: Tx) -> TidyResult | None:
+            if named is not None:
+                view = runs.get(tx, named, user=runs_of(self._actor))
+                if view.verb != TIDY or "proposals" not in view.result:
+                    raise RunNotFound(run_id=named)
+                return result_of(tx, self._engine, view.id, view.result)
+            recent = runs.recent(tx, verb=TIDY, status=("done",), limit=LOOKS, user=runs_of(self._actor))
+            looks = [result_of(tx, self._engine, view.id, view.result) for view in recent]
+            return replace(looks[0], proposals=_waiting(looks)) if looks else None
+
+        return self._read(work)
+
+    def accept(self, key: str, *, reason: str | None = None) -> Action:
+        """Carry out a proposal, as an action that can be undone; once, however often it is accepted.
+
+        reason: the proposal's own by default.
+        Raises NotAllowed, TreeProposalNotFound, ProposalOvertaken (the tree has changed since).
+        """
+        needs_auditor(self._actor, "accept a proposal")
+        (run_id, _), stored = self._proposal(key)
+        why, actor = validation.reason(reason), self._actor.name
+        done = self._engine.db.write(
+            lambda tx: carry_out(tx, self._engine, run_id, stored, actor=actor, reason=why),
+            operation=f"the proposal {key}",
+        )
+        self._engine.refresher.later()
+        return done
+
+    def decline(self, key: str, *, reason: str | None = None) -> Action:
+        """Turn a proposal down: it is not made again. Raises NotAllowed, TreeProposalNotFound, NothingChanges."""
+        needs_auditor(self._actor, "decline a proposal")
+        proposal, stored = self._proposal(key)
+        why, signature = validation.reason(reason), self._engine.signature(self._actor)
+
+        def work(tx: Tx) -> Action:
+            if actions.exists(tx, stored.acts_as):
+                raise ProposalOvertaken(problem="it was accepted already; undo it instead")
+            return proposals.decline(tx, proposal, reason=why, **signature)
+
+        return self._engine.db.write(work, operation=f"the proposal {key}")
+
+    def _proposal(self, key: str) -> tuple[proposals.Proposal, StoredProposal]:
+        """Find a proposal by its key. Raises TreeProposalNotFound."""
+        run_id, _, last = validation.text("key", key).rpartition("-")
+        number = int(last) if last.isdecimal() and len(last) < 6 else 0
+        try:
+            named = validation.run(run_id)
+            view = self._read(lambda tx: runs.get(tx, named, user=runs_of(self._actor)))
+        except MemoirError as unknown:
+            raise TreeProposalNotFound(key=key[:60]) from unknown
+        stored = from_record(view.result) if view.verb == TIDY else ()
+        if not 0 < number <= len(stored):
+            raise TreeProposalNotFound(key=key[:60])
+        return (run_id, number), stored[number - 1]

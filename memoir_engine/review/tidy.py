@@ -1,0 +1,295 @@
+"""The verb tidy: a second look over thin and crowded branches, and what it proposes.
+
+Invariant: a run in the ledger like any other, of the workspace, since the tree is everybody's. It proposes; with `preview=False`
+it accepts what it proposes, each as an action, and looks again until nothing is left to do. No proposal makes a category hold
+more than its share, and none repeats what somebody declined. A branch that cannot be asked about costs only itself.
+Source: docs/decisions/0045; DESIGN §6, §10; API `memory.tidy`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import LimitReached, MemoirError, NothingChanges, ProposalOvertaken, QueryCancelled
+from memoir_engine.core.results import Action, TidyResult
+from memoir_engine.core.run import Actor, Listener, Run
+from memoir_engine.prompts import split, tidy
+from memoir_engine.review import branches
+from memoir_engine.review.branches import Branch
+from memoir_engine.review.proposals import TIDY, StoredProposal, carry_out, declined_changes, result_of, to_record
+from memoir_engine.review.split import contents, split_request
+from memoir_engine.runtime.access import needs_auditor
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.model import RunModel
+from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.verbs import verb
+from memoir_engine.store.db.statements import ROOT, Tx
+from memoir_engine.store.sources import sources
+from memoir_engine.store.tree import categories, chunks
+from memoir_engine.store.tree.cache import TreeSnapshot
+from memoir_engine.store.tree.categories import CategoryRow
+from memoir_engine.text.names import fold
+from memoir_engine.text.tree_shape import is_crowded
+
+MOST_BRANCHES = 24  # looked at in one go: a call each
+MOST_SPLITS = 6
+MOST_ITEMS = 80  # categories of one branch shown to the model
+TERMS_SHOWN = 12
+HELD_SHOWN = 6
+NEAR_SHOWN, LEAST_NEAR = 4, 0.02
+ROUNDS = 6  # of a look that accepts what it proposes: thin categories are joined first, then what is below them
+
+
+@dataclass(frozen=True)
+class TidyOptions:
+    """preview: propose only. category_id: look within this category. source_id: only where this source is filed."""
+
+    preview: bool = True
+    category_id: int | None = None
+    source_id: int | None = None
+
+
+@dataclass
+class Look:
+    """What one look has found so far."""
+
+    proposals: list[StoredProposal] = field(default_factory=list)
+    branches: int = 0
+    left: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+@verb(TIDY, TidyOptions)
+def tidy_verb(
+    engine: Engine, actor: Actor, options: TidyOptions, listeners: tuple[Listener, ...] = ()
+) -> Verb[TidyResult | MemoirError]:
+    """Raises NotAllowed, CategoryNotFound, SourceNotFound, InvalidSetting."""
+    needs_auditor(actor, "have the tree tidied")
+    preview = validation.flag("preview", options.preview)
+    category = None if options.category_id is None else validation.category(options.category_id)
+    source = None if options.source_id is None else validation.source(options.source_id)
+    checked = TidyOptions(preview, category, source)
+    stored: list[StoredProposal] = []
+
+    async def work(run: Run) -> TidyResult:
+        return await _Tidying(engine, run, actor, checked, stored).result()
+
+    return Verb(
+        name=TIDY,
+        request=asdict(checked),
+        subject=None,
+        work=work,
+        stopped=QueryCancelled,
+        record=lambda result: to_record(result, stored),
+        listeners=listeners,
+        actor=replace(actor, user=None),
+    )
+
+
+class _Tidying:
+    """One run of the verb. stored: what it proposed, for the run's record."""
+
+    def __init__(self, engine: Engine, run: Run, actor: Actor, options: TidyOptions, stored: list[StoredProposal]) -> None:
+        self._engine = engine
+        self._run = run
+        self._actor = actor
+        self._options = options
+        self._stored = stored
+        self._ask = RunModel(engine, run, QueryCancelled)
+        self._turns = asyncio.Semaphore(engine.resolved.config.max_concurrency)
+
+    async def result(self) -> TidyResult:
+        before = branches.shape(await self._now())
+        first = look = await self._look()
+        done: list[str] = []
+        for _ in range(0 if self._options.preview else ROUNDS):
+            made = await self._accept(look.proposals)
+            done += made
+            if not made:
+                break
+            look = await self._look()
+        after = None if self._options.preview else branches.shape(await self._now())
+        found = TidyResult(
+            self._run.id,
+            (),
+            before,
+            first.branches,
+            look.left,
+            tuple(done),
+            after,
+            tuple(dict.fromkeys(look.notes)),
+            tuple(self._ask.warnings),
+            self._run.ledger.sent,
+        )
+        self._stored += look.proposals if self._options.preview else []
+        record = to_record(found, self._stored)
+        return await self._engine.db.aread(lambda tx: result_of(tx, self._engine, self._run.id, record))
+
+    async def _now(self) -> TreeSnapshot:
+        return await asyncio.to_thread(self._engine.cache.current)
+
+    async def _accept(self, proposed: Sequence[StoredProposal]) -> list[str]:
+        """Carry out what is still valid, each in a transaction of its own."""
+        done = []
+        for stored in proposed:
+            self._run.check(QueryCancelled)
+            try:
+                action = await self._engine.db.awrite(partial(self._carry_out, stored=stored), operation="a proposal of tidy")
+            except ProposalOvertaken:  # by one before it: the next look sees it
+                continue
+            done.append(action.action_id)
+            self._stored.append(stored)
+        return done
+
+    def _carry_out(self, tx: Tx, *, stored: StoredProposal) -> Action:
+        return carry_out(tx, self._engine, self._run.id, stored, actor=self._actor.name, reason=None)
+
+    async def _look(self) -> Look:
+        now = await self._now()
+        inside, declined = await self._engine.db.aread(lambda tx: (self._scope(tx, now), declined_changes(tx)))
+        found, full = branches.branches(now, inside), branches.crowded(now, inside)
+        look = Look(branches=min(len(found), MOST_BRANCHES), left=max(0, len(found) - MOST_BRANCHES))
+        failures: list[MemoirError] = []
+
+        async def guarded(asked: Branch | CategoryRow) -> list[StoredProposal]:
+            try:
+                async with self._turns:
+                    return await (self._branch(now, asked, look) if isinstance(asked, Branch) else self._split(now, asked, look))
+            except (NothingChanges, LimitReached):
+                return []
+            except MemoirError as failed:
+                if self._run.cancellation.asked:
+                    raise
+                failures.append(failed)
+                look.notes.append(f"a branch was not looked at: {failed.message}")
+                return []
+
+        asked: list[Branch | CategoryRow] = [*found[:MOST_BRANCHES], *full[:MOST_SPLITS]]
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(guarded(each)) for each in asked]
+        if failures and len(failures) == len(asked):
+            raise failures[0]
+        proposals = [proposal for task in tasks for proposal in task.result() if proposal.change not in declined]
+        look.proposals = _apart(proposals)
+        return look
+
+    def _scope(self, tx: Tx, now: TreeSnapshot) -> set[int]:
+        """Return the categories that the options allow, the root among them if they allow all. Raises CategoryNotFound."""
+        options = self._options
+        inside = branches.below(now, ROOT if options.category_id is None else categories.node(tx, options.category_id).id)
+        if options.source_id is None:
+            return inside
+        leaves = chunks.leaves_of_sources(tx, [sources.get(tx, options.source_id).id])
+        return inside & branches.above(now, leaves)
+
+    async def _branch(self, now: TreeSnapshot, branch: Branch, look: Look) -> list[StoredProposal]:
+        doubtful = branch.thin | branch.alike
+        ranked = sorted(branch.children, key=lambda row: (row.id not in doubtful, -now.profiles.size(row.id), row.id))
+        shown = sorted(ranked[:MOST_ITEMS], key=lambda row: row.id)
+        items = _items(now, branch.parent, shown)
+        ids = {row.id for row in shown}
+        taken = tuple(row.name for row in now.children(branch.parent) if row.id not in ids)
+        path = now.paths[branch.parent] if branch.parent != ROOT else ()
+        request = tidy.TidyRequest(branch.level, now.depth, path, items, taken)
+        answer = tidy.parse((await self._ask(tidy.build(request), reuse=False)).data, request)
+        look.notes += answer.notes
+        rows = {row.id: row for row in shown}
+        merges = [self._merge(now, [rows[number] for number in merge.ids], merge, branch, look) for merge in answer.merges]
+        renames = [
+            self._proposal(now, "rename", [rows[rename.id]], name=rename.name, why=rename.why, about="name")
+            for rename in answer.renames
+        ]
+        return [*(merge for merge in merges if merge is not None), *renames]
+
+    def _merge(
+        self, now: TreeSnapshot, rows: list[CategoryRow], merge: tidy.ProposedMerge, branch: Branch, look: Look
+    ) -> StoredProposal | None:
+        size = sum(now.profiles.size(row.id) for row in rows)
+        if is_crowded(branch.level, now.depth, size, now.profiles.size(ROOT)):
+            look.notes.append(f"{merge.name!r} was left out: it would hold too much")
+            return None
+        into = min(rows, key=lambda row: (fold(row.name) != fold(merge.name), -now.profiles.size(row.id), row.id))
+        others = [row for row in rows if row.id != into.id]
+        about: Literal["thin", "alike"] = "thin" if branch.thin & {row.id for row in rows} else "alike"
+        name = "" if merge.name == into.name else merge.name
+        return self._proposal(now, "merge", others, into=into, name=name, why=merge.why, about=about)
+
+    async def _split(self, now: TreeSnapshot, row: CategoryRow, look: Look) -> list[StoredProposal]:
+        node, items, beside = await self._engine.db.aread(lambda tx: contents(tx, row.id, now.profiles))
+        config = self._engine.resolved.config
+        request = split_request(node, items, beside, config.hierarchy_depth, config.limit(node.level))
+        answer = split.parse((await self._ask(split.build(request), reuse=False)).data, request)
+        look.notes += answer.notes
+        return [
+            self._proposal(now, "split", [row], chosen=group.ids, name=group.name, why=group.why, about="crowded")
+            for group in answer.groups
+        ]
+
+    def _proposal(
+        self,
+        now: TreeSnapshot,
+        verb: Literal["merge", "split", "rename"],
+        rows: Sequence[CategoryRow],
+        *,
+        about: Literal["thin", "alike", "crowded", "name"],
+        name: str,
+        why: str,
+        into: CategoryRow | None = None,
+        chosen: tuple[int, ...] = (),
+    ) -> StoredProposal:
+        named = [*rows, *([] if into is None else [into])]
+        return StoredProposal(
+            verb,
+            tuple(row.id for row in rows),
+            None if into is None else into.id,
+            chosen,
+            name,
+            tuple(now.paths[row.id] for row in named),
+            about,
+            why,
+            tuple((row.id, row.parent_id, row.name) for row in named),
+            self._engine.new_id(),
+        )
+
+
+def _items(now: TreeSnapshot, parent: int, rows: Sequence[CategoryRow]) -> tuple[tidy.TidyItem, ...]:
+    """Describe the categories of a branch, each with the siblings nearest to it."""
+    near = now.profiles.between(parent, [row.id for row in rows])
+    np.fill_diagonal(near, 0)
+    items = []
+    for row, values in zip(rows, near, strict=True):
+        nearest = [int(at) for at in np.argsort(-values, kind="stable")[:NEAR_SHOWN] if values[at] > LEAST_NEAR]
+        items.append(
+            tidy.TidyItem(
+                row.id,
+                row.name,
+                now.profiles.size(row.id),
+                tuple(child.name for child in now.offered(row.id)[:HELD_SHOWN]),
+                now.profiles.key_terms(row.id, TERMS_SHOWN),
+                tuple((rows[at].id, float(values[at])) for at in nearest),
+            )
+        )
+    return tuple(items)
+
+
+def _apart(proposals: Sequence[StoredProposal]) -> list[StoredProposal]:
+    """Keep the proposals that leave one another's categories as they are; several groups of one split belong together."""
+    changed: set[int] = set()
+    kept: list[StoredProposal] = []
+    for proposal in proposals:
+        named: Collection[int] = {number for number, _, _ in proposal.basis}
+        beside = kept[-1] if kept else None
+        same_split = (
+            beside is not None and proposal.verb == beside.verb == "split" and proposal.category_ids == beside.category_ids
+        )
+        if same_split or not changed & set(named):
+            kept.append(proposal)
+            changed |= set(named)
+    return kept

@@ -1,0 +1,255 @@
+"""A second look over the tree: proposed, previewed, accepted, declined, undone; overtaken by what others did."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_ai.exceptions import ModelHTTPError
+
+from memoir_engine import AsyncMemory, Memory, TidyResult, TreeProposal
+from memoir_engine.core import errors
+from memoir_engine.prompts import tidy
+from scripted_model import Asked, Opened, Script, leaves, paper, tree
+
+TRADES = ("Music/Strings/Violin", "Music/Strings/Viola", "Music/Wind/Flute", "Art/Oil/Dutch")
+
+
+@pytest.fixture
+def memory(opened: Opened, script: Script) -> Memory:
+    """A memory with thin leaves only; a look proposes what the tests say, by names."""
+    memory = opened()
+    memory.ingest_text(paper(*TRADES), name="trades").raise_for_error()
+    script.always("tidy", {"merges": [], "renames": []})
+    return memory
+
+
+def merging(name: str, *names: str) -> Any:
+    """Return a reply that merges the categories of these names, where they are shown."""
+
+    def reply(asked: Asked) -> dict[str, Any]:
+        ids = [item.id for item in tidy.read(asked.text).items if item.name in names]
+        merges = [{"ids": ids, "name": name, "why": "Both are bowed."}] if len(ids) > 1 else []
+        return {"merges": merges, "renames": []}
+
+    return reply
+
+
+def renaming(old: str, name: str) -> Any:
+    def reply(asked: Asked) -> dict[str, Any]:
+        ids = [item.id for item in tidy.read(asked.text).items if item.name == old]
+        return {"merges": [], "renames": [{"id": number, "name": name, "why": "Wider."} for number in ids]}
+
+    return reply
+
+
+def only(result: TidyResult | None) -> TreeProposal:
+    assert result is not None
+    (proposal,) = result.proposals
+    return proposal
+
+
+def test_a_look_proposes_with_previews_and_changes_nothing(memory: Memory, script: Script) -> None:
+    script.always("tidy", merging("Bowed strings", "Violin", "Viola"))
+    before, head = tree(memory), memory.tree.all()
+    result = memory.tidy(preview=True)
+    proposal = only(result)
+    assert (proposal.verb, proposal.about, proposal.state, proposal.why) == ("merge", "thin", "open", "Both are bowed.")
+    assert [path[-1] for path in proposal.paths] == ["Viola", "Violin"]
+    assert proposal.name == "Bowed strings"
+    assert proposal.preview is not None
+    assert proposal.preview.possible
+    assert proposal.preview.chunks_moved == 1
+    assert (result.shape.chunks, result.shape.leaves, result.shape.thin_leaves, result.actions) == (4, 4, 4, ())
+    assert (tree(memory), memory.tree.all()) == (before, head)
+    asked = {tidy.read(one.text).path for one in script.asked("tidy")}
+    assert asked == {(), ("Music",), ("Music", "Strings")}  # where there is something to merge
+
+
+def test_it_is_a_run_in_the_ledger_that_can_be_read_again(memory: Memory, script: Script) -> None:
+    script.always("tidy", merging("Bowed strings", "Violin", "Viola"))
+    result = memory.tidy()
+    detail = memory.runs.get(result.run_id)
+    assert (detail.run.verb, detail.run.status, {call.purpose for call in detail.calls}) == ("tidy", "done", {"tidy"})
+    assert result.calls == len(detail.calls)
+    assert memory.review.tidying(result.run_id) == result == memory.review.tidying()
+    assert memory.audit.verify().ok
+
+
+def test_what_is_accepted_is_one_action_that_can_be_undone(memory: Memory, script: Script) -> None:
+    before = leaves(memory)
+    script.always("tidy", merging("Bowed strings", "Violin", "Viola"))
+    result = memory.tidy()
+    key = only(result).key
+    done = memory.review.accept(key)
+    assert leaves(memory)["Music/Strings/Bowed strings"] == [0, 1]
+    assert (done.verb, done.reason, done.run_id) == ("merge", "Both are bowed.", result.run_id)
+    assert only(memory.review.tidying()).action_id == done.action_id
+    assert memory.review.accept(key) == done  # sent twice, done once
+    memory.review.undo(done.action_id)
+    assert leaves(memory) == before
+    assert only(memory.review.tidying()).state == "declined"
+    assert memory.audit.verify().ok
+
+
+def test_a_rename_keeps_what_it_holds(memory: Memory, script: Script) -> None:
+    script.always("tidy", renaming("Violin", "Fiddle"))
+    memory.review.accept(only(memory.tidy()).key, reason="people say so")
+    assert leaves(memory)["Music/Strings/Fiddle"] == [0]
+    assert memory.audit.actions()[0].reason == "people say so"
+
+
+def test_what_was_declined_is_not_proposed_again_until_that_is_undone(memory: Memory, script: Script) -> None:
+    script.always("tidy", merging("Bowed strings", "Violin", "Viola"))
+    declined = memory.review.decline(only(memory.tidy()).key, reason="they differ")
+    assert (declined.verb, declined.reason, declined.events[0].kind) == ("decline", "they differ", "proposal.reviewed")
+    assert only(memory.review.tidying()).state == "declined"
+    assert memory.tidy().proposals == ()
+    memory.review.undo(declined.action_id)
+    assert len(memory.tidy().proposals) == 1
+    assert memory.audit.verify().ok
+
+
+def test_declining_twice_changes_nothing_and_declining_what_was_done_is_refused(memory: Memory, script: Script) -> None:
+    script.always("tidy", merging("Bowed strings", "Violin", "Viola"))
+    key = only(memory.tidy()).key
+    memory.review.decline(key)
+    with pytest.raises(errors.NothingChanges):
+        memory.review.decline(key)
+    memory.review.accept(key)  # who changes their mind may
+    with pytest.raises(errors.ProposalOvertaken, match="accepted already"):
+        memory.review.decline(key)
+
+
+def test_a_proposal_that_the_tree_has_overtaken_is_refused_with_the_way_out(memory: Memory, script: Script) -> None:
+    script.always("tidy", merging("Bowed strings", "Violin", "Viola"))
+    proposal = only(memory.tidy())
+    memory.review.rename(proposal.category_ids[0], "Fiddle")
+    with pytest.raises(errors.ProposalOvertaken, match="'Viola' is called 'Fiddle' now") as refused:
+        memory.review.accept(proposal.key)
+    assert (refused.value.code, refused.value.remedy) == ("E732", "Run tidy again: it proposes for the tree as it is now.")
+    now = only(memory.review.tidying())
+    assert (now.state, now.problem, now.preview) == ("overtaken", "'Viola' is called 'Fiddle' now", None)
+
+
+def test_a_name_that_somebody_took_overtakes_it_too(memory: Memory, script: Script) -> None:
+    script.always("tidy", merging("Bowed strings", "Violin", "Viola"))
+    proposal = only(memory.tidy())
+    strings = memory.tree.node(proposal.category_ids[0]).parent_id
+    memory.review.create(strings, "Bowed strings")
+    with pytest.raises(errors.ProposalOvertaken, match="Bowed strings"):
+        memory.review.accept(proposal.key)
+
+
+@pytest.mark.parametrize("key", ["", "nothing", "01a2098195b6301c6999486fb3-1", f"{'9' * 26}-0"])
+def test_a_key_of_nothing_is_refused(memory: Memory, key: str) -> None:
+    for verb in (memory.review.accept, memory.review.decline):
+        with pytest.raises(errors.TreeProposalNotFound) as refused:
+            verb(key)
+        assert refused.value.code == "E733"
+
+
+def test_all_at_once_accepts_until_nothing_is_left_and_each_is_an_action(memory: Memory, script: Script) -> None:
+    def reply(asked: Asked) -> dict[str, Any]:
+        rows = tidy.read(asked.text).items
+        return {"merges": [{"ids": [row.id for row in rows], "name": rows[0].name, "why": ""}], "renames": []}
+
+    before = tree(memory)
+    script.always("tidy", reply)
+    result = memory.tidy(preview=False)
+    assert len(memory.tree.roots()) == 1
+    assert result.shape_after is not None
+    assert result.shape_after.leaves == 1
+    assert {proposal.state for proposal in result.proposals} == {"done"}
+    assert [proposal.action_id for proposal in result.proposals] == list(result.actions)
+    for action_id in reversed(result.actions):
+        memory.review.undo(action_id)
+    assert tree(memory) == before
+    assert memory.audit.verify().ok
+
+
+def test_a_branch_whose_reply_is_unusable_costs_only_itself(memory: Memory, script: Script) -> None:
+    def reply(asked: Asked) -> Any:
+        if tidy.read(asked.text).path == ():
+            raise ModelHTTPError(400, "m", "no")
+        return merging("Bowed strings", "Violin", "Viola")(asked)
+
+    script.always("tidy", reply)
+    result = memory.tidy()
+    assert len(result.proposals) == 1
+    assert [note.startswith("a branch was not looked at: ") for note in result.notes] == [True]
+
+
+def test_a_memory_without_anything_is_tidy(opened: Opened) -> None:
+    result = opened().tidy()
+    assert (result.proposals, result.branches, result.shape.leaves) == ((), 0, 0)
+
+
+def test_it_takes_the_auditor(memory: Memory, script: Script) -> None:
+    script.always("tidy", merging("Bowed strings", "Violin", "Viola"))
+    key = only(memory.tidy()).key
+    mia = memory.acting_as("Mia")
+    for verb in (mia.tidy, lambda: mia.review.accept(key), lambda: mia.review.decline(key)):
+        with pytest.raises(errors.NotAllowed):
+            verb()
+    assert only(mia.review.tidying()).key == key
+
+
+def test_it_can_be_limited_to_a_category_or_to_where_a_source_is(memory: Memory, script: Script) -> None:
+    music = next(root for root in memory.tree.roots() if root.name == "Music")
+    memory.tidy(category_id=music.id)
+    assert {tidy.read(one.text).path for one in script.asked("tidy")} == {("Music",), ("Music", "Strings")}
+    script.requests.clear()
+    memory.ingest_text(paper("Art/Oil/Flemish"), name="second").raise_for_error()
+    memory.tidy(source_id=2)
+    assert {tidy.read(one.text).path for one in script.asked("tidy")} == {(), ("Art", "Oil")}
+    with pytest.raises(errors.CategoryNotFound):
+        memory.tidy(category_id=999)
+
+
+def test_after_an_ingestion_it_looks_by_itself_where_the_setting_says_so(opened: Opened, script: Script) -> None:
+    script.always("tidy", merging("Bowed strings", "Violin", "Viola"))
+    memory = opened("other.db", tidy_after_ingestion=True)
+    memory.acting_as("Mia").ingest_text(paper(*TRADES), name="trades").raise_for_error()
+    script.wait_for("tidy")
+    run = next(run for run in memory.jobs.list() if run.verb == "tidy")
+    assert memory.jobs.wait(run.id, 120).status == "done"
+    assert run.request["source_id"] == 1
+    assert only(memory.review.tidying()).state == "open"
+    assert "Music/Strings/Viola" in tree(memory)
+
+
+def test_proposals_stay_with_an_export_and_are_accepted_in_the_import(memory: Memory, script: Script, tmp_path: Path) -> None:
+    script.always("tidy", merging("Bowed strings", "Violin", "Viola"))
+    key = only(memory.tidy()).key
+    memory.export(tmp_path / "all.zip")
+    with Memory.import_(tmp_path / "all.zip", db_path=tmp_path / "copy.db", model="offline") as copy:
+        copy.review.accept(key)
+        assert "Music/Strings/Bowed strings" in tree(copy)
+        assert copy.audit.verify().ok
+
+
+def test_an_earlier_moment_shows_the_tree_before_it_was_tidied(memory: Memory, script: Script) -> None:
+    script.always("tidy", merging("Bowed strings", "Violin", "Viola"))
+    before = memory.audit.head().seq
+    memory.tidy(preview=False)
+    then = {"/".join(one.path) for one in memory.tree.as_of(before).all()}
+    assert {"Music/Strings/Violin", "Music/Strings/Viola"} <= then
+
+
+def test_it_can_be_started_and_watched(memory: Memory) -> None:
+    run_id = memory.start("tidy", preview=True)
+    assert memory.jobs.wait(run_id, 120).status == "done"
+    assert memory.review.tidying(run_id) is not None
+
+
+def test_the_other_face_proposes_the_same(memory: Memory, script: Script) -> None:
+    script.always("tidy", merging("Bowed strings", "Violin", "Viola"))
+
+    async def ask() -> TidyResult:
+        async with AsyncMemory(memory.config) as other:
+            return await other.tidy()
+
+    assert only(asyncio.run(ask())).paths == only(memory.tidy()).paths

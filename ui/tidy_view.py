@@ -1,0 +1,113 @@
+"""Panel of the Category tree for a second look: start it, and decide what it proposes.
+
+Invariant: a look is a run that the address names as `tidy` while it is under way; it changes nothing. Each proposal shows what it
+would do now. Names and reasons are the model's and shown as untrusted text.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Memory, RunView, TidyResult, TreeProposal
+from ui import edit_effect, figures, problems, state, viewer
+from ui import wording_tidy as texts
+from ui.escape import md_escape
+
+ACTIVE = ("queued", "running")
+EVERY_S = 0.5
+MOST_SHOWN = 30
+
+
+def show(memory: Memory) -> None:
+    with st.container(border=True, key="tidy", gap="small"):
+        st.markdown(f"**{texts.TIDY}**", help=texts.ABOUT)
+        if not viewer.may(memory, key="tidy"):
+            return
+        with problems.noted():
+            run_id = state.param("tidy")
+            run = None if run_id is None else memory.jobs.get(run_id)
+            if run is not None and run.status in ACTIVE:
+                _wait(memory, run)
+                return
+            if run is not None and run.status != "done":
+                problems.tell(run.error or texts.STOPPED, run.remedy)
+            result = memory.review.tidying()
+            if result is None:
+                st.caption(texts.ABOUT)
+            else:
+                _result(memory, result)
+            _look(memory, texts.LOOK if result is None else texts.LOOK_AGAIN)
+
+
+def _look(memory: Memory, label: str) -> None:
+    if st.button(label, icon=":material/neurology:", key="tidy-look"):
+        state.update(tidy=memory.start("tidy"), done=None, undo=None)
+        st.rerun()
+
+
+def _wait(memory: Memory, run: RunView) -> None:
+    st.caption(f":material/progress_activity: {texts.LOOKING}")
+
+    @st.fragment(run_every=EVERY_S, key="tidying")
+    def look() -> None:
+        if memory.jobs.get(run.id).status not in ACTIVE:
+            st.rerun()
+
+    look()
+
+
+def _result(memory: Memory, result: TidyResult) -> None:
+    shape = result.shape
+    st.caption(
+        texts.SHAPE.format(
+            thin=figures.count(shape.thin_leaves), leaves=figures.count(shape.leaves), largest=f"{shape.largest_leaf:.0%}"
+        )
+    )
+    waiting = [proposal for proposal in result.proposals if proposal.state == "open"]
+    settled = [proposal for proposal in result.proposals if proposal.state != "open"]
+    st.caption(texts.WAITING.format(count=figures.count(len(waiting))) if waiting else texts.NOTHING)
+    for proposal in waiting[:MOST_SHOWN]:
+        _open(memory, proposal)
+    if settled:
+        with st.expander(texts.SETTLED.format(count=figures.count(len(settled))), key="tidy-settled"):
+            for proposal in settled[:MOST_SHOWN]:
+                said = texts.STATES[proposal.state].format(problem=md_escape(proposal.problem or ""))
+                st.markdown(f"{texts.ICONS[proposal.verb]} {told(proposal)} · {said}")
+    if result.left:
+        st.caption(texts.LEFT.format(count=figures.count(result.left)))
+    for note in (*result.notes, *result.warnings):
+        st.caption(md_escape(note[:1].upper() + note[1:]) + ".")
+
+
+def _open(memory: Memory, proposal: TreeProposal) -> None:
+    key = f"tidy-{proposal.key}"
+    with st.container(border=True, key=key, gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"{texts.ICONS[proposal.verb]} {told(proposal)}", width="content")
+            st.badge(texts.REASONS[proposal.about], color="gray")
+        if proposal.why:
+            st.caption(md_escape(proposal.why))
+        if proposal.preview is not None:
+            edit_effect.changes(proposal.preview.changes)
+        with st.container(horizontal=True, gap="small"):
+            if st.button(texts.ACCEPT, icon=":material/check:", type="primary", key=f"{key}-accept"):
+                with problems.noted():
+                    _settled(memory.review.accept(proposal.key).action_id)
+            if st.button(texts.DECLINE, icon=":material/close:", key=f"{key}-decline"):
+                with problems.noted():
+                    _settled(memory.review.decline(proposal.key).action_id)
+
+
+def _settled(action_id: str) -> None:
+    state.update(done=action_id, undo=None, tidy=None)
+    st.rerun()
+
+
+def told(proposal: TreeProposal) -> str:
+    """Say what it would do, in Markdown."""
+    paths = [md_escape(figures.path(path)) for path in proposal.paths]
+    name = md_escape(proposal.name)
+    if proposal.verb == "merge":
+        form = texts.MERGE_AS if proposal.name else texts.MERGE
+        return form.format(others="**, **".join(paths[:-1]), into=paths[-1], name=name)
+    return (texts.SPLIT if proposal.verb == "split" else texts.RENAME).format(path=paths[0], name=name)
