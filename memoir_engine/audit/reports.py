@@ -51,6 +51,7 @@ from memoir_engine.store.tree import categories, chunks, filings
 MOST_CHUNKS, MOST_ACTIONS, MOST_RUNS = 2_000, 2_000, 200
 MOST_CALLS, MOST_DECISIONS = 5_000, 5_000  # of all runs of a report together
 REPORT_FORMAT = "memoir-report/1"
+ANSWERING = ("query", "what_if")
 _CALL_FIELDS = (
     *("id", "purpose", "model", "provider", "prompt_version", "params", "attempt", "started_at", "latency_ms"),
     *("tokens_prompt", "tokens_completion", "tokens_estimated", "cost", "error", "reused_from"),
@@ -422,6 +423,7 @@ def run_record(reported: ReportedRun) -> Record:
         **_fields(run, "id", "verb", "actor", "status", "started_at", "ended_at"),
         "tree_event": run.tree_seq,
         **_fields(run, "request", "error", "tokens_prompt", "tokens_completion", "latency_ms", "cost"),
+        "warnings": [] if run.verb in ANSWERING else list(run.result.get("warnings", ())),  # an answer has its own
         "calls": [_fields(call, *_CALL_FIELDS) for call in reported.calls],
         "decisions": [decision_record(decision) for decision in reported.decisions],
     }

@@ -180,7 +180,8 @@ def test_a_full_level_is_said_in_the_result_and_kept_with_the_run(opened: Opened
     result = memory.ingest_text(paper("Trade", "Law"), name="second")
     said = "level 1 is full (2, its limit): 2 chunks were filed in what exists; raise category_limit, or merge categories"
     assert result.warnings == (said,)
-    assert memory.runs.get(result.run_id).result["warnings"] == [said]
+    assert memory.runs.get(result.run_id).run.result["warnings"] == [said]
+    assert said in memory.reports.source(2).html
 
 
 def test_new_names_of_one_wave_that_the_model_calls_the_same_become_one(opened: Opened, script: Script):

@@ -162,7 +162,7 @@ NAMES = {
     "chunks": {"id", "source", "number", "span", "tokens", "category", "path", "text", "review", "decisions"},
     "runs": {
         *("id", "verb", "actor", "status", "started_at", "ended_at", "tree_event", "request", "error", "tokens_prompt"),
-        *("tokens_completion", "latency_ms", "cost", "calls", "decisions"),
+        *("tokens_completion", "latency_ms", "cost", "warnings", "calls", "decisions"),
     },
     "sign_offs": {
         *("event", "subject", "subject_id", "title", "signer", "at", "statement", "chunks", "reviewed", "categories", "digest"),

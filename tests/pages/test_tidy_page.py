@@ -1,0 +1,56 @@
+"""The Tree page's panel for a second look: started, decided, and taken back from the banner."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import ended, opened, words
+from memoir_engine import Memory
+
+
+@pytest.fixture
+def thin(filled: Memory) -> Memory:
+    """A memory with one leaf of one chunk, whose name says that of its neighbour."""
+    leaf = next(one for one in filled.tree.all() if one.is_leaf and one.chunks > 1)
+    chunk = filled.tree.chunks(leaf.id).chunks[0].id
+    filled.review.split(leaf.id, [chunk], f"{leaf.name} notes")
+    return filled
+
+
+def looked(memory: Memory) -> AppTest:
+    page = opened("tree").button(key="tidy-look").click().run()
+    run_id = page.query_params["tidy"]
+    ended(memory, run_id if isinstance(run_id, str) else run_id[0])
+    return page.run()
+
+
+def test_without_a_look_the_panel_says_what_one_does(thin: Memory) -> None:
+    page = opened("tree")
+    assert "You decide each one" in words(page)
+    assert page.button(key="tidy-look").label == "Look for what could be tidier"
+
+
+def test_a_proposal_shows_what_it_would_do_and_is_accepted_and_undone(thin: Memory) -> None:
+    before = thin.tree.all()
+    page = looked(thin)
+    result = thin.review.tidying()
+    assert result is not None
+    (proposal,) = result.proposals
+    assert "1 to decide" in words(page)
+    assert "becomes one with" in words(page)
+    assert thin.tree.all() == before
+    page = page.button(key=f"tidy-{proposal.key}-accept").click().run()
+    assert thin.audit.actions()[0].verb == "merge"
+    assert "Accepted" in words(page)
+    page.button(key="undo-ask").click().run().button(key="undo-do").click().run()
+    assert thin.tree.all() == before
+
+
+def test_a_declined_proposal_is_said_to_be_declined(thin: Memory) -> None:
+    page = looked(thin)
+    result = thin.review.tidying()
+    assert result is not None
+    page = page.button(key=f"tidy-{result.proposals[0].key}-decline").click().run()
+    assert "Declined" in words(page)
+    assert not page.exception
