@@ -63,8 +63,8 @@ def test_what_was_never_stored_has_no_opening_left(memory: Memory, script: Scrip
 
 
 def test_a_model_that_answers_with_the_text_is_quoted_no_longer_than_a_name(opened: Opened, script: Script):
-    memory = opened(category_limits={1: 1}, max_concurrency=1)
-    memory.ingest_text(paper("Music/Strings/Violin")).raise_for_error()
+    memory = opened(category_limits={1: 2}, max_concurrency=1)
+    memory.ingest_text(paper("Music/Strings/Violin", "Art/Oil/Dutch")).raise_for_error()
 
     def repeats(asked: Asked) -> dict[str, Any]:
         return {"chunks": [{"id": number, "category": text} for number, text in asked.batch.chunks]}
