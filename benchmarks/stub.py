@@ -99,6 +99,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path.endswith("/embeddings"):
+            self._send(404, {"error": {"message": "no embeddings here"}})
+            return
         time.sleep(self.delay_s)
         message = {"role": "assistant", "content": json.dumps(answer(body, self.categories))}
         reply = {
@@ -109,8 +112,11 @@ class _Handler(BaseHTTPRequestHandler):
             "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
             "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
         }
+        self._send(200, reply)
+
+    def _send(self, status: int, reply: dict[str, Any]) -> None:
         data = json.dumps(reply).encode()
-        self.send_response(200)
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()

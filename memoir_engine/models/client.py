@@ -215,7 +215,7 @@ class ModelClient:
             if self.speaks_no_http:
                 measure.wire.sent = handed_over(messages, output_mode.wire_schema(prompt.schema), settings)
             sent = ModelSettings(**settings)  # type: ignore[typeddict-item]  # only keys ModelSettings has
-            parameters = output_mode.request_parameters(mode, prompt)
+            parameters = output_mode.request_parameters(mode, prompt.schema, instructions_of(prompt))
             send = model_request(seat.model, messages, model_settings=sent, model_request_parameters=parameters)
             return calls.answer(measure, send, read)
 
@@ -264,7 +264,9 @@ class ModelClient:
         return self.choice.provider in (OFFLINE, "xai")
 
     def settings(self) -> dict[str, Any]:
-        settings: dict[str, Any] = {"timeout": self.config.timeout_s, "max_retries": 0}
+        settings: dict[str, Any] = {"timeout": self.config.timeout_s}
+        if self.choice.provider in ("anthropic", "google"):
+            settings["max_retries"] = 0  # OpenAI's client is made with none
         if self.choice.provider == "xai":
             settings = {}  # its SDK takes neither; the deadline of the attempt holds for all
         if self._temperature:

@@ -22,8 +22,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from memoir_engine.prompts import Prompt
-
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import ModelRequestParameters
@@ -87,18 +85,23 @@ def modes_from(first: Mode, profile: dict[str, Any]) -> tuple[Mode, ...]:
     return tuple(mode for mode in later if mode != "tool" or profile.get("supports_tools", True))
 
 
-def request_parameters(mode: Mode, prompt: Prompt) -> ModelRequestParameters:
+@lru_cache(maxsize=64)
+def request_parameters(mode: Mode, form: type[BaseModel], instructions: str) -> ModelRequestParameters:
+    """Return one object for equal requests: what is made of it can be remembered by it."""
+    from pydantic_ai.messages import InstructionPart
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
     from pydantic_ai.tools import ToolDefinition
 
-    schema, name = wire_schema(prompt.schema), prompt.schema.__name__
+    schema, name, told_first = wire_schema(form), form.__name__, [InstructionPart(instructions)]
     if mode == "tool":
         told = "The answer, in the form asked for."
         tool = ToolDefinition(name=TOOL_NAME, parameters_json_schema=schema, description=told, kind="output", strict=True)
-        return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
+        return ModelRequestParameters(
+            output_mode="tool", output_tools=[tool], allow_text_output=False, instruction_parts=told_first
+        )
     wanted = OutputObjectDefinition(schema, name=name, strict=True if mode == "native" else None)
-    return ModelRequestParameters(output_mode=mode, output_object=wanted)
+    return ModelRequestParameters(output_mode=mode, output_object=wanted, instruction_parts=told_first)
 
 
 def reply_text(response: ModelResponse) -> str:
@@ -232,7 +235,8 @@ def _unwrapped(text: str, found: list[Any], schema: type[BaseModel]) -> Iterator
     shape = _shape(schema)
     inner = [value for each in found if len(each) == 1 for value in each.values() if isinstance(value, dict)]
     names = list(shape.get("properties", {}))
-    if len(names) == 1 and _resolved(shape["properties"][names[0]], shape).get("type") == "array":
+    is_bare = "{" not in text.partition("[")[0]  # a list inside an object goes by its name
+    if is_bare and len(names) == 1 and _resolved(shape["properties"][names[0]], shape).get("type") == "array":
         inner += [{names[0]: each} for each in _values(text, _LIST)[0]]
     yield from (_put_right(schema, each) for each in inner)
 

@@ -190,17 +190,20 @@ def build(choice: Choice, secrets: Secrets, client: AsyncClient | None) -> Model
     if choice.provider == "offline":
         return MODELS.get(OFFLINE)()
     model, provider = (resolve_name(f"pydantic_ai.{name}") for name in _CLASSES[choice.provider])
+    key = secrets.get(choice.key) if choice.key else None
+    built: Model
+    if choice.provider in _CLOUD:
+        arguments: dict[str, Any] = {} if choice.provider == "xai" else {"http_client": client}  # its SDK speaks no HTTP
+        built = model(choice.model, provider=provider(**arguments, api_key=key or ""))
+        return built
+    from memoir_engine.models.lean_wire import LeanClient, lean
+
     if choice.api == "responses":
         model = resolve_name("pydantic_ai.models.openai:OpenAIResponsesModel")
-    key = secrets.get(choice.key) if choice.key else None
-    arguments: dict[str, Any] = {} if choice.provider == "xai" else {"http_client": client}  # its SDK speaks no HTTP
-    if choice.provider in _CLOUD:
-        arguments["api_key"] = key or ""
-    else:
-        arguments |= {"api_key": key or "none-needed", "base_url": choice.base_url or "https://api.openai.com/v1"}
-    if choice.provider in ("lmstudio", "compatible"):
-        arguments["name"] = choice.provider
-    built: Model = model(choice.model, provider=provider(**arguments))
+    url = choice.base_url or "https://api.openai.com/v1"
+    sdk = LeanClient(api_key=key or "none-needed", base_url=url, http_client=client, max_retries=0)
+    named = {"name": choice.provider} if choice.provider in ("lmstudio", "compatible") else {}
+    built = lean(model)(choice.model, provider=provider(openai_client=sdk, **named))
     return built
 
 

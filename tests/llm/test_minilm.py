@@ -12,7 +12,7 @@ import pytest
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.ports import EMBEDDERS
 from memoir_engine.core.settings import MemoirConfig
-from memoir_engine.models import embeddings, minilm
+from memoir_engine.models import embedder_choice, minilm
 
 PAIRS = {"cat": "kitten", "I forgot my password": "how do I reset my login", "the stock market fell": "a cake with cherries"}
 
@@ -22,7 +22,7 @@ def installed(folder: Path | None) -> SimpleNamespace | None:
 
 
 def test_it_is_among_the_embedders():
-    assert "minilm" in EMBEDDERS and embeddings.EMBEDDERS is EMBEDDERS
+    assert "minilm" in EMBEDDERS and embedder_choice.EMBEDDERS is EMBEDDERS
 
 
 @pytest.mark.parametrize("there", [False, True], ids=["nothing", "no weights"])
