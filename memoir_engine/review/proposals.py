@@ -25,6 +25,7 @@ from memoir_engine.store.review import proposals
 from memoir_engine.store.tree import edit_draft, edit_plan
 from memoir_engine.store.tree.edit_draft import Edit
 from memoir_engine.store.tree.edit_plan import Basis
+from memoir_engine.text.redaction import ERASED
 
 TIDY = "tidy"
 LOOKS = 20  # whose open proposals still wait
@@ -56,6 +57,11 @@ class StoredProposal:
     @property
     def grounds(self) -> Basis:
         return {number: (parent, name) for number, parent, name in self.basis}
+
+    @property
+    def erased(self) -> str | None:
+        """Say so if its name quoted a text that was erased since."""
+        return "the name it proposes quoted a text that was erased" if ERASED in self.name else None
 
     @property
     def change(self) -> tuple[object, ...]:
@@ -115,6 +121,7 @@ def _as_of_now(
     if (run_id, number) in declined:
         return TreeProposal(key, **told, state="declined")
     effect, problem = edit_plan.preview_proposed(tx, stored.edit, stored.grounds, limits=engine.resolved.config.limit)
+    problem = stored.erased or problem
     if problem is not None:
         return TreeProposal(key, **told, state="overtaken", problem=problem)
     return TreeProposal(key, **told, preview=effect)
@@ -138,6 +145,8 @@ def _change(proposal: TreeProposal | StoredProposal) -> tuple[object, ...]:
 
 def carry_out(tx: Tx, engine: Engine, run_id: str, stored: StoredProposal, *, actor: str, reason: str | None) -> Action:
     """Raises ProposalOvertaken."""
+    if stored.erased is not None:
+        raise ProposalOvertaken(problem=stored.erased)
     return edit_plan.perform(
         tx,
         stored.edit,

@@ -253,3 +253,53 @@ def test_the_other_face_proposes_the_same(memory: Memory, script: Script) -> Non
             return await other.tidy()
 
     assert only(asyncio.run(ask())).paths == only(memory.tidy()).paths
+
+
+@pytest.fixture
+def large(opened: Opened, script: Script) -> Memory:
+    """A memory of 100 chunks in 20 leaves of five."""
+    memory = opened(hierarchy_depth=2, batch_size=50)
+    script.always("tidy", {"merges": [], "renames": []})
+    memory.ingest_text(
+        paper(*(f"{root}/{root}{leaf}" for root in "ABCDE" for leaf in "wxyz" for _ in range(5)))
+    ).raise_for_error()
+    return memory
+
+
+def test_a_leaf_that_comes_to_hold_too_much_is_said_when_it_does_and_split_by_a_look(large: Memory, script: Script) -> None:
+    result = large.ingest_text(paper(*["A/Aw"] * 10), name="more").raise_for_error()
+    assert result.warnings == ("'Aw' now holds 14 % of all 110 chunks; memory.tidy() proposes how to divide it",)
+    assert large.ingest_text(paper("A/Aw"), name="one more").raise_for_error().warnings == ()
+    leaf = next(one for one in large.tree.all() if one.name == "Aw")
+    chosen = [chunk.id for chunk in large.tree.chunks(leaf.id).chunks][:8]
+    script.always("split", {"groups": [{"name": "Aw papers", "why": "Papers.", "ids": chosen}]})
+    proposal = only(large.tidy())
+    assert (proposal.verb, proposal.about, proposal.chosen) == ("split", "crowded", tuple(chosen))
+    large.review.accept(proposal.key)
+    assert {one.name: one.chunks for one in large.tree.all() if one.name.startswith("Aw")} == {"Aw": 8, "Aw papers": 8}
+
+
+def test_a_crowded_category_is_named_to_the_model_and_nothing_is_merged_above_its_share(large: Memory, script: Script) -> None:
+    large.ingest_text(paper(*["A/Aw"] * 10), name="more").raise_for_error()
+    script.requests.clear()
+    large.ingest_text(paper("A/Ax"), name="next").raise_for_error()
+    crowded = [asked.batch.options.crowded for asked in script.asked("classify")]
+    assert crowded == [(), ("Aw",)]
+    large.review.split(large.tree.search("Bw")[0].id, [large.tree.chunks(large.tree.search("Bw")[0].id).chunks[0].id], "Bw notes")
+    script.always("tidy", merging("Bx", "Bw", "Bx", "By", "Bz"))
+    script.always("split", {"groups": []})
+    result = large.tidy()
+    assert (result.proposals, result.notes) == ((), ("'Bx' was left out: it would hold too much",))
+
+
+def test_what_an_erased_text_alone_said_is_not_in_the_proposals(memory: Memory, script: Script) -> None:
+    script.always("tidy", merging("Dulcimer cabinet", "Violin", "Viola"))
+    memory.ingest_text("Music/Strings/Dulcimer tells of a dulcimer cabinet and of zithers.", name="zithers").raise_for_error()
+    key = only(memory.tidy()).key
+    memory.acting_as("Ada", roles=("admin", "auditor")).sources.erase(2, reason="asked for")
+    result = memory.review.tidying()
+    assert "ulcimer" not in repr(result)
+    assert only(result).problem == "the name it proposes quoted a text that was erased"
+    with pytest.raises(errors.ProposalOvertaken, match="quoted a text that was erased"):
+        memory.review.accept(key)
+    assert memory.audit.verify().ok
