@@ -43,6 +43,9 @@ SPEAKERS = frozenset({"user", "human"})
 LEAST_STATED, MOST_STATED = 0.5, 0.95  # what a rule may state as its confidence
 PLAIN = 20.0  # the worth from which on a statement is as plain as rules can tell
 _IS = re.compile(r"\s+(?:is|was|are|were)\s")
+_AT = re.compile(  # "Stuck at the Petro", "A tiny one-bed on Proctor Place": a place, not whom it is about
+    r"(?!The |In |What |Which |Where |On |At )[^,]*\b(?:in|on|at|to|from|of|since|with|for|by|near|into|up) (?:the |a |an )?$"
+)
 _NUMBERED = re.compile(  # "Intel 80386 was made by": a name, though a sentence begins with it
     r"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December)\b)"
     r"[A-Z]\w+(?=\s\d+(?:,|\s(?:is|was|has)\b))"
@@ -122,7 +125,9 @@ def named_subject(content: str, mentioned: tuple[str, ...]) -> str:
         return numbered[0]
     name = mentioned[0] if mentioned else ""
     at = content.find(name)
-    return name if name and (at * 2 <= len(content) or _IS.match(content, at + len(name))) else ""
+    if name and _IS.match(content, at + len(name)):
+        return name
+    return name if name and at * 2 <= len(content) and not _AT.match(content[:at]) else ""
 
 
 def consolidate_facts(text: str, schema: dict[str, Any]) -> dict[str, Any]:
