@@ -35,8 +35,9 @@ from memoir_offline.rules.german import german_statements, is_german, own_words
 from memoir_offline.rules.german_readings import german_reading
 from memoir_offline.rules.japanese import japanese_statements
 from memoir_offline.rules.japanese_readings import is_japanese, japanese_reading
-from memoir_offline.rules.readings import IN_ONE_TALK, Reading, compare_readings
+from memoir_offline.rules.readings import IN_ONE_TALK, compare_readings
 from memoir_offline.rules.scenes import DOUBTFUL
+from memoir_offline.rules.signs import Reading
 from memoir_offline.rules.statements import LEAST, LEAST_TOLD, Statement, statements
 
 SPEAKERS = frozenset({"user", "human"})
@@ -60,6 +61,7 @@ MOST_CORRECTED = 6  # statements back that a correction may be of
 APART, SURELY_APART = 0.0, 1.5  # what has to speak for a change between statements about two subjects
 MOST_NEAR, ABOUT = 2, 0.4  # statements that one proposal names, and how much less may speak for the second
 MOST_LIGHT = 3  # letters of a word that tells nothing, such as "The"
+ENDS = "。.!！"
 MOST_JOINED = 2  # statements of one message that are weighed with the one behind them
 MOST_SHARING = 12  # facts with the same word; more, and the word tells nothing of two of them
 STATED = {"contradicts": 0.7, "part_of": 0.8, "same_subject": 0.6}
@@ -179,10 +181,15 @@ def verdict(
 
 def _together(known: consolidate.Statement, new: consolidate.Statement, joined: Sequence[consolidate.Statement]) -> Comparison:
     """Weigh a fact with what was said in one breath with it; a person decides. None where a part of it was enough."""
-    if known.label.startswith(consolidate.NEW) or known.subject != new.subject or _readings(known, new):
+    if known.label.startswith(consolidate.NEW) or known.subject != new.subject:
         return BESIDE
     if any(comparison(known, one).stance in GONE for one in joined):
         return BESIDE
+    in_one = replace(
+        new, content=" ".join(fact.content if fact.content[-1] in ENDS else f"{fact.content}." for fact in (*joined, new))
+    )
+    if _readings(known, in_one):
+        return replace(comparison(known, in_one), sure=False)
     told = change(_without_subject(known), ", and ".join(_without_subject(fact) for fact in (*joined, new)))
     return replace(told, sure=False) if told is not None else BESIDE
 
