@@ -39,14 +39,14 @@ _HANDED = re.compile(  # work on a text that follows
 )
 _PRETENDED = re.compile(  # from here on, to the end of the paragraph
     r"(?:^|(?<=[.!?\n])\s{0,4})(?:ok(?:ay)?,? |so,? |now,? )?(?:please )?(?:act as|pretend"
-    r"|let['’]?s (?:pretend|play|role-?play)|let us pretend|role-?play|you are (?:now )?(?:an?|my)\b|once upon a time"
-    r"|my (?:main )?character\b)",
+    r"|let(?:['’]?s| us) (?:say|pretend|imagine|assume|suppose|play|role-?play)|role-?play|you are (?:now )?(?:an?|my)\b"
+    r"|once upon a time|my (?:main )?character\b)",
     re.IGNORECASE,
 )
 _RESUMED = re.compile(r"[,;]\s+(?:but|so)\s+(?=(?:i|we|my)\b(?!['’]d| (?:would|could|might|wish)\b))", re.IGNORECASE)
 _SUPPOSED = re.compile(  # this sentence, and what goes on from it
     r"(?:ok(?:ay)?,? |so,? |now,? |but |and |just )*(?:imagine\b|suppos(?:e|ing)\b|assum(?:e|ing)\b|picture (?:this|me)\b"
-    r"|what if\b|let(?:['’]?s| us) (?:say|imagine|assume|suppose)\b|say (?=(?:I|my|we)\b)|hypothetically\b)",
+    r"|what if\b|say (?=(?:I|my|we)\b)|hypothetically\b)",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"\b(?:would|could|might)(?:n['’]t)?\b|['’](?:d|ll)\b|^(?:and |but |so |then )|\bthen\b", re.IGNORECASE)

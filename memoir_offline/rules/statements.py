@@ -368,7 +368,9 @@ def statement(text: str, shown: str, start: int, end: int, known: frozenset[str]
 
 def _is_of_everyday_life(clause: str) -> bool:
     """Report whether a clause begins with what belongs to somebody's life, not with a word for it."""
-    return clause[:1].isalpha() and not _ELSEWHERE.match(clause) and bool(topics(" ".join(clause.split()[:TOLD_OF])))
+    said = clause.split()
+    plain = clause[:1].isalpha() and not _ELSEWHERE.match(clause) and len(said) > TOLD_OF
+    return plain and bool(topics(" ".join(said[:TOLD_OF])))
 
 
 def clauses(text: str, told: bool = False) -> Iterator[tuple[int, int]]:
