@@ -58,7 +58,7 @@ _KIN = (  # what may stand before a name without making it another's
 )
 CALENDAR = frozenset(("may", "april", "june", "august", "will", "rose", "grace", "bob", "jack", "mark", "bill"))  # names, too
 MOST_CORRECTED = 6  # statements back that a correction may be of
-APART, SURELY_APART = 0.0, 1.5  # what has to speak for a change between statements about two subjects
+APART = DOUBTFUL + 1.0  # what has to speak for a change between statements about two subjects
 MOST_NEAR, ABOUT = 2, 0.4  # statements that one proposal names, and how much less may speak for the second
 MOST_LIGHT = 3  # letters of a word that tells nothing, such as "The"
 ENDS = "。.!！"
@@ -265,7 +265,7 @@ def _across(known: consolidate.Statement, new: consolidate.Statement) -> Compari
     weighs = changed.weight - RULED if changed.weight >= RULED else changed.weight
     if weighs < (DOUBTFUL if named else APART) and not (named and changed.sure):
         return Comparison("none")
-    sure = named and (weighs >= SURELY_APART or (changed.why == ENDED and changed.weight >= RULED))
+    sure = named and changed.why == ENDED and changed.weight >= RULED
     return replace(changed, sure=sure, weight=weighs)
 
 
