@@ -59,7 +59,7 @@ _KIN = (  # what may stand before a name without making it another's
 CALENDAR = frozenset(("may", "april", "june", "august", "will", "rose", "grace", "bob", "jack", "mark", "bill"))  # names, too
 MOST_CORRECTED = 6  # statements back that a correction may be of
 APART = DOUBTFUL + 1.0  # what has to speak for a change between statements about two subjects
-MOST_NEAR, ABOUT = 2, 0.4  # statements that one proposal names, and how much less may speak for the second
+MOST_NEAR, ABOUT = 2, 0.2  # statements that one proposal names, and how much less may speak for the second
 MOST_LIGHT = 3  # letters of a word that tells nothing, such as "The"
 ENDS = "。.!！"
 MOST_JOINED = 2  # statements of one message that are weighed with the one behind them
@@ -208,11 +208,11 @@ def ended(sure: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
 
 
 def closest(doubtful: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
-    """Leave what something speaks for, and of what is merely near that for which most does, and what weighs about as much."""
+    """Leave what a rule speaks for, else of what is merely near that for which most speaks, and what weighs about as much."""
     told = [hit for hit in doubtful if not hit[1].weight and hit[1].why != NEAR]
     rest = sorted((hit for hit in doubtful if hit not in told), key=lambda hit: -hit[1].weight)
     near = [hit for hit in rest if hit[1].weight >= rest[0][1].weight - ABOUT][:MOST_NEAR]
-    return [(label, replace(found, sure=False)) for label, found in told + near]
+    return [(label, replace(found, sure=False)) for label, found in told or near]
 
 
 def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:
