@@ -35,14 +35,18 @@ from memoir_offline.rules.german import german_statements, is_german, own_words
 from memoir_offline.rules.german_readings import german_reading
 from memoir_offline.rules.japanese import japanese_statements
 from memoir_offline.rules.japanese_readings import is_japanese, japanese_reading
-from memoir_offline.rules.readings import IN_ONE_TALK, Reading, compare_readings
+from memoir_offline.rules.readings import IN_ONE_TALK, compare_readings
 from memoir_offline.rules.scenes import DOUBTFUL
+from memoir_offline.rules.signs import Reading
 from memoir_offline.rules.statements import LEAST, LEAST_TOLD, Statement, statements
 
 SPEAKERS = frozenset({"user", "human"})
 LEAST_STATED, MOST_STATED = 0.5, 0.95  # what a rule may state as its confidence
 PLAIN = 20.0  # the worth from which on a statement is as plain as rules can tell
 _IS = re.compile(r"\s+(?:is|was|are|were)\s")
+_AT = re.compile(  # "Stuck at the Petro", "A tiny one-bed on Proctor Place": a place, not whom it is about
+    r"(?!The |In |What |Which |Where |On |At )[^,]*\b(?:in|on|at|to|from|of|since|with|for|by|near|into|up) (?:the |a |an )?$"
+)
 _NUMBERED = re.compile(  # "Intel 80386 was made by": a name, though a sentence begins with it
     r"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December)\b)"
     r"[A-Z]\w+(?=\s\d+(?:,|\s(?:is|was|has)\b))"
@@ -54,9 +58,10 @@ _KIN = (  # what may stand before a name without making it another's
 )
 CALENDAR = frozenset(("may", "april", "june", "august", "will", "rose", "grace", "bob", "jack", "mark", "bill"))  # names, too
 MOST_CORRECTED = 6  # statements back that a correction may be of
-APART, SURELY_APART = 0.0, 1.5  # what has to speak for a change between statements about two subjects
-MOST_NEAR, ABOUT = 2, 0.4  # statements that one proposal names, and how much less may speak for the second
+APART = DOUBTFUL + 1.0  # what has to speak for a change between statements about two subjects
+MOST_NEAR, ABOUT = 2, 0.2  # statements that one proposal names, and how much less may speak for the second
 MOST_LIGHT = 3  # letters of a word that tells nothing, such as "The"
+ENDS = "。.!！"
 MOST_JOINED = 2  # statements of one message that are weighed with the one behind them
 MOST_SHARING = 12  # facts with the same word; more, and the word tells nothing of two of them
 STATED = {"contradicts": 0.7, "part_of": 0.8, "same_subject": 0.6}
@@ -122,7 +127,9 @@ def named_subject(content: str, mentioned: tuple[str, ...]) -> str:
         return numbered[0]
     name = mentioned[0] if mentioned else ""
     at = content.find(name)
-    return name if name and (at * 2 <= len(content) or _IS.match(content, at + len(name))) else ""
+    if name and _IS.match(content, at + len(name)):
+        return name
+    return name if name and at * 2 <= len(content) and not _AT.match(content[:at]) else ""
 
 
 def consolidate_facts(text: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -174,10 +181,15 @@ def verdict(
 
 def _together(known: consolidate.Statement, new: consolidate.Statement, joined: Sequence[consolidate.Statement]) -> Comparison:
     """Weigh a fact with what was said in one breath with it; a person decides. None where a part of it was enough."""
-    if known.label.startswith(consolidate.NEW) or known.subject != new.subject or _readings(known, new):
+    if known.label.startswith(consolidate.NEW) or known.subject != new.subject:
         return BESIDE
     if any(comparison(known, one).stance in GONE for one in joined):
         return BESIDE
+    in_one = replace(
+        new, content=" ".join(fact.content if fact.content[-1] in ENDS else f"{fact.content}." for fact in (*joined, new))
+    )
+    if _readings(known, in_one):
+        return replace(comparison(known, in_one), sure=False)
     told = change(_without_subject(known), ", and ".join(_without_subject(fact) for fact in (*joined, new)))
     return replace(told, sure=False) if told is not None else BESIDE
 
@@ -196,11 +208,11 @@ def ended(sure: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
 
 
 def closest(doubtful: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
-    """Leave what something speaks for, and of what is merely near that for which most does, and what weighs about as much."""
+    """Leave what a rule speaks for, else of what is merely near that for which most speaks, and what weighs about as much."""
     told = [hit for hit in doubtful if not hit[1].weight and hit[1].why != NEAR]
     rest = sorted((hit for hit in doubtful if hit not in told), key=lambda hit: -hit[1].weight)
     near = [hit for hit in rest if hit[1].weight >= rest[0][1].weight - ABOUT][:MOST_NEAR]
-    return [(label, replace(found, sure=False)) for label, found in told + near]
+    return [(label, replace(found, sure=False)) for label, found in told or near]
 
 
 def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:
@@ -253,7 +265,7 @@ def _across(known: consolidate.Statement, new: consolidate.Statement) -> Compari
     weighs = changed.weight - RULED if changed.weight >= RULED else changed.weight
     if weighs < (DOUBTFUL if named else APART) and not (named and changed.sure):
         return Comparison("none")
-    sure = named and (weighs >= SURELY_APART or (changed.why == ENDED and changed.weight >= RULED))
+    sure = named and changed.why == ENDED and changed.weight >= RULED
     return replace(changed, sure=sure, weight=weighs)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -84,12 +85,14 @@ class FactEdits(View):
     ) -> Action:
         """Set a fact right. The old one was never true; a new one, `action.fact_id`, takes its place.
 
-        What is not given is kept; an empty valid_from or valid_to takes the date away. Only what was not put together, set right
+        What is not given is kept; an empty valid_from or valid_to takes the date away. Where another fact in force says the new
+        words already, a person is asked whether they are one (`action.proposals`). Only what was not put together, set right
         or rejected before can be corrected. Raises NotAllowed, FactNotFound, FactNotInForce, FactContentInvalid,
         FactDatesInvalid, NothingChanges, InvalidSetting.
         """
         needs_auditor(self._actor, "correct a fact")
         uid, correction = fact_uid(fact_id), self._correction(content, type, subject, entities, valid_from, valid_to)
+        correction = replace(correction, known=self._read(lambda tx: self._said_already(tx, uid, correction)))
         action = self._decide(partial(by_hand.correct, correction=correction), uid, reason, f"the correction of fact {uid}")
         self._embed_behind(action)
         return action
@@ -170,6 +173,15 @@ class FactEdits(View):
         fact, owner = addition.fact, owner_key(addition.user)
         return self._engine.cache_of(FactWords).nearest(tx, owner, fact.content, fact.subject, MOST_NEAREST)
 
+    def _said_already(self, tx: Tx, uid: str, correction: Correction) -> int | None:
+        """Return the other fact in force that says the new words."""
+        if "content" not in correction.columns:
+            return None
+        row = by_hand.standing_rows(tx, access.any_of(self._actor), [uid])[0]
+        addition = by_hand.as_addition(row, correction)
+        nearest = [number for number in self._nearest(tx, addition) if number != row.id]
+        return by_hand.likeness(tx, addition, nearest).known
+
     def _embed_behind(self, action: Action) -> None:
         """Have the vector of a new fact made in the background; without a server the next comparison makes it at once."""
         engine, uid = self._engine, action.fact_id
@@ -205,7 +217,8 @@ class FactEdits(View):
         def check(_: Tx, found: Sequence[Any]) -> None:
             by_hand.check_correction(found[0], correction)
 
-        return self._consequences("correct", [uid], check, correction.columns.get("content"))
+        preview = self._consequences("correct", [uid], check, correction.columns.get("content"))
+        return self._read(lambda tx: consequences.with_known(tx, preview, self._said_already(tx, uid, correction)))
 
     def _preview_retire(self, fact_ids: Ids, ended_at: When | None = None) -> FactPreview:
         ended = self._ended(ended_at)

@@ -42,7 +42,7 @@ from memoir_engine.store.facts.rows import (
     PlannedLink,
     PlannedSpan,
 )
-from memoir_engine.text.attributes import fold_statement, read_slots, relatedness, subject_key, words
+from memoir_engine.text.attributes import fold_statement, read_slots, relatedness, speech, subject_key, words
 from memoir_engine.text.partial_dates import format_date, parse_date_range
 
 T = TypeVar("T")
@@ -351,10 +351,15 @@ class Comparison:
 
 
 def _related(fact: PlannedFact, known: Sequence[KnownFact], taken: set[int]) -> list[tuple[float, KnownFact]]:
-    """Return what shares words, slots or topics with a fact, though words alone put others nearer; ranked behind the nearest."""
+    """Return what shares words, slots or topics with a fact, though words alone put others nearer; ranked behind the nearest.
+
+    Where words tell little, all of its language are.
+    """
+    spoken = speech(fact.content)
     shared = [(relatedness(fact.content, old.content, fact.subject), old) for old in known if old.key not in taken]
     best = sorted((pair for pair in shared if pair[0]), key=lambda pair: (-pair[0], -pair[1].key))[: 5 * LIMIT]
-    return [(LEXICAL_FLOOR, old) for _, old in best]
+    alike = [pair for pair in shared if spoken and pair not in best and speech(pair[1].content) == spoken]
+    return [(LEXICAL_FLOOR, old) for _, old in best + alike[: 20 * LIMIT]]
 
 
 def _likeness(vectors: Sequence[Vectors], contents: Sequence[str]) -> Vectors:

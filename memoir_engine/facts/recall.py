@@ -31,13 +31,24 @@ from memoir_engine.store.facts import facts
 from memoir_engine.store.facts.rows import NEVER_TRUE, PROPOSED
 from memoir_engine.store.facts.statements import noted_fields, statements
 from memoir_engine.text.attributes import subject_key
-from memoir_engine.text.questions import Question, expansion, is_hypothetical, lift_newer, read_question, read_statement, weigh
+from memoir_engine.text.questions import (
+    Question,
+    expansion,
+    is_hypothetical,
+    is_of_somebody_else,
+    lift_newer,
+    read_question,
+    read_statement,
+    weigh,
+)
 
 SeqOrTime = int | datetime
 BROAD = 4
 FAR_ENOUGH = 1_000  # facts searched for one that weighs more than nearer ones that have decayed
 NEWEST: dict[RecallMode, float] = {"words": 1.0, "meaning": 0.1}  # how much more the newest candidate is worth than the oldest
 WISHED = 0.5  # worth of a wish where one asks for what is
+OF_SOMEBODY_ELSE = 0.5  # worth of what is so of another than the person asked about
+INHERITED: dict[RecallMode, float] = {"words": 0.5, "meaning": 1.0}  # share of an outdated fact's score that its successor has
 NOT_THEN = 0.5  # worth of what was not so then, or is so still, where one asks for what was
 BY_WORDS = 0.8  # share of what the question asks for; the rest is the cosine of hashed words, which forgives spelling
 FILTERS = "Give a dictionary such as {'agent_id': 'support', 'topic': ['billing', 'refunds']}, or leave it out."
@@ -206,7 +217,7 @@ class FactSearch:
         likely = [max(0.0, cosine) for cosine in cosines]
         if self.mode == "meaning":
             return likely
-        shares = weigh(self.question, marks, times)
+        shares = weigh(self.question, marks)
         if times and not self.question.of_before:
             shares = lift_newer(self.question, marks, shares, times)
         return [BY_WORDS * share + (1 - BY_WORDS) * cosine for share, cosine in zip(shares, likely, strict=True)]
@@ -264,6 +275,8 @@ class FactSearch:
         """Return the worth of a fact as an answer, in [0, 1]: of its age, and of whether it says what is asked for."""
         question = self.question
         wished = WISHED if is_hypothetical(fact.content) and not question.hypothetical else 1.0
+        if self.mode == "words" and is_of_somebody_else(question, fact.subject, read_statement(fact.content)):
+            wished *= OF_SOMEBODY_ELSE
         if question.during is not None:
             return wished * (1.0 if _was_true_during(fact, *question.during) else NOT_THEN)
         if question.of_before:
@@ -360,9 +373,14 @@ def _in_reading_order(
         pair = (hit, successors.get(number, hit)) if question.of_before else (successors.get(number, hit), hit)
         for recalled in pair:
             distinct.setdefault(recalled.id, recalled)
-    hits = list(distinct.values())[:limit]
     if question.of_before:
-        return tuple(hits)
+        return tuple(distinct.values())[:limit]
+    worth = {hit.id: hit.score for hit in distinct.values()}
+    for number, successor in successors.items():
+        worth[successor.id] = max(worth[successor.id], INHERITED[successor.mode] * best[number].score)
+    for number, successor in successors.items():
+        worth[best[number].id] = worth[successor.id]
+    hits = sorted(distinct.values(), key=lambda hit: -worth[hit.id])[:limit]
     by_subject: dict[str, list[RecalledFact]] = {}
     for hit in sorted(hits, key=lambda hit: hit.status):
         by_subject.setdefault(subject_key(hit.fact.subject), []).append(hit)

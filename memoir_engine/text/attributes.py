@@ -293,6 +293,14 @@ def topics(text: str) -> frozenset[str]:
     return frozenset(topic for word in (*tokens(text), *plain, *pairs) for topic in by_word.get(word, ()))
 
 
+def speech(text: str) -> str:
+    """Return the language of a statement where it is German or Japanese, whose words tell less of what two have in common."""
+    if _KANA.search(text):
+        return "ja"
+    plain = set(_WORD.findall(text.casefold()))
+    return "de" if plain & _GERMAN and not plain & _ENGLISH else ""
+
+
 def relatedness(one: str, other: str, subject: str) -> int:
     """Count what two statements about one subject share: words beside its name (twice), slots and topics."""
     shared = (set(tokens(one)) & set(tokens(other))) - set(tokens(subject))
@@ -304,6 +312,12 @@ SAME = 0.8  # of their words: one of them may say a little more
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NUMBER = re.compile(r"\d+(?:[.:,/]\d+)*")
+_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
+_GERMAN = frozenset(
+    """und ist nicht der die das ein eine einen mit für auf im am vom zum bei beim seit nach aus von wir mein meine hat habe bin
+    zu den dem des kein keine keinen jetzt noch wieder mehr sind wird uns""".split()
+)
+_ENGLISH = frozenset("the of to my i is a and are they their with has have at for his her our it".split())
 _HIRAGANA = re.compile("[\u3041-\u309f\u79c1\u50d5]")  # endings and particles, and two words for "I"
 _SILENT = frozenset("a an the is are was were be been am do does did has have had very really quite so that this it".split())
 _NOT = frozenset(word_list("negations"))

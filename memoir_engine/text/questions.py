@@ -22,6 +22,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memoir_engine.text.attributes import subject_key
 from memoir_engine.text.partial_dates import parse_date_range
 from memoir_engine.text.terms import is_cjk, rank_tokens, stem, word_list, words
 
@@ -29,7 +30,6 @@ WORD, TOPIC, NAMED, NEAR = 1.0, 1.0, 0.3, 0.4  # weight of a stem, of a topic as
 SAYS = 1.0  # of a statement in the form of an answer: "lives in", "works as"
 WITHOUT_KIND = 0.6  # of a statement that has no answer of the kind that is asked for
 OF_ANOTHER = 0.7  # of a statement about somebody's mother or dog where nobody asked for them
-BESIDE, FEW = 0.4, 5  # weight of what was said in the same breath, which has so many statements at most
 SAME_THING = 2  # statements that have a word by which one thing is known
 HEADS, ABOUT = 4, 0.5  # statements that have most of what is asked for, and the least share of the best one's
 INDIRECT = 0.9  # of a link that the question does not name
@@ -67,6 +67,9 @@ _AGO_DAYS = {
     "yesterday": 1,
     "昨日": 1,
 }
+_KNOWN = re.compile(  # things that a statement takes for known, by their names or as "the choir", "their boat"
+    r"(?:(?i:\b(?:the|their|that)) |(?=[A-ZÄÖÜ]))([^\W\d_][\w’'-]*)|([㐀-鿿ァ-ヶー]+)"
+)
 _HIRAGANA = re.compile(r"[぀-ゟー]")
 _HYPHENED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 
@@ -76,7 +79,7 @@ class Question:
     """marks: stems and topics it asks for, with the weight of each. kinds: of answer it asks for.
 
     during: the time of which it asks what was so then, from (inclusive) until (exclusive). hypothetical: it asks for wishes.
-    of_before: it asks for what was, not for what is.
+    of_before: it asks for what was, not for what is. about: keys of the persons whose facts are asked.
     """
 
     marks: dict[str, float] = field(hash=False)
@@ -84,12 +87,14 @@ class Question:
     during: tuple[datetime, datetime] | None
     hypothetical: bool
     of_before: bool
+    about: frozenset[str] = frozenset()
 
 
 def read_question(text: str, *, now: datetime, zone: tzinfo, silent: Iterable[str] = ()) -> Question:
     """Read what a question asks for. silent: words that say nothing in it, such as the name of the person it is about."""
     plain = unicodedata.normalize("NFKC", text)
-    quiet = {token for word in silent for token in rank_tokens(word)}
+    about = tuple(silent)
+    quiet = {token for word in about for token in rank_tokens(word)}
     asked, rest = _asked_topics(plain.casefold())
     marks = {f"topic:{near}": NEAR for topic in asked for near in _lexicon().near[topic]}
     marks |= {f"topic:{topic}": NEAR for topic in topics_of(rest)} | {f"topic:{topic}": TOPIC for topic in asked}
@@ -102,7 +107,7 @@ def read_question(text: str, *, now: datetime, zone: tzinfo, silent: Iterable[st
     if during is not None and (during[0] > now or not _speech().past.search(plain)):
         during = None  # a day that something is planned for
     of_before = during is not None or bool(_speech().of_before.search(plain))
-    return Question(marks, kinds, during, bool(_speech().wishes.search(plain)), of_before)
+    return Question(marks, kinds, during, bool(_speech().wishes.search(plain)), of_before, frozenset(map(subject_key, about)))
 
 
 @lru_cache(maxsize=20_000)
@@ -115,7 +120,8 @@ def read_statement(text: str) -> frozenset[str]:
     said |= topics & OWNED if _speech().owns.search(plain) else set()
     changed = [CHANGED] if _speech().changed.search(plain) else []
     marks = (f"{name}:{topic}" for name, listed in (("topic", topics), ("says", said)) for topic in listed)
-    return frozenset({*_stems(plain), *marks, *kinds, *changed})
+    known = (f"the:{token}" for thing in _KNOWN.findall(plain) for token in rank_tokens("".join(thing)))
+    return frozenset({*_stems(plain), *marks, *kinds, *changed, *known})
 
 
 @lru_cache(maxsize=20_000)
@@ -124,17 +130,12 @@ def is_hypothetical(text: str) -> bool:
     return bool(_speech().wishes.search(text))
 
 
-def weigh(question: Question, statements: Sequence[frozenset[str]], times: Sequence[datetime] = ()) -> list[float]:
-    """Return how much of what is asked for each statement has, in [0, 1]. times: when each was said, where that is known.
-
-    What is asked for may stand in another statement of the same breath.
-    """
+def weigh(question: Question, statements: Sequence[frozenset[str]]) -> list[float]:
+    """Return how much of what is asked for each statement has, in [0, 1]."""
     counts = Counter(mark for statement in statements for mark in statement if mark in question.marks)
     worth = {mark: weight * _rarity(counts[mark], len(statements)) for mark, weight in question.marks.items()}
     whole = sum(worth.values()) or 1.0
     shares = [sum(worth[mark] for mark in question.marks if mark in statement) / whole for statement in statements]
-    for at, heard in _breaths(statements, times).items():
-        shares[at] += BESIDE * sum(worth[mark] for mark in question.marks if mark in heard) / whole
     return [share * _fit(question, statement) for share, statement in zip(shares, statements, strict=True)]
 
 
@@ -144,12 +145,12 @@ def lift_newer(
     """Return the shares, where a newer statement about the very thing that is asked for counts as much as an older one.
 
     shares: of `weigh`. times: when each was said, of a kind that has an order. Both have a word that few others have. It is one
-    of the question: "the cribbage is Mondays now" beside "cribbage night is Wednesday"; or the newer one tells of a change: "has
-    swapped the Foundry for the Depot".
+    of the question: "the cribbage is Mondays now" beside "cribbage night is Wednesday"; or the newer one tells of a change of a
+    thing that it takes for known: "has swapped the Foundry for the Depot".
     """
-    breaths, having = _breaths(statements, times), dict[str, list[int]]()
+    having = dict[str, list[int]]()
     for at, statement in enumerate(statements):
-        for mark in statement | breaths.get(at, NOTHING) if CHANGED in statement else statement & question.marks.keys():
+        for mark in statement if CHANGED in statement else statement & question.marks.keys():
             having.setdefault(mark, []).append(at)
     counts = Counter(mark for statement in statements for mark in statement)
     one_thing = _rarity(min(SAME_THING, len(statements)), len(statements))
@@ -157,31 +158,33 @@ def lift_newer(
     for head in sorted((at for at, share in enumerate(shares) if share > least), key=lambda at: (-shares[at], times[at]))[:HEADS]:
         links = dict[int, float]()
         for mark in sorted(statements[head] & having.keys()):
-            if ":" not in mark and mark not in _speech().common:
-                weight = _rarity(counts[mark], len(statements)) * (1.0 if mark in question.marks else INDIRECT) / one_thing
-                links |= {at: links.get(at, 0.0) + weight for at in having[mark] if times[at] > times[head]}
+            if ":" in mark or mark in _speech().common:
+                continue
+            asked = mark in question.marks
+            weight = _rarity(counts[mark], len(statements)) * (1.0 if asked else INDIRECT) / one_thing
+            later = [
+                at
+                for at in having[mark]
+                if times[at] > times[head] and (asked or f"the:{mark}" in statements[at] | statements[head])
+            ]
+            links |= {at: links.get(at, 0.0) + weight for at in later}
         for at, link in links.items():
             lifted[at] = max(lifted[at], shares[head] * min(1.0, link) * _fit(question, statements[at]))
     return lifted
-
-
-def _breaths(statements: Sequence[frozenset[str]], times: Sequence[Any]) -> dict[int, frozenset[str]]:
-    """Return, by place, the marks that the others of its moment have and it has not, where they are few."""
-    together: dict[Any, list[int]] = {}
-    for at, time in enumerate(times):
-        together.setdefault(time, []).append(at)
-    return {
-        at: NOTHING.union(*(statements[other] for other in breath)) - statements[at]
-        for breath in together.values()
-        if 1 < len(breath) <= FEW
-        for at in breath
-    }
 
 
 def _fit(question: Question, statement: frozenset[str]) -> float:
     lacks_kind = question.kinds and not any(f"kind:{kind}" in statement for kind in question.kinds)
     of_another = any(topic in statement and topic not in question.marks for topic in _OTHERS)
     return (WITHOUT_KIND if lacks_kind else 1.0) * (OF_ANOTHER if of_another else 1.0)
+
+
+def is_of_somebody_else(question: Question, subject: str, statement: frozenset[str]) -> bool:
+    """Report an answer about somebody who was not asked about: "Cyril lives in Dieppe" where Walter's home is sought."""
+    if subject_key(subject) in question.about or "name" in question.kinds or any(topic in question.marks for topic in _OTHERS):
+        return False
+    named = any(token in question.marks for token in rank_tokens(subject))
+    return not named and any(mark in statement for mark in question.marks if mark.startswith("says:"))
 
 
 def expansion(question: Question) -> str:
@@ -193,7 +196,6 @@ def expansion(question: Question) -> str:
 
 
 CHANGED = "changed:"
-NOTHING: frozenset[str] = frozenset()
 OWNED = frozenset(("car", "pet", "device"))
 _OTHERS = tuple(f"topic:{topic}" for topic in ("sibling", "parent", "child", "friend", "pet"))
 

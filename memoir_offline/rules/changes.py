@@ -2,7 +2,7 @@
 
 Invariants:
 - a statement is ended surely only by an event that has happened and whose object is what the older one is about, by another
-  value of what one has one of, or where much speaks for it (`scenes`); what else may have changed is put to a person;
+  value of what one has one of; what else may have changed, however much speaks for it (`scenes`), is put to a person;
 - what comes beside ("also", "another", another person's, long past) changes nothing.
 Frames carry the language; this module knows none. Pure. Source: TIMEM "Consolidation Rules" 2 and 4.
 """
@@ -15,11 +15,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
-from memoir_engine.text.clauses import is_full_name, is_past_event, main_verb, names_subject
+from memoir_engine.text.clauses import is_past_event, main_verb, names_subject
 from memoir_engine.text.terms import stem
 from memoir_offline.rules.endings import ON_A_TRIP, Comparison, feeling
 from memoir_offline.rules.frames import Event, Frame, Phrase, modifiers, read, read_events, tables
-from memoir_offline.rules.scenes import DOUBTFUL, MEASURES, SURE, weigh
+from memoir_offline.rules.scenes import DOUBTFUL, MEASURES, weigh
 from memoir_offline.rules.values import differing
 
 Match = Literal["same", "kind", "part", "other", ""]
@@ -47,7 +47,8 @@ SPEAKER_TOO = re.compile(
 ENDED = "it says that this has ended"
 ANOTHER = "it says what is instead"
 SUCCEEDED = "somebody else has it now"
-RULE_DOUBTS = -2.5  # the weight from which on a rule's own doubt is put to a person
+RULE_DOUBTS = -1.0  # the weight from which on a rule's own doubt is put to a person
+TOLD = 0.8  # the weight from which on an end that words tell is one of the older statement
 RULED = 10.0  # what a rule is sure of goes before all that only weighs much
 NEAR = "it speaks of the same as of something that has changed"
 
@@ -55,29 +56,41 @@ NEAR = "it speaks of the same as of something that has changed"
 def change(old: str, new: str, language: str = "en") -> Comparison | None:
     """Compare two statements of one subject; None if the newer one tells of no change."""
     before, after = read(old, language), read(new, language)
+    may = 1.0 if _may_change(before, after) else 0.5 if _may_touch(before, after) else 0.0
+    if not may:
+        return None
     events = read_events(new, language)
-    if not _may_change(before, after):
-        return _weighed(before, after, events, [], language) if _may_touch(before, after) else None
-    found = [verdict for event in events if (verdict := _judged(event, before, after, language)) is not None]
-    found += [verdict for rule in RULES if (verdict := rule(before, after, language)) is not None]
-    return _weighed(before, after, events, found, language)
+    found: list[Comparison] = []
+    if may == 1.0:
+        found = [verdict for event in events if (verdict := _judged(event, before, after, language)) is not None]
+        found += [verdict for rule in RULES if (verdict := rule(before, after, language)) is not None]
+    return _weighed(before, after, events, found, may, language)
 
 
-def _weighed(before: Frame, after: Frame, events: tuple[Event, ...], found: list[Comparison], language: str) -> Comparison | None:
-    """Weigh what no rule is sure of. found: verdicts of rules, of which the doubtful ones need less weight."""
+def _weighed(
+    before: Frame, after: Frame, events: tuple[Event, ...], found: list[Comparison], may: float, language: str
+) -> Comparison | None:
+    """Weigh what no rule is sure of: a person decides. found: verdicts of rules, of which the doubtful ones need less weight."""
     told = {event: match(event.gone, before, after, language) for event in events if not _is_of_a_trip(event, after)}
-    if feeling(before.text) and any(event.name == "lost" for event in told):
-        return next((verdict for verdict in found if verdict.sure), None)  # one may sell what one loves
-    weighed = weigh(before, after, told, language)
     ruled = next((verdict for verdict in found if verdict.sure), None)
+    if ruled is None and feeling(before.text) and any(event.name == "lost" for event in told):
+        return None  # one may sell what one loves
+    if not found and _lives_elsewhere(before, after, language):
+        return None
+    weighed = weigh(before, after, told, language, may)
     if ruled is not None:
         return replace(ruled, weight=RULED + max(0.0, weighed.weight))
+    if weighed.is_told and weighed.weight >= TOLD:
+        return Comparison("update", True, ENDED, weighed.weight)
     if weighed.weight < (RULE_DOUBTS if found else DOUBTFUL):
         return None
-    doubtful = found[0] if found else Comparison("update", False, NEAR)
-    is_known = weighed.is_end if found else weighed.is_told
-    sure = weighed.weight >= SURE and is_known and not feeling(before.text) and not is_full_name(before.text)
-    return replace(doubtful, sure=sure, weight=weighed.weight)
+    return replace(found[0] if found else Comparison("update", False, NEAR), sure=False, weight=weighed.weight)
+
+
+def _lives_elsewhere(before: Frame, after: Frame, language: str) -> bool:
+    """Report whether the newer one names where somebody lives, and the older one a house that they do not live in."""
+    is_of_homes = "home" in before.kinds and after.verb in _verbs_of("home", language)
+    return is_of_homes and not _has_one(before, "home", language)
 
 
 def _is_of_a_trip(event: Event, after: Frame) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from memoir_engine.text.sentences import Sentence, split
 from memoir_offline.rules.german_readings import KIN, WORDS, fact_type, named, person_of, tells_of_change, topics
+from memoir_offline.rules.signs import scenes_ended, scenes_of
 from memoir_offline.rules.speech_filter import claimed
 from memoir_offline.rules.statements import Statement
 
@@ -149,12 +150,13 @@ def _statement(start: int, end: int, content: str) -> Statement:
 
 
 def _says_something(said: str) -> bool:
-    known = named(said) or topics(said) or fact_type(said) != "miscellaneous"
+    known = named(said) or scenes_of(said, "de") or fact_type(said) != "miscellaneous"
     return bool(known) or (len(_WORD.findall(said)) > LEAST_OWN and bool(_FIRST.search(said)))
 
 
 _STANDING = re.compile(
-    r"\b(?:jede[nrs]? (?:tag|woche|monat|morgen|abend|\w+tag|zweiten \w+)|jetzt|inzwischen|mittlerweile|neuerdings)\b",
+    r"\b(?:jede[nrs]? (?:tag|woche|monat|morgen|abend|\w+tag|zweiten \w+)|jetzt|inzwischen|mittlerweile|neuerdings"
+    r"|im monat|in der woche|(?:mon|diens|donners|frei|sams|sonn)tags|mittwochs|seit|ab sofort)\b",
     re.IGNORECASE,
 )
 
@@ -175,8 +177,18 @@ def _is_own(said: str) -> bool:
     dropped = opening is not None and opening[0].casefold() in _LINKED
     if _STANDING.search(said) or (_DEFINITE.match(said) and tells_of_change(said)):
         return True
-    participle = re.search(r"\b(?:ge\w{2,}(?:t|en)|\w+ge\w{2,}(?:t|en)|\w+iert|ver\w{3,}(?:t|en))\b", said) is not None
-    return bool(_FIRST.search(said)) or dropped or bool(person_of(said)) or participle or bool(topics(said))
+    participle = (
+        re.search(r"\b(?:ge\w{2,}(?:t|en)|\w+ge\w{2,}(?:t|en)|\w+iert|(?:be|ent|er|über|unter|ver|zer)\w{3,}(?:t|en))\b", said)
+        is not None
+    )
+    return (
+        bool(_FIRST.search(said))
+        or dropped
+        or bool(person_of(said))
+        or participle
+        or bool(topics(said))
+        or bool(scenes_of(said, "de") & scenes_ended(said, "de"))
+    )
 
 
 def _is_strangers(said: str) -> bool:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from memoir_engine.core.results.facts import FactType
-from memoir_offline.rules.readings import Phase, Reading
+from memoir_offline.rules.signs import Phase, Reading, scenes_of
 
 WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("german.toml").read_text(encoding="utf-8"))
 
@@ -33,6 +33,14 @@ _KIN_TOPIC = re.compile(
 _KIN = re.compile(rf"\b(?P<kin>{KIN})\b", re.IGNORECASE)
 _ONE = {"mama": "mutter", "mutti": "mutter", "papa": "vater", "vati": "vater", "ehemann": "mann", "ehefrau": "frau"}
 _CHILDREN = re.compile("sohn|söhne|tochter|töchter|kind|baby|jüngste|älteste|kleine|große")
+
+
+_STRANGER = re.compile(
+    rf"(?:(?:der|die) \w+ )?(?:mein|unser|ein|der|die|das)\w{{0,2}} (?:\w+ ){{0,2}}?(?P<who>{WORDS['who']['others']})\b"
+    r"|(?:unter|über|neben|gegenüber) (?:mir|uns)\b",
+    re.IGNORECASE,
+)
+_TO_SELF = re.compile(r"\b(?:ich|mir|mich|uns|wir)\b", re.IGNORECASE)
 
 
 def fact_type(content: str) -> FactType:
@@ -195,7 +203,7 @@ def german_reading(text: str) -> Reading:
     main = re.split(r", (?=(?:weil|da|denn|obwohl|damit|dass|wenn)\b)", plain)[0]
     return Reading(
         text=plain,
-        who=person_of(plain),
+        who=person_of(plain) or _other(plain),
         kins=frozenset(_kin(hit["kin"]) for hit in _KIN.finditer(plain)),
         topics=found,
         things=named(plain) - _KIN_STEMS,
@@ -207,6 +215,9 @@ def german_reading(text: str) -> Reading:
         changed=says["changed"] or bool(fresh),
         closes=frozenset(name for name, words in _CLOSING.items() if words.search(plain)),
         hints=frozenset(name for name, words in _HINTS.items() if words.search(plain)),
+        that_day=says["that_day"],
+        scenes=found | scenes_of(plain, "de"),
+        language="de",
         denied=says["denied"],
         feeling=-1 if says["bad"] else int(says["good"]),
         beside=says["beside"],
@@ -224,6 +235,12 @@ def person_of(plain: str) -> str:
     """Return the relative a sentence is about, "" for the speaker."""
     kin = _KIN_TOPIC.match(plain)
     return _kin(kin["kin"] or kin["called"]) if kin else ""
+
+
+def _other(plain: str) -> str:
+    """Return the stranger a sentence is about, who does nothing to the speaker: "Meine Mitbewohnerin hat gekündigt"."""
+    found = _STRANGER.match(plain)
+    return found[0].casefold() if found and not _TO_SELF.search(plain, found.end()) else ""
 
 
 def _kin(word: str) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from memoir_engine.text.sentences import split
 from memoir_offline.rules.japanese_readings import KIN, OTHERS, SELF, VALUE, fact_type, named, person_of, topics
+from memoir_offline.rules.signs import scenes_of
 from memoir_offline.rules.speech_filter import claimed
 from memoir_offline.rules.statements import Statement
 
@@ -41,9 +42,12 @@ _OPEN_SELF = re.compile(
 _INNER_SELF = re.compile(rf"(?<![一-龯ァ-ヺー]){SELF}(?=[のがをにと](?!ら))")
 
 
+_POLITE = re.compile(r"(?:ので|から)、?(?:ご(?:承知|了承|安心|注意)|よろしく|宜しく|どうぞ)[^。]*$")
+
+
 def _bare(clause: str) -> str:
     """Return a clause without what it opens with and the signs it ends with."""
-    return _TAIL.sub("", _FILLED.sub("", clause.strip(), count=1).strip(" 　、，,"))
+    return _TAIL.sub("", _FILLED.sub("", _POLITE.sub("", clause.strip()), count=1).strip(" 　、，,"))
 
 
 def _content(clause: str) -> str:
@@ -134,7 +138,7 @@ _PRETENDED = re.compile(
     r"(?:ふり|フリ|つもり|役|真似|気分)(?:を)?(?:して|に?なって|になりきって)[^。]*(?:くだ|くれ|みて|ね|話|答え|返)|ロールプレイ|なりきり|という設定|だと(?:仮定|思って(?:くだ|くれ))|ごっこ|として(?:振る舞|ふるま|演じ|答え)|主人公になった"
 )
 _DECLINED = re.compile(
-    r"(?:^(?:それ|これ|そっち|今回|うーん|いや)?(?:は|も)?.{0,12}(?:遠慮|やめておき|見送り|パス|結構です|いいや|いいです|無理そう|ちょっと(?:ね|な|…|\.|$)|微妙|合わなそう|合わない(?:かな|と思)|興味(?:は|が)?(?:ない|ありません)))|おすすめ(?:され|して(?:くれ|もら|いただ)|の)|(?:提案|アドバイス)(?:は|の|して(?:くれ|もら|いただ))|(?:試し|やっ|行っ|考え|聞い|調べ|探し|読ん|使っ|相談し|検討し|見)てみ(?:ます|る|よう|たい)|検討し(?:ます|てみ)|考えておき|参考に(?:し|なり)"
+    r"(?:^(?:それ|これ|そっち|今回|うーん|いや)?(?:は|も)?.{0,12}(?:遠慮|やめておき|見送り|パス(?:$|です|します|かな|で(?:お願い|いい))|結構です|いいや|いいです|無理そう|ちょっと(?:ね|な|…|\.|$)|微妙|合わなそう|合わない(?:かな|と思)|興味(?:は|が)?(?:ない|ありません)))|おすすめ(?:され|して(?:くれ|もら|いただ)|の)|(?:提案|アドバイス)(?:は|の|して(?:くれ|もら|いただ))|(?:試し|やっ|行っ|考え|聞い|調べ|探し|読ん|使っ|相談し|検討し|見)てみ(?:ます|る|よう|たい)|検討し(?:ます|てみ)|考えておき|参考に(?:し|なり)"
 )
 _REACTED = re.compile(
     r"^(?:(?:それ|これ|あれ)(?:は|って|も|が|、|を(?!機)|です|だ|いい)|そう(?:です|だ|か|する|します|なん|いう)|(?:その|この)(?:提案|アドバイス|情報|通り|とおり|方法|アイデア|調子|発想|案|組み合わせ)|さすが|すご|いい(?:です)?ね|楽しそう|面白そう|おいしそう|美味しそう|嬉し|うれし|よかっ|良かっ|助か|ありがと|ありがたい|お疲れ|大丈夫|もちろん|確かに|わか|分か|了解|なるほど|本当|ほんと|まじ|マジ|やっぱ(?:り)?(?:そう|ね)|たしかに|頑張|がんば|安心|心強|勉強になり|また(?:何か|報告|相談|連絡|来|話|あとで|後で|今度)|じゃあ?(?:、|また|その)|では(?:、|また)|それでは|どれも|どちらも|どっちも|なんか|なんだか|今日は(?:暑|寒|いい天気|疲|眠|雨|晴|ここまで|この辺)|(?:あなた|君|きみ)(?:は|の|が|って|も))"
@@ -206,7 +210,7 @@ def _add(listed: list[Statement], text: str, before: tuple[int, int] | None, her
             begin = listed.pop().start if listed and listed[-1].end == before[1] else before[0]
             listed.append(_statement(begin, end, _joined(_content(text[begin : before[1]]), said)))
             return True
-    if _weight(said) >= LEAST_SIGNS and _names(said):
+    if _weight(said) >= LEAST_SIGNS and (_names(said) or scenes_of(said, "ja")):
         listed.append(_statement(start, end, _finite(said, text[start:end].endswith("、"))))
     return True
 
@@ -290,13 +294,16 @@ def _unit(value: str) -> str:
     return re.sub(r"[\d一二三四五六七八九十百千半.,:月火水木金土日](?!$)", "", value)[-1:]
 
 
+_OF_MINE = re.compile(
+    rf"[^、。は]{{0,10}}{OTHERS}は[^、。はがをにで]{{1,14}}(?:という(?:人|方))?(?:です|だ|だよ|なんだ)?"
+)  # 上司は田中さんです
 _DEPENDENT = re.compile(r"(?:から|ので|のに|たら|けど|けれど|が|て|で|と)、")
 
 
 def _is_strangers(said: str) -> bool:
     """Report whether a sentence tells of somebody outside the family, and not of what the speaker has to do with them."""
     third = _THIRD.match(said)
-    if third is None or (third[0].endswith("が") and _DEPENDENT.search(said, third.end())):
+    if third is None or _OF_MINE.fullmatch(said) or (third[0].endswith("が") and _DEPENDENT.search(said, third.end())):
         return False
     return not _WITH_ME.search(said)
 

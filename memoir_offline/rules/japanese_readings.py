@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from memoir_engine.core.results.facts import FactType
-from memoir_offline.rules.readings import Phase, Reading
+from memoir_offline.rules.signs import Phase, Reading, scenes_of
 
 _WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("japanese.toml").read_text(encoding="utf-8"))
 _TOPICS = {name: re.compile(words) for name, words in _WORDS["topics"].items()}
@@ -230,7 +230,7 @@ def japanese_reading(text: str) -> Reading:
     done = _said_of(plain, over, True) if says["ended"] or says["still_not"] else (frozenset(), frozenset())
     return Reading(
         text=plain,
-        who=person_of(plain),
+        who=person_of(plain) or _other(plain),
         topics=found,
         things=frozenset(word for word in named(plain) if not re.fullmatch(KIN, word)),
         themes=_themes(plain),
@@ -243,6 +243,9 @@ def japanese_reading(text: str) -> Reading:
         changed=says["changed"],
         hints=frozenset(name for name, words in _HINTS.items() if words.search(plain)),
         closes=frozenset(name for name, words in _CLOSING.items() if words.search(plain)),
+        that_day=says["that_day"],
+        scenes=found | scenes_of(plain, "ja"),
+        language="ja",
         denied=says["denied"],
         feeling=-1 if says["bad"] else int(says["good"]),
         beside=says["beside"],
@@ -256,6 +259,9 @@ def japanese_reading(text: str) -> Reading:
     )
 
 
+_STRANGER = re.compile(rf"(?:^|、)(?:{SELF}の|[^、。はが]{{1,8}}の)?(?P<who>{OTHERS})(?:さん|たち)?(?:は|が|も|って)")
+_WITH_SELF = re.compile(rf"{SELF}|くれ|もら|いただ|に(?:誘|言|頼|勧)")
+_REASON = re.compile(r"(?:から|ので|のに|たら|ため|おかげで|せいで)、")
 _DEPENDENT = re.compile(r"(?:から|ので|のに|たら|けど|けれど|が|て|で|と|し)、")
 
 
@@ -265,6 +271,14 @@ def person_of(plain: str) -> str:
     if kin is None or (kin[0].endswith(("が", "も")) and _DEPENDENT.search(plain, kin.end())):
         return ""
     return _kin(kin["kin"])
+
+
+def _other(plain: str) -> str:
+    """Return the stranger a sentence is about: 親友が離婚した; not one who only does what a clause before the main one tells."""
+    found = _STRANGER.search(plain)
+    if found is None or _WITH_SELF.search(plain) or (found[0].endswith("が") and _REASON.search(plain, found.end())):
+        return ""
+    return found["who"]
 
 
 def _kin(word: str) -> str:

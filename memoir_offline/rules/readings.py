@@ -9,16 +9,16 @@ that a person sees both. Pure. Source: TIMEM "Consolidation Rules".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import replace
 
 from memoir_offline.rules.changes import NEAR
-from memoir_offline.rules.endings import BESIDE, Comparison
+from memoir_offline.rules.endings import BESIDE, GONE, Comparison
+from memoir_offline.rules.signs import DOUBTFUL, SURE, Reading, weigh_readings
 
 REPEATED, CORRECTED, RECOUNTED = "the same in other words", "it is corrected", "another number or day of the same"
 IN_ONE_TALK = frozenset((REPEATED, CORRECTED, RECOUNTED))  # what is told in one breath is else no change of it
-Phase = Literal["now", "once", "ahead"]
 LEAST_SHARED = 2  # characters of a word that may stand for a longer one with it inside: 英会話 and 英会話教室
+LEAST_HEAD = 3  # characters of the head of a compound
 SHORT_HEADS = frozenset(("abo", "rad", "job"))  # of compounds: Zeitungsabo
 BROAD = frozenset(
     {"trip", "school", "child", "photo", "game", "club", "clinic", "english", "bank", "pet", "study", "garden", "job", "date"}
@@ -44,44 +44,6 @@ SINGLE = frozenset(  # one at a time
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a sentence says.
-
-    who: the relative it is about, "" for the speaker. kins: relatives it names. topics: classes of things, as `gym` for every
-    word for one. things: names of things. themes: those it is said to be about. numbers: value by unit. values: what a topic is
-    filled with, as home with a town. phase: of now, over and done with, or still ahead. ended, stopped (no longer done), changed,
-    denied: what it says. closes: topics that its verb alone ends. hints: topics of which it tells by the way that they have
-    changed. feeling: 1 liked, -1 disliked. beside: it adds to something. now: it sets now against before. was: it speaks of
-    before. corrects: words it denies to name others.
-    """
-
-    text: str
-    who: str = ""
-    kins: frozenset[str] = frozenset()
-    topics: frozenset[str] = frozenset()
-    things: frozenset[str] = frozenset()
-    numbers: dict[str, str] = field(default_factory=dict)
-    values: dict[str, str] = field(default_factory=dict)
-    phase: Phase = "now"
-    themes: frozenset[str] = frozenset()
-    ended: bool = False
-    stopped: bool = False
-    changed: bool = False
-    closes: frozenset[str] = frozenset()
-    hints: frozenset[str] = frozenset()
-    denied: bool = False
-    feeling: int = 0
-    beside: bool = False
-    now: bool = False
-    was: bool = False
-    corrects: frozenset[str] = frozenset()
-    of: frozenset[str] = frozenset()
-    of_topics: frozenset[str] = frozenset()
-    switched: bool = False
-    kinds: dict[str, frozenset[str]] = field(default_factory=dict)
-
-
 def compare_readings(old: Reading, new: Reading) -> Comparison:
     if not old.text or not new.text or not _is_of_one_person(old, new):
         return BESIDE
@@ -90,18 +52,31 @@ def compare_readings(old: Reading, new: Reading) -> Comparison:
         return Comparison("duplicate", True, REPEATED)
     if old.phase == "once":
         return BESIDE
-    for rule in (_corrected, _ended, _turned, _moved, _recounted, _refilled, _replaced, _come_about, _doubtful):
-        found = rule(old, new, shared)
-        if found is not None:
-            return found if old.who == new.who else replace(found, sure=False)
-    return BESIDE
+    rules = (_corrected, _ended, _turned, _moved, _recounted, _refilled, _replaced, _come_about)
+    found = next((found for rule in rules if (found := rule(old, new, shared)) is not None), None)
+    if found is not None and found.sure:
+        at_once = new.that_day and not new.closes & old.topics and not new.corrects  # one occasion ends no habit
+        return replace(found, sure=old.who == new.who and not at_once)
+    weighed = _weighed(old, new, shared)
+    return weighed if found is None else replace(found, sure=weighed.stance in GONE and weighed.sure)
+
+
+def _weighed(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison:
+    """Weigh what speaks for a change where no rule tells; ask a person where it is much, though not enough."""
+    weight = weigh_readings(old, new, shared)
+    if weight < DOUBTFUL:
+        return BESIDE
+    certain = old.who == new.who and not (new.beside or new.that_day or old.feeling)
+    return Comparison("update", certain and weight >= SURE, NEAR, weight)
 
 
 def _is_of_one_person(old: Reading, new: Reading) -> bool:
     """Report whether both may be about one person: the same, one that the other names, or the partner whom an end takes away."""
     if old.who == new.who or "partner" in (new.closes | new.hints) & old.topics:
         return True
-    return bool(old.who and not new.who and old.who in new.kins) or bool(new.who and not old.who and new.who in old.kins)
+    if not new.who:
+        return old.who in new.kins or any(is_one_thing(mine, theirs) for mine in old.things for theirs in new.things)
+    return not old.who and new.who in old.kins
 
 
 def shared_things(old: Reading, new: Reading) -> frozenset[str]:
@@ -141,7 +116,9 @@ def _ended(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | N
     if new.closes & old.topics:
         return Comparison("update", not (_is_closing_another(old, new) or new.beside), "it says that this has ended")
     if _is_told_of(old, new):
-        sure = _is_main(old, new) and not (new.beside or old.feeling)  # a shop that closes ends no liking
+        sure = _is_main(old, new) and not (
+            new.beside or old.feeling or _is_of_sister(old, new)
+        )  # a shop that closes ends no liking
         return Comparison("update", sure, "it says that this has ended")
     if new.ended and shared and (_is_of_it(old, new, shared) or new.of_topics & old.topics - BROAD):
         return Comparison("update", False, "it says that this has ended")
@@ -157,6 +134,13 @@ def _is_main(old: Reading, new: Reading) -> bool:
     """Report whether what has ended or changed is what the old statement is about, not merely named in it."""
     met = {thing for thing in old.things for one in new.of if is_one_thing(one, thing)}
     return bool(new.of_topics & old.topics & NARROW) or bool(met & old.themes) or 2 * len(met) >= len(old.things)
+
+
+def _is_of_sister(old: Reading, new: Reading) -> bool:
+    """Report whether both name things of one head that are not one: a road bike and a mountain bike."""
+    mine, theirs = old.things - new.things, new.of - old.things
+    ends = ((one[-LEAST_HEAD:], other[-LEAST_HEAD:]) for one in mine for other in theirs if not is_one_thing(one, other))
+    return any(one == other for one, other in ends)
 
 
 def _is_of_it(old: Reading, new: Reading, shared: frozenset[str]) -> bool:
@@ -265,19 +249,4 @@ def _come_about(old: Reading, new: Reading, shared: frozenset[str]) -> Compariso
     named = shared & old.things
     if old.phase == "ahead" and new.phase == "once" and named and not new.was:
         return Comparison("update", 2 * len(named) >= len(old.things), "it has come about")
-    return None
-
-
-def _doubtful(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
-    """Ask a person where the new statement tells of a change and both speak of one thing."""
-    if new.hints & old.topics and not new.beside:
-        return Comparison("update", False, NEAR)
-    if new.beside or new.phase == "once" or not shared:
-        return None
-    if (new.now or new.was) and (shared & old.things or (shared - BROAD and not old.feeling)):
-        return Comparison("update", False, NEAR)
-    if (new.changed or new.ended) and (new.of_topics & shared - BROAD or _is_told_of(old, new)):
-        return Comparison("update", False, NEAR)
-    if shared & SINGLE and any(_is_refilled(old, new, topic) for topic in shared & SINGLE):
-        return Comparison("update", False, "both speak of it")
     return None

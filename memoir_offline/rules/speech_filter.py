@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memoir_engine.text.clauses import is_past_form
-from memoir_engine.text.sentences import split
+from memoir_engine.text.sentences import Sentence, split
 
 _QUOTED = re.compile(
     r"\"[^\"\n]{3,}\"|“[^“”\n]{3,}”|„[^„“”\n]{3,}[“”]|«[^«»\n]{3,}»|「[^「」\n]+」|『[^『』\n]+』|```.*?(?:```|\Z)", re.DOTALL
@@ -38,19 +38,25 @@ _HANDED = re.compile(  # work on a text that follows
     re.IGNORECASE,
 )
 _PRETENDED = re.compile(  # from here on, to the end of the paragraph
-    r"(?:^|(?<=[.!?\n])\s{0,4})(?:ok(?:ay)?,? |so,? |now,? )?(?:please )?(?:act as|pretend|imagine (?:that|you|i|we|a"
-    r"|being)\b|suppose|assume"
-    r"|let['’]?s (?:say|pretend|imagine|assume|suppose|play|role-?play)|let us (?:say|pretend|imagine|assume|suppose)"
-    r"|say (?=(?:I|my|we)\b)|role-?play|you are (?:now )?(?:an?|my)\b|once upon a time"
-    r"|my (?:main )?character\b)",
+    r"(?:^|(?<=[.!?\n])\s{0,4})(?:ok(?:ay)?,? |so,? |now,? )?(?:please )?(?:act as|pretend"
+    r"|let(?:['’]?s| us) (?:say|pretend|imagine|assume|suppose|play|role-?play)|role-?play|you are (?:now )?(?:an?|my)\b"
+    r"|once upon a time|my (?:main )?character\b)",
     re.IGNORECASE,
 )
+_RESUMED = re.compile(r"[,;]\s+(?:but|so)\s+(?=(?:i|we|my)\b(?!['’]d| (?:would|could|might|wish)\b))", re.IGNORECASE)
+_SUPPOSED = re.compile(  # this sentence, and what goes on from it
+    r"(?:ok(?:ay)?,? |so,? |now,? |but |and |just )*(?:imagine\b|suppos(?:e|ing)\b|assum(?:e|ing)\b|picture (?:this|me)\b"
+    r"|what if\b|say (?=(?:I|my|we)\b)|hypothetically\b)",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(r"\b(?:would|could|might)(?:n['’]t)?\b|['’](?:d|ll)\b|^(?:and |but |so |then )|\bthen\b", re.IGNORECASE)
 _TOLD = re.compile(  # of a story, of this sentence alone
     r"\bin (?:the|this|that|my|our|a) (?:\w+ )?(?:game|dream|story|tale|novel|film|movie|play|script|fantasy|role-?play"
     r"|scenario),?"
     r" (?:i['’]?m|i|we|my)\b|\bmy (?:main )?character\b|\bi (?:dreamt|dreamed|had a dream)\b|\bonce upon a time\b",
     re.IGNORECASE,
 )
+_LOWER = re.compile(r"(?<=[^\W_]{3})(?<!\betc)(?<!\bapprox)[.!?]\s+(?=[a-z])")
 _IF = re.compile(
     r"(?<!as )(?<!even )\bif (?:only )?(?:i|we|he|she|they|it|you|my \w+|the \w+|(?-i:[A-Z])\w+)"
     r"(?: (?:\w+ly|ever|just|only))? (?P<verb>[a-z]+)",
@@ -63,7 +69,23 @@ _IRONIC = re.compile(rf"(?<!\w)(?:{'|'.join(_TABLE['ironic'])})", re.IGNORECASE)
 _STRANGER = re.compile(
     rf"^(?:(?:and|but|so|well|also|apparently|turns out)[, ]+)*(?:{'|'.join(_TABLE['stranger'])})", re.IGNORECASE
 )
-_ME = re.compile(r"\b(?:me|us|my|our|mine|ours|with (?:me|us)|i)\b", re.IGNORECASE)
+_QUOTING = re.compile(rf"(?<!\w)(?:{'|'.join(_TABLE['quoted'])})", re.IGNORECASE)
+_BY_WAY_OF = re.compile(
+    rf"^(?:(?:and|but|so|well|also|apparently)[, ]+)*(?:(?:my|our) [\w-]+|(?-i:[A-Z])\w+)['’]s (?:{_TABLE['theirs']})\b",
+    re.IGNORECASE,
+)
+_SPOKEN_OF = re.compile(
+    rf"\b(?:{_TABLE['strangers']})(?:['’]s (?:{_TABLE['theirs']}))?\b|(?-i:[A-Z])\w+['’]s (?:{_TABLE['theirs']})\b", re.IGNORECASE
+)
+_NEAR_ONES = re.compile(
+    r"\b(?:wife|husband|partner|son|daughter|grand\w+|mum|mom|mother|dad|father|dog|cat|pupp?y|kitten)\b(?!-in)", re.I
+)
+_OF_THEM = re.compile(r"(?:(?:and|but|so|apparently)[, ]+)*(?:he|she)\b", re.IGNORECASE)
+_GOING_ON = re.compile(
+    r",\s+(?:and |but )?(?:he|she)(?: has|['’]s (?:got|from)| got| owns| keeps| collects| lives| drives| speaks| used to)\b",
+    re.IGNORECASE,
+)
+_ME = re.compile(r"\b(?:me|us|my|our|mine|ours|with (?:me|us)|i|coming)\b", re.IGNORECASE)
 _CUT = re.compile(r"(?:,|;|\s[-–—]|\b(?:and|but|so)|(?=\s+which\b))\s+", re.IGNORECASE)
 _JOKED = re.compile(r"\b(?:only|just) (?:joking|kidding)\b|^jk\b|,? jk[.!]*$|^(?:joking|kidding)\b", re.IGNORECASE)
 
@@ -87,13 +109,39 @@ def unclaimed(text: str) -> Iterator[tuple[int, int]]:
     for pretence in _PRETENDED.finditer(text):
         close = text.find("\n\n", pretence.end())
         yield pretence.start(), len(text) if close < 0 else close
-    sentences = split(text)
+    sentences, supposed, strange = spoken(text), False, False
     for at, sentence in enumerate(sentences):
-        unreal = unreal_from(sentence.text)
+        supposed = bool(_SUPPOSED.match(sentence.text)) or (supposed and bool(_GOES_ON.search(sentence.text)))
+        strange = _leads_to_a_stranger(sentence.text) or (strange and bool(_OF_THEM.match(sentence.text)))
+        of_them = strange and bool(_OF_THEM.match(sentence.text)) and not _ME.search(sentence.text)
+        unreal = 0 if supposed or of_them else unreal_from(sentence.text)
         if unreal is not None:
-            yield sentence.start + unreal, sentence.end
+            resumed = None if supposed else _RESUMED.search(sentence.text, unreal)
+            yield sentence.start + unreal, sentence.start + resumed.end() if resumed else sentence.end
         if _JOKED.search(sentence.text):  # a short one takes back what stands before it, not what it says itself
             yield (sentences[at - 1] if at and len(sentence.text.split()) <= 4 else sentence).start, sentence.end
+
+
+def spoken(text: str) -> list[Sentence]:
+    """Split into sentences; of somebody who writes no capitals, behind a full stop too."""
+    listed = split(text)
+    if not text[:1].islower():
+        return listed
+    cut: list[Sentence] = []
+    for sentence in listed:
+        start = 0
+        for stop in _LOWER.finditer(sentence.text):
+            cut.append(
+                Sentence(
+                    sentence.start + start,
+                    sentence.start + stop.start() + 1,
+                    sentence.text[start : stop.start() + 1],
+                    sentence.kind,
+                )
+            )
+            start = stop.end()
+        cut.append(Sentence(sentence.start + start, sentence.end, sentence.text[start:], sentence.kind))
+    return cut
 
 
 def is_of_another(text: str, quoted: re.Match[str]) -> bool:
@@ -112,14 +160,31 @@ def unreal_from(sentence: str) -> int | None:
     """Return where a sentence begins to tell of what is not so, a wish, irony or a supposition; None where all is claimed."""
     if _TOLD.search(sentence) or _TAGGED.search(sentence) or _IRONIC.search(sentence) or _is_of_a_stranger(sentence):
         return 0
-    wish = _WISHED.search(sentence)
+    wish = _first_of(_WISHED.search(sentence), _QUOTING.search(sentence))
     condition = next((hit for hit in _IF.finditer(sentence) if _is_past(hit["verb"].lower())), None)
     would = _WOULD.search(sentence) if condition is not None else None
     first = min((hit.start() for hit in (wish, condition if would else None, would) if hit is not None), default=None)
+    going_on = _GOING_ON.search(sentence)
+    if going_on is not None and (first is None or going_on.start() < first) and _is_beside_it(sentence, going_on):
+        return going_on.start()
     if first is None:
         return None
     cuts = [cut.start() for cut in _CUT.finditer(sentence, 0, first) if len(sentence[: cut.start()].split()) > 1]
     return cuts[-1] if cuts else 0
+
+
+def _first_of(*hits: re.Match[str] | None) -> re.Match[str] | None:
+    return min((hit for hit in hits if hit is not None), key=lambda hit: hit.start(), default=None)
+
+
+def _is_beside_it(sentence: str, going_on: re.Match[str]) -> bool:
+    """Report "…, he's got twins" behind somebody who is not near to the speaker."""
+    return not _ME.search(sentence, going_on.end()) and not _NEAR_ONES.search(sentence)
+
+
+def _leads_to_a_stranger(sentence: str) -> bool:
+    """Report whether a following "he" or "she" is somebody who does not matter here."""
+    return bool(_SPOKEN_OF.search(sentence)) and not _NEAR_ONES.search(_SPOKEN_OF.sub("", sentence))
 
 
 def _is_past(verb: str) -> bool:
@@ -128,5 +193,5 @@ def _is_past(verb: str) -> bool:
 
 def _is_of_a_stranger(sentence: str) -> bool:
     """Report a statement about somebody else that does not touch the speaker."""
-    hit = _STRANGER.match(sentence)
+    hit = _STRANGER.match(sentence) or _BY_WAY_OF.match(sentence)
     return hit is not None and not _ME.search(_CUT.split(sentence[hit.end() :], maxsplit=1)[0])

@@ -15,15 +15,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memoir_engine.core.results.facts import FactType
+from memoir_engine.text.attributes import topics
+from memoir_engine.text.clauses import is_past_form
 from memoir_engine.text.sentences import Sentence, split
 from memoir_engine.text.terms import STOP, Stems, is_cjk, tokens, words
+from memoir_offline.rules.answers import answered
 from memoir_offline.rules.corrections import corrected
 from memoir_offline.rules.entities import begins_with_pronoun, kin_name, opening_name, resolved
 from memoir_offline.rules.fact_types import fact_type
 from memoir_offline.rules.fillers import front, opening
 from memoir_offline.rules.language import is_english, is_of_self
 from memoir_offline.rules.persons import about_them, second_verb, spelled
-from memoir_offline.rules.speech_filter import claimed
+from memoir_offline.rules.speech_filter import claimed, spoken
 
 _FIELD = re.compile(
     r"(?:my )?(?P<label>(?:(?:first|last|full|given|family|nick|user) ?)?name|nickname|age|(?:date|year|place) of birth"
@@ -74,6 +77,7 @@ _FEW = 2  # where a person or a thing stands elsewhere
 
 def _says_something(said: str) -> bool:
     """Report whether a clause can be understood without what was said around it."""
+    said = said.removeprefix("They").removeprefix("they") if _DONE_TO_ME.match(said) else said
     left = {stem for word in words(said) for stem in _EMPTY[word]} | {hit.lower() for hit in _NUMBER.findall(said)}
     left |= {name.lower() for name in _CONTENT_NAME.findall(said) if len(name) < 2}
     return len(left) >= (_FEW if _ELSEWHERE.search(said) else 1)
@@ -167,6 +171,8 @@ STANDING = 2.0  # what a form would ask of the speaker: home, work, diet, whom t
 TIMED = 2.0
 NUMBERED = 1.0
 CHANGED = 2.0  # it says what is so by now
+_ALSO_PRESENT = frozenset("put set cut let shut read cost hit quit".split())  # "Put it on the list" asks for something
+TOLD_OF = 2  # words with which a clause says what it is about
 BELONGING = 1.0  # "my", "our"
 TO_THE_OTHER = -3.0  # "you", "your"
 PRAISE = -3.0
@@ -217,6 +223,11 @@ _DROPPED = re.compile(
     re.IGNORECASE,
 )
 _YOU = re.compile(r"\b(?:you|your|yours|yourself|ya|u)\b", re.IGNORECASE)
+_ASIDE = re.compile(  # said to the other, of nothing
+    r"\b(?:(?:before|since|if|in case) you(?:['’]re)? (?:ask|asked|need it|must know|wonder(?:ed|ing)?)|(?:as )?you (?:know|see)"
+    r"|mind you|thank you|would you believe(?: it)?)\b",
+    re.IGNORECASE,
+)
 _MY = re.compile(r"\b(?:my|our)\s+\w", re.IGNORECASE)
 _TIME = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|recently|lately|this (?:week|month|year|weekend|morning|summer|past)"
@@ -268,6 +279,16 @@ _SUBORDINATE = re.compile(
 _LETTER = re.compile(r"(?<=[a-z] )(?!I\b)[A-Z]\b(?!['’.])")  # "vitamin D", "I know C": names of one sign
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”")
 _PRONOUN = re.compile(r"(?:they|it|he|she)\b", re.IGNORECASE)
+_TOLD_FIRST = re.compile(  # "I've lost my card, what do I do?"
+    r"(?P<told>(?:I|my|we|our)\b[^?]{8,}?)(?:,| [-–—]|;)\s+(?:so |and |but )?(?:any|can|could|would|what|which|how|where|when|who"
+    r"|why|do|does|did|is|are|should|shall|may|got any|ideas|thoughts|tips|suggestions)\b(?!['’]|n['’]t)",
+    re.IGNORECASE,
+)
+_TOLD_LAST = re.compile(  # "Could you help, my test is on the 19th?"
+    r"(?:can|could|would|will|do|what|which|how|where)\b[^?,]*,\s+(?:because |since |as |and )?"
+    r"(?P<told>(?:I|we|my|our)\b[^?]{8,})\?",
+    re.IGNORECASE,
+)
 _ASKED_WHERE = re.compile(r"\bwhere\b[^.?!]*\byou\b[^.?!]*\b(?:from|live|living|based|located)\b[^.?!]*\?\s*$", re.IGNORECASE)
 _PLACE = re.compile(  # a name alone, at the beginning of what is said
     r"\W*(?i:(?:oh|well|yes|i['’]m)\W+)?(?:(?P<from>(?i:from)) |(?i:in) )?"
@@ -288,10 +309,14 @@ def statements(text: str, before: str = "", least: float = LEAST, earlier: Seque
     known = frozenset(tokens(before))
     listed: list[Statement] = []
     shown = claimed(text)
-    for start, end in clauses(shown):
+    for start, end in clauses(shown, least < LEAST):
         right = corrected(shown[start:end], [*earlier, *(one.content for one in listed)]) or home(shown[:end], before)
         if right:
             listed.append(Statement(start, end, right, fact_type(right), True, LEAST))
+            continue
+        answer = answered(shown[start:end], before) if least < LEAST and not shown[:start].strip() else ""
+        if answer:
+            listed.append(Statement(start, end, answer, fact_type(answer), True, LEAST))
             continue
         found = halves(text, shown, start, end, known) or statement(text, shown, start, end, known)
         listed += [one for one in found if one.worth >= least]
@@ -327,23 +352,40 @@ def statement(text: str, shown: str, start: int, end: int, known: frozenset[str]
         unknown = 0.0 if known_as or _DONE_TO_ME.match(clause) else UNKNOWN
     field = filled_in(clause)
     value = worth(f"I am {field}" if field else clause, known) + unknown
+    first = clause.partition(" ")[0].lower()
+    dropped = is_english(clause) and bool(_DROPPED.match(clause) or (is_past_form(first) and first not in _ALSO_PRESENT))
+    if (
+        dropped or _DONE_TO_ME.match(clause) or _is_of_everyday_life(clause)
+    ):  # to an assistant, one's car is "the car", and one needs no "I"
+        value = max(value, min(LEAST_TOLD, value - NOBODY))
     if value < LEAST_TOLD:
         return []
     content = field or about_them(quote)
-    of_self = bool(_FIRST.search(clause) or _DROPPED.match(clause)) if is_english(clause) else is_of_self(clause)
+    of_self = dropped or bool(_FIRST.search(clause)) if is_english(clause) else is_of_self(clause)
     name = kin_name(clause) or opening_name(clause)
     return [Statement(start, end, content, fact_type(content), bool(field) or of_self, value, name)]
 
 
-def clauses(text: str) -> Iterator[tuple[int, int]]:
+def _is_of_everyday_life(clause: str) -> bool:
+    """Report whether a clause begins with what belongs to somebody's life, not with a word for it."""
+    said = clause.split()
+    plain = clause[:1].isalpha() and not _ELSEWHERE.match(clause) and len(said) > TOLD_OF
+    return plain and bool(topics(" ".join(said[:TOLD_OF])))
+
+
+def clauses(text: str, told: bool = False) -> Iterator[tuple[int, int]]:
     """Sentences, cut again where a second clause has a subject of its own; without what they open with.
 
+    told: to an assistant, so that what stands beside a question in its sentence counts too.
     A question about somebody with its answer behind it ("Where is Leeds? It is in England") is one: the answer names nobody.
     """
     asked: Sentence | None = None
     for sentence in sentences(text):
         if sentence.text.rstrip("\"'”’)").endswith(("?", "？")):
             asked = sentence
+            beside = (_TOLD_FIRST.match(sentence.text) or _TOLD_LAST.match(sentence.text)) if told else None
+            if beside:
+                yield sentence.start + beside.start("told"), sentence.start + beside.end("told")
             continue
         question, asked = asked, None
         if question is not None and _PRONOUN.match(sentence.text) and _NAMED.match(question.text):
@@ -361,7 +403,7 @@ def clauses(text: str) -> Iterator[tuple[int, int]]:
 
 def sentences(text: str) -> Iterator[Sentence]:
     """Yield sentences; a leading label ("Update: …") does not turn one into a table row."""
-    for sentence in split(text):
+    for sentence in spoken(text):
         if sentence.kind != "row" or ":" not in sentence.text or filled_in(sentence.text):
             yield sentence
             continue
@@ -390,12 +432,12 @@ def worth(clause: str, known: frozenset[str]) -> float:
     words = tokens(clause)
     words += _LETTER.findall(clause)
     new = len(frozenset(words) - known)
-    length = min(MOST_WORDS, (1 - SAID_BEFORE) * new + SAID_BEFORE * len(words))
+    length = round(min(MOST_WORDS, (1 - SAID_BEFORE) * new + SAID_BEFORE * len(words)), 3)
     if not is_english(clause):
         return length + (FOREIGN if is_of_self(clause) else 0 if _is_named(clause) else NOBODY)
     if not _says_something(clause):
         return 0.0
-    mine, yours = bool(_FIRST.search(clause)), bool(_YOU.search(_QUOTED.sub(" ", clause)))
+    mine, yours = bool(_FIRST.search(clause)), bool(_YOU.search(_ASIDE.sub(" ", _QUOTED.sub(" ", clause))))
     own = bool(_OWN.search(clause) or _DROPPED.match(clause)) or bool(front(clause))
     return (
         length

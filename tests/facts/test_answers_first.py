@@ -107,11 +107,27 @@ def test_a_newer_statement_that_tells_of_a_change_of_the_same_thing_counts_as_mu
     assert lifted[1] > shares[1] and lifted[2] == shares[2]
 
 
-def test_what_is_asked_for_may_stand_in_another_statement_of_the_same_breath():
-    asked = read_question("When is Ana's loan paid?", now=DAY, zone=UTC, silent=["Ana"])
-    marks = [read_statement(said) for said in ("Has a loan", "Ninety quid till July 2027", "Had a party in July 2027")]
-    apart, together = (weigh(asked, marks, [DAY, DAY + timedelta(days), DAY + timedelta(9)]) for days in (1, 0))
-    assert together[1] > apart[1] and together[2] == apart[2]
+def test_a_change_is_of_the_same_thing_only_where_that_is_taken_for_known():
+    asked = read_question("When does Ana go climbing?", now=DAY, zone=UTC, silent=["Ana"])
+    climbs = "Climbs up a wall on Tuesdays"
+    for later, is_of_it in (("The wall has moved to Mondays", True), ("Has painted a wall green now", False)):
+        marks = [read_statement(said) for said in (climbs, later, "Likes tea", "Owns a bike", "Plays chess")]
+        shares = weigh(asked, marks)
+        assert (lift_newer(asked, marks, shares, [DAY + timedelta(days) for days in range(5)])[1] > shares[1]) is is_of_it
+
+
+def test_what_is_so_of_somebody_else_comes_below_what_is_so_of_the_person_asked_about(memory):
+    memory.remember(said("I live in Ludlow.", at=DAY + timedelta(1)), user_id="walter")
+    memory.remember(said("Cyril lives in Dieppe.", at=DAY + timedelta(9)), user_id="walter")
+    assert "Ludlow" in memory.recall("Where does Walter live?", user_id="walter")[0].content
+    assert "Dieppe" in memory.recall("Where does Cyril live?", user_id="walter")[0].content
+
+
+def test_who_has_something_says_so_first():
+    asked = read_question("What car does Ana drive?", now=DAY, zone=UTC, silent=["Ana"])
+    marks = [read_statement(said) for said in ("Has bought a little Honda", "Goes on Sundays by tram, as they have no car park")]
+    has, other = weigh(asked, marks)
+    assert has > other
 
 
 def test_a_statement_in_the_form_of_an_answer_counts_more_than_one_that_speaks_of_the_topic():

@@ -85,6 +85,32 @@ def test_what_gave_way_ended_when_the_corrected_one_truly_began(memory: Memory, 
     assert fact(memory, "Works at Initech").valid_to == datetime(2026, 3, 16, tzinfo=UTC)
 
 
+def test_a_correction_to_what_another_fact_says_already_asks_whether_they_are_one(memory: Memory) -> None:
+    remember(memory, "Mia lives in Lyon")
+    known = memory.facts.add("Mia lives in Bern", "mia").fact_id or ""
+    for proposal in memory.facts.proposals():
+        memory.facts.reject(proposal.id)
+    old = fact(memory, "Mia lives in Lyon")
+    shown = memory.facts.preview("correct", old.id, "Mia lives in Bern")
+    assert shown.known is not None and shown.known.id == known
+    assert memory.facts.preview("correct", old.id, "Mia lives in Basel").known is None
+    assert memory.facts.preview("correct", old.id, type="preference").known is None
+    (asked,) = memory.facts.correct(old.id, "Mia lives in Bern").proposals
+    (proposal,) = memory.facts.proposals()
+    assert (proposal.id, proposal.cause, [one.id for one in proposal.old]) == (asked, "duplicate", [known])
+    memory.facts.approve(asked)
+    assert standing(memory, status="active") == {"Mia lives in Bern": "active"}
+    assert memory.facts.get(known).status == "active" and memory.audit.verify().ok
+
+
+def test_a_suggested_end_of_what_is_to_come_ends_it_at_its_beginning(memory: Memory) -> None:
+    planned = memory.facts.add("Moves to Bern", "mia", valid_from="2930-03").fact_id or ""
+    (asked,) = memory.facts.suggest("retire", planned).proposals
+    memory.facts.approve(asked)
+    ended = memory.facts.get(planned)
+    assert (ended.cause, ended.valid_to) == ("retired", ended.valid_from)
+
+
 def test_an_outdated_fact_that_is_corrected_stays_outdated(memory: Memory, script: scripted_model.Script) -> None:
     remember(memory, "Mia lives in Osloo")
     script.always("consolidate", judge(Mia_lives_in_Paris=("update", "Mia lives in Osloo")))

@@ -146,6 +146,12 @@ def test_facts_are_drawn_from_a_filed_text_with_their_spans(memory):
     assert memory.sessions.list() == ()
 
 
+def test_the_preview_of_a_forgetting_counts_the_text_that_stays(memory):
+    source = memory.add_knowledge("letter", LETTER)
+    drawn = {fact.content: fact for fact in memory.remember_source(source.source_id, user_id="bo").added}
+    assert memory.facts.preview_forget(drawn["Speaks Hindi"].id).stays["source"] == 1
+
+
 def test_a_text_is_drawn_from_once(memory):
     source = memory.add_knowledge("letter", LETTER)
     memory.remember_source(source.source_id, user_id="bo")

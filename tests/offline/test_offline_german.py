@@ -19,7 +19,8 @@ def drawn(text: str, person: str = "lena") -> list[tuple[str, str]]:
 
 
 def stance(old: str, new: str) -> str:
-    return compare_readings(german_reading(old), german_reading(new)).stance
+    found = compare_readings(german_reading(old), german_reading(new))
+    return found.stance if found.sure else f"perhaps {found.stance}"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_a_correction_gives_the_whole_statement_put_right() -> None:
     ],
 )
 def test_what_has_ended_or_changed_is_an_update(old: str, new: str) -> None:
-    assert stance(old, new) in ("update", "conflict")
+    assert stance(old, new).removeprefix("perhaps ") in ("update", "conflict")
 
 
 @pytest.mark.parametrize(
@@ -127,3 +128,33 @@ def test_what_may_hold_together_stands_beside(old: str, new: str) -> None:
 )
 def test_dates_are_worked_out_from_the_day_it_was_said(said: str, held: tuple[str, str]) -> None:
     assert validity(said, SAID) == held
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Wir heizen mit Gas", "Der alte Kessel ist ausgebaut, jetzt läuft die Wärmepumpe"),
+        ("Mein Bruder ist im Fußballverein", "Mein Bruder hat die Schuhe an den Nagel gehängt"),  # in no word the same
+        ("Ich zahle 31 Euro Monatsbeitrag fürs Studio", "Der Beitrag fürs Studio liegt jetzt bei 36 Euro"),
+        ("Ich bin Kassenwart im Verein", "Die Kasse macht jetzt Herr Ott, ich habe das Amt abgegeben"),
+    ],
+)
+def test_what_people_say_at_the_end_of_a_scene_is_at_least_put_to_a_person(old: str, new: str) -> None:
+    assert stance(old, new).removeprefix("perhaps ") in ("update", "conflict")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Ich arbeite in einer Bank", "Meine Kollegin hat in der Bank gekündigt"),
+        ("Ich schwimme jeden Montag", "Gestern war das Hallenbad geschlossen"),
+        ("Ich wohne im zweiten Stock", "Über uns ist eine Familie eingezogen"),
+        ("Ich sammle Briefmarken", "Mein Onkel hat seinen Garten aufgegeben"),
+    ],
+)
+def test_nothing_ends_surely_that_may_go_on(old: str, new: str) -> None:
+    assert stance(old, new) in ("none", "perhaps update")
+
+
+def test_what_begins_with_giving_is_a_statement() -> None:
+    assert drawn("Ich gebe Klavierstunden.")

@@ -140,3 +140,34 @@ def test_what_may_hold_together_stands_beside(old: str, new: str) -> None:
 )
 def test_dates_are_worked_out_from_the_day_it_was_said(said: str, held: tuple[str, str]) -> None:
     assert validity(said, SAID) == held
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("バレエを習っています", "去年の秋で教室をやめて、もう一年になります"),  # the end names the thing in no word
+        ("祖母は老人ホームにいます", "祖母をうちに引き取って、毎日にぎやかです"),
+        ("給料は手取り22万円です", "来月から手取りで25万円になります"),  # another measure of one size
+        ("通勤は片道一時間です", "会社が近くに移って、もう満員電車に乗らなくていい"),
+        ("弟は寮に入っています", "弟の寮が閉鎖されて、家から通うことになりました"),
+    ],
+)
+def test_what_people_say_at_the_end_of_a_scene_is_at_least_put_to_a_person(old: str, new: str) -> None:
+    assert stance(old, new).removeprefix("perhaps ") == "update"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("銀行に勤めています", "先輩が銀行を辞めました"),  # a stranger's end
+        ("毎朝ジョギングをしています", "昨日は雪で走れませんでした"),  # one day ends no habit
+        ("妹は横浜に住んでいます", "趣味は切手集めです"),  # nothing in common
+        ("テニスを習っています", "息子は野球をやめました"),
+    ],
+)
+def test_nothing_ends_surely_that_may_go_on(old: str, new: str) -> None:
+    assert stance(old, new) in ("none", "perhaps update")
+
+
+def test_who_the_speakers_own_people_are_is_told_of_the_speaker() -> None:
+    assert drawn("担任は小林先生です。") and not drawn("担任は来月結婚するそうです。")

@@ -6,6 +6,7 @@ import pytest
 
 from memoir_engine.prompts.consolidate import Statement
 from memoir_offline.facts import compared, verdict
+from memoir_offline.rules import scenes
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
@@ -19,7 +20,6 @@ Has an old campervan | The campervan failed its MOT so they scrapped it
 Is vegetarian | Eats chicken again
 Works at a bakery in Leeds | Had their leaving drinks on Friday
 Smokes a packet a day | Six weeks without a cigarette and they can taste food again
-Is reading a history of Malta | The history of Malta went back to the library, unfinished
 Drives a battered Civic | Sold the Civic last month
 Has a piano in the living room | Gave the piano to their niece
 Has a parrot called Kiwi | Kiwi died on Sunday
@@ -69,6 +69,8 @@ Has never seen the sea | Saw the sea at last
 Is partway through War and Peace | Finished War and Peace
 """
 ASKED = """
+Keeps two goats in the orchard | The orchard is a car park these days
+Is reading a history of Malta | The history of Malta went back to the library, unfinished
 Eats meat every day | Doesn't eat meat on weekdays now
 Goes swimming before work | Haven't been swimming for months
 Runs ten kilometres every Sunday | Runs five kilometres on Sundays
@@ -146,6 +148,14 @@ def test_of_several_that_it_may_be_of_the_nearest_is_put_to_a_person() -> None:
     ]
     judged = verdict(told("N1", "Made the last payment on the mortgage"), known)
     assert (judged["relation"], judged["sure"], sorted(judged["known"])) == ("update", False, ["K1", "K2"])
+
+
+def test_however_much_speaks_for_a_change_weight_alone_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scenes, "BIAS", 50.0)
+
+    result = compared("Keeps bees behind the barn", "The barn has a new roof at last")
+
+    assert (result.stance, result.sure) == ("update", False)
 
 
 def test_what_is_said_in_one_breath_is_weighed_together() -> None:

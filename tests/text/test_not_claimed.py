@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memoir_offline.rules.answers import answered
 from memoir_offline.rules.statements import LEAST_TOLD, statements
 
 
@@ -31,6 +32,17 @@ def contents(text: str) -> list[str]:
         "Our neighbour Mr Abbott has a hot tub.",
         "Her husband collects stuffed parrots.",
         "Two hours in the queue, living the dream.",
+        "wish we'd kept the boat",
+        "Imagine living in a house by the sea. I'd never leave.",
+        "What if somebody opened a vineyard here?",
+        "I'd move to a house by the sea tomorrow.",
+        "How delightful, four hours in a queue.",
+        "Exactly what every parrot needs.",
+        "Like the man says in the film, we're gonna need a bigger boat.",
+        "You suggested a house by the sea last week.",
+        "My flatmate has a parrot.",
+        "My neighbour's kid has a parrot. He's got a boat and a vineyard too.",
+        "Jen's husband keeps parrots.",
     ],
 )
 def test_what_is_not_so_is_no_fact(text: str) -> None:
@@ -38,6 +50,44 @@ def test_what_is_not_so_is_no_fact(text: str) -> None:
 
     words = ("boat", "sea", "house", "queue", "queen", "tub", "parrot", "everest", "kraken", "vineyard")
     assert [word for word in words if word in said] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("Ravi trains me on the crane, he's got two parrots.", "Ravi trains them on the crane"),
+        ("Suppose I won. I'd buy a vineyard. I drive an old Saab.", "Drives an old Saab"),
+        ("You said it would rain, so I took my umbrella.", "Took their umbrella"),
+        ("back's better. sold the boat on sunday. it went to a man in Hull", "Sold the boat on sunday"),
+        ("The plumber's coming on Tuesday about the tap.", "The plumber's coming on Tuesday about the tap"),
+    ],
+)
+def test_what_stands_beside_it_stays(text: str, content: str) -> None:
+    assert content in contents(text)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "content"),
+    [
+        ("Nice. How long is the canoe?", "Sixteen foot.", "How long the canoe is: Sixteen foot"),
+        ("What do you do to unwind?", "Ice fishing, mostly.", "What they do to unwind: Ice fishing, mostly"),
+        ("What's your budget?", "650 at most, with the bills.", "Their budget: 650 at most, with the bills"),
+        (
+            "How much goes out each month, and till when?",
+            "Ninety quid till July.",
+            "How much goes out each month: Ninety quid till July",
+        ),
+        ("How are you feeling?", "Better, mostly.", ""),
+        ("Shall I draft one?", "A short one.", ""),
+        ("What do you drive?", "I cycle to work.", ""),
+        ("What do you drive?", "Nothing these days.", ""),
+    ],
+)
+def test_what_stands_alone_is_told_with_what_was_asked(asked: str, said: str, content: str) -> None:
+    told = answered(said, asked)
+
+    assert told == content
+    assert not told or told in [one.content for one in statements(said, asked, LEAST_TOLD)]
 
 
 def test_the_part_of_a_sentence_that_is_so_stays() -> None:
@@ -50,7 +100,7 @@ def test_the_part_of_a_sentence_that_is_so_stays() -> None:
         ("Where are you based?", "Duluth, Minnesota. Cold today.", "Lives in Duluth, Minnesota"),
         ("And where are you from?", "Poland", "Is from Poland"),
         ("Where do you live?", "Yes!", ""),
-        ("Where do you work?", "Leeds.", ""),
+        ("Where do you work?", "Leeds.", "Where they work: Leeds"),
     ],
 )
 def test_a_bare_place_says_where_somebody_lives_to_whom_that_was_asked(asked: str, said: str, content: str) -> None:
@@ -72,6 +122,12 @@ def test_a_neighbour_who_does_something_with_the_speaker_counts() -> None:
         ("I'd need a second coat.", "Would need a second coat"),
         ("Tariq teaches me the oud. He's got twins.", "Tariq has got twins"),
         ("Me, I sleep till noon.", "Sleeps till noon"),
+        ("My dog turned three on Friday, what should she eat?", "Dog turned three on Friday"),
+        ("Could you help, my riding test is on the 19th?", "Riding test is on the 19th"),
+        ("Car's a write-off.", "Car's a write-off"),
+        ("They've got me on statins.", "They've got them on statins"),
+        ("Our lad's off to Durham.", "Lad's off to Durham"),
+        ("Left-handed, before you ask.", "Left-handed, before you ask"),
     ],
 )
 def test_a_short_statement_to_an_assistant_is_worth_remembering(text: str, content: str) -> None:

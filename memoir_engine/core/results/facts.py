@@ -325,8 +325,8 @@ class ForgetPreview:
     """Effect of forgetting a fact: how many rows of which place are deleted.
 
     also: facts deleted with it, because they say the same, are parts of it, or were made of it. again: parts of those that become
-    active again. stays: how many rows of which place keep its words, since it was not extracted from these; elsewhere: the first
-    such messages, by session and number.
+    active again. stays: how many rows of which place keep its words: messages that it was not drawn from, facts, and sources,
+    whose texts stay; elsewhere: the first such messages, by session and number.
     """
 
     fact: FactView
@@ -345,8 +345,8 @@ class FactPreview:
     facts: those it is about, as they stand; content: the words of the new one, of a correction or an addition.
     merged: facts that were put together into these, or that these were put together into. relations, proposals: about them.
     gives_way: facts that gave way to them. runs: questions and answers that used them, the latest first; conversations: where
-    they were said. known: the fact that says already what is to be added; close: those that a person will be asked about.
-    erases: of `forget`, what would be erased.
+    they were said. known: the fact that says already what is to be added, or what another is to say from now on; close: those
+    that a person will be asked about. erases: of `forget`, what would be erased.
     """
 
     verb: str

@@ -65,9 +65,13 @@ def acting(tx: Tx, verb: str, *, actor: str, reason: str | None, clock: Clock, a
 
 @dataclass(frozen=True)
 class Correction:
-    """What is set right. columns: of `PlannedFact`, by name; what is not there stays as it is."""
+    """What is set right. columns: of `PlannedFact`, by name; what is not there stays as it is.
+
+    known: another fact in force that says the new words already.
+    """
 
     columns: Mapping[str, Any]
+    known: int | None = None
 
 
 class Addition(NamedTuple):
@@ -106,14 +110,23 @@ def action_about(tx: Tx, done: str | OpenAction) -> Action:
 
 def correct(tx: Tx, owner_filter: OwnerFilter, uid: str, *, correction: Correction, **author: Unpack[Author]) -> Action:
     """Set a fact right. Raises FactNotFound, FactNotInForce, FactDatesInvalid, NothingChanges."""
-    number = ids.reserve(tx, "fact", 1)
+    number = ids.reserve(tx, "fact", 2)
     if actions.exists(tx, author["action_id"]):
         return action_about(tx, author["action_id"])
     row = standing_rows(tx, owner_filter, [uid])[0]
     check_correction(row, correction)
     with acting(tx, CORRECTS, **author) as action:
         set_right(tx, action, row, correction, number, actor=author["actor"], reason=author["reason"])
+        if row.status == ACTIVE and correction.known in facts.active_facts(tx, [correction.known or 0]):
+            paper = rows.put_words(tx, reason=None, merged=None)
+            same = ProposalState("duplicate", BY_HAND, number, (correction.known or 0,), paper)
+            rows.set_proposal(tx, action, "fact.proposed", number + 1, row.owner, same, None)
     return action_about(tx, action)
+
+
+def as_addition(row: Any, correction: Correction) -> Addition:
+    """Return the corrected fact as if it were added, to compare it with what is known."""
+    return Addition(row.user_id, PlannedFact(key=0, uid="", confidence=None, said_at=None, **_corrected(row, correction)))
 
 
 def check_correction(row: Any, correction: Correction) -> None:
@@ -255,11 +268,15 @@ def retire(
     check_retired(tx, ending, ended_at)
     with acting(tx, RETIRES, **author) as action:
         for row in ending:
-            paper = rows.put_words(tx, reason=author["reason"]) if author["reason"] else None
-            ends = ended_at or max(action.at, row.valid_from or action.at)  # what was to come never began
-            state = FactState(OUTDATED, "retired", None, ends, paper)
-            rows.set_state(tx, action, "fact.retired", row.id, state)
+            end(tx, action, row.id, row.valid_from, ended_at, author["reason"])
     return action_about(tx, action)
+
+
+def end(tx: Tx, action: OpenAction, number: int, begins: datetime | None, ended_at: datetime | None, reason: str | None) -> None:
+    """Let a fact have ended, by default now; what was to come never began, and ends at its beginning."""
+    paper = rows.put_words(tx, reason=reason) if reason else None
+    ends = ended_at or max(action.at, begins or action.at)
+    rows.set_state(tx, action, "fact.retired", number, FactState(OUTDATED, "retired", None, ends, paper))
 
 
 def check_retired(tx: Tx, ending: Sequence[Any], ended_at: datetime | None) -> None:

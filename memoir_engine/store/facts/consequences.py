@@ -7,6 +7,7 @@ Source: DESIGN §6 (preview); API "What comes next".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import or_, select
@@ -76,6 +77,11 @@ def of_addition(tx: Tx, addition: Addition, nearest: Sequence[int]) -> FactPrevi
     close = tuple(views[number] for number in alike.close)
     known = views[alike.known] if alike.known else None
     return FactPreview("add", content=addition.fact.content, known=known, close=close)
+
+
+def with_known(tx: Tx, preview: FactPreview, number: int | None) -> FactPreview:
+    """Return a preview with the fact that says the new words already; None is none."""
+    return replace(preview, known=facts.by_number(tx, facts.ANY_OWNER, [number])[number]) if number is not None else preview
 
 
 def _refused(preview: FactPreview, check: Callable[[], None]) -> FactPreview:

@@ -36,6 +36,7 @@ from memoir_engine.store.facts.reviews import APPROVED
 from memoir_engine.store.facts.rows import REMEMBERED, FactState
 from memoir_engine.store.search import embeddings
 from memoir_engine.store.search.conversation_passages import record
+from memoir_engine.store.sources import sources
 from memoir_engine.text import attributes
 from memoir_engine.text.redaction import ERASED, ERASED_CHAR
 
@@ -143,7 +144,10 @@ def _remaining_words(tx: Tx, owners: Sequence[str], trace: FactTrace) -> tuple[d
     messages = [(row.session_id, row.n) for row in others if any(form in row.content for form in forms)]
     learned = tx.execute(select(f.id, f.content).where(f.owner.in_(owners), REMEMBERED).execution_options(yield_per=500))
     facts = sum(row.id not in trace.family.all and any(form in row.content for form in trace.words) for row in learned)
-    counts = {"message": len(messages), "fact": facts}
+    o = tables.fact_origin.c
+    drawn = select(o.source_id).where(o.fact_id.in_(trace.family.same), o.source_id.is_not(None)).distinct()
+    filed = sum(sources.text_left(tx, source) is not None for source in tx.execute(drawn).scalars().all())
+    counts = {"message": len(messages), "fact": facts, "source": filed}
     return {place: count for place, count in counts.items() if count}, tuple(messages[:MOST_SHOWN])
 
 

@@ -134,5 +134,6 @@ def carry_out(tx: Tx, action: OpenAction, proposal: ProposalState, *, reason: st
         expires_at = tx.execute(select(s.expires_at).where(s.fact_id == proposal.new_id, s.to_seq == FAR)).scalar_one()
         rows.set_state(tx, action, "fact.restored", proposal.new_id, FactState(expires_at=expires_at))
     else:
-        paper = rows.put_words(tx, reason=reason) if reason else None
-        rows.set_state(tx, action, "fact.retired", proposal.new_id, FactState(OUTDATED, "retired", None, action.at, paper))
+        f = tables.fact.c
+        begins = tx.execute(select(f.valid_from).where(f.id == proposal.new_id)).scalar_one()
+        by_hand.end(tx, action, proposal.new_id, begins, None, reason)
