@@ -62,11 +62,15 @@ def compare_readings(old: Reading, new: Reading) -> Comparison:
 
 
 def _weighed(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison:
-    """Weigh what speaks for a change where no rule tells; ask a person where it is much, though not enough."""
+    """Weigh what speaks for a change where no rule tells.
+
+    Weight alone asks a person; it outdates only where the newer statement names the same and tells a change of it.
+    """
     weight = weigh_readings(old, new, shared)
     if weight < DOUBTFUL:
         return BESIDE
-    certain = old.who == new.who and not (new.beside or new.that_day or old.feeling)
+    told = new.ended or new.stopped or new.changed or new.switched or new.denied != old.denied
+    certain = bool(shared) and told and old.who == new.who and not (new.beside or new.that_day or old.feeling)
     return Comparison("update", certain and weight >= SURE, NEAR, weight)
 
 

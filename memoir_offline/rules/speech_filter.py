@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memoir_engine.text.clauses import is_past_form
-from memoir_engine.text.sentences import Sentence, split
+from memoir_engine.text.sentences import split
 
 _QUOTED = re.compile(
     r"\"[^\"\n]{3,}\"|“[^“”\n]{3,}”|„[^„“”\n]{3,}[“”]|«[^«»\n]{3,}»|「[^「」\n]+」|『[^『』\n]+』|```.*?(?:```|\Z)", re.DOTALL
@@ -56,7 +56,6 @@ _TOLD = re.compile(  # of a story, of this sentence alone
     r" (?:i['’]?m|i|we|my)\b|\bmy (?:main )?character\b|\bi (?:dreamt|dreamed|had a dream)\b|\bonce upon a time\b",
     re.IGNORECASE,
 )
-_LOWER = re.compile(r"(?<=[^\W_]{3})(?<!\betc)(?<!\bapprox)[.!?]\s+(?=[a-z])")
 _IF = re.compile(
     r"(?<!as )(?<!even )\bif (?:only )?(?:i|we|he|she|they|it|you|my \w+|the \w+|(?-i:[A-Z])\w+)"
     r"(?: (?:\w+ly|ever|just|only))? (?P<verb>[a-z]+)",
@@ -109,7 +108,7 @@ def unclaimed(text: str) -> Iterator[tuple[int, int]]:
     for pretence in _PRETENDED.finditer(text):
         close = text.find("\n\n", pretence.end())
         yield pretence.start(), len(text) if close < 0 else close
-    sentences, supposed, strange = spoken(text), False, False
+    sentences, supposed, strange = split(text), False, False
     for at, sentence in enumerate(sentences):
         supposed = bool(_SUPPOSED.match(sentence.text)) or (supposed and bool(_GOES_ON.search(sentence.text)))
         strange = _leads_to_a_stranger(sentence.text) or (strange and bool(_OF_THEM.match(sentence.text)))
@@ -120,28 +119,6 @@ def unclaimed(text: str) -> Iterator[tuple[int, int]]:
             yield sentence.start + unreal, sentence.start + resumed.end() if resumed else sentence.end
         if _JOKED.search(sentence.text):  # a short one takes back what stands before it, not what it says itself
             yield (sentences[at - 1] if at and len(sentence.text.split()) <= 4 else sentence).start, sentence.end
-
-
-def spoken(text: str) -> list[Sentence]:
-    """Split into sentences; of somebody who writes no capitals, behind a full stop too."""
-    listed = split(text)
-    if not text[:1].islower():
-        return listed
-    cut: list[Sentence] = []
-    for sentence in listed:
-        start = 0
-        for stop in _LOWER.finditer(sentence.text):
-            cut.append(
-                Sentence(
-                    sentence.start + start,
-                    sentence.start + stop.start() + 1,
-                    sentence.text[start : stop.start() + 1],
-                    sentence.kind,
-                )
-            )
-            start = stop.end()
-        cut.append(Sentence(sentence.start + start, sentence.end, sentence.text[start:], sentence.kind))
-    return cut
 
 
 def is_of_another(text: str, quoted: re.Match[str]) -> bool:

@@ -26,7 +26,7 @@ from memoir_offline.rules.fact_types import fact_type
 from memoir_offline.rules.fillers import front, opening
 from memoir_offline.rules.language import is_english, is_of_self
 from memoir_offline.rules.persons import about_them, second_verb, spelled
-from memoir_offline.rules.speech_filter import claimed, spoken
+from memoir_offline.rules.speech_filter import claimed
 
 _FIELD = re.compile(
     r"(?:my )?(?P<label>(?:(?:first|last|full|given|family|nick|user) ?)?name|nickname|age|(?:date|year|place) of birth"
@@ -403,7 +403,7 @@ def clauses(text: str, told: bool = False) -> Iterator[tuple[int, int]]:
 
 def sentences(text: str) -> Iterator[Sentence]:
     """Yield sentences; a leading label ("Update: …") does not turn one into a table row."""
-    for sentence in spoken(text):
+    for sentence in split(text):
         if sentence.kind != "row" or ":" not in sentence.text or filled_in(sentence.text):
             yield sentence
             continue

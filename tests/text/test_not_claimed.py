@@ -58,7 +58,6 @@ def test_what_is_not_so_is_no_fact(text: str) -> None:
         ("Ravi trains me on the crane, he's got two parrots.", "Ravi trains them on the crane"),
         ("Suppose I won. I'd buy a vineyard. I drive an old Saab.", "Drives an old Saab"),
         ("You said it would rain, so I took my umbrella.", "Took their umbrella"),
-        ("back's better. sold the boat on sunday. it went to a man in Hull", "Sold the boat on sunday"),
         ("The plumber's coming on Tuesday about the tap.", "The plumber's coming on Tuesday about the tap"),
     ],
 )
