@@ -23,7 +23,7 @@ from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.review import proposals
 from memoir_engine.store.tree import edit_draft, edit_plan
-from memoir_engine.store.tree.edit_draft import Edit
+from memoir_engine.store.tree.edit_draft import Edit, EditSnapshot, load_tree
 from memoir_engine.store.tree.edit_plan import Basis
 from memoir_engine.text.redaction import ERASED
 
@@ -90,13 +90,14 @@ def from_record(record: Mapping[str, Any]) -> tuple[StoredProposal, ...]:
     )
 
 
-def result_of(tx: Tx, engine: Engine, run_id: str, record: Mapping[str, Any]) -> TidyResult:
-    """Return a look as it is recorded, with the present state of each proposal."""
+def result_of(tx: Tx, engine: Engine, run_id: str, record: Mapping[str, Any], tree: EditSnapshot | None = None) -> TidyResult:
+    """Return a look as it is recorded, with the present state of each proposal. tree: of now, where it was read already."""
     stored, declined = from_record(record), proposals.declined(tx)
+    now = load_tree(tx) if tree is None and stored else tree
     after = record["shape_after"]
     return TidyResult(
         run_id,
-        tuple(_as_of_now(tx, engine, run_id, number, proposal, declined) for number, proposal in enumerate(stored, 1)),
+        tuple(_as_of_now(tx, engine, (run_id, number), proposal, declined, now) for number, proposal in enumerate(stored, 1)),
         TreeShape(**record["shape"]),
         record["branches"],
         record["left"],
@@ -109,18 +110,24 @@ def result_of(tx: Tx, engine: Engine, run_id: str, record: Mapping[str, Any]) ->
 
 
 def _as_of_now(
-    tx: Tx, engine: Engine, run_id: str, number: int, stored: StoredProposal, declined: frozenset[proposals.Proposal]
+    tx: Tx,
+    engine: Engine,
+    proposal: proposals.Proposal,
+    stored: StoredProposal,
+    declined: frozenset[proposals.Proposal],
+    tree: EditSnapshot | None,
 ) -> TreeProposal:
     told = {
         name: getattr(stored, name) for name in ("verb", "category_ids", "into_id", "chosen", "name", "paths", "about", "why")
     }
-    key = f"{run_id}-{number}"
+    key = f"{proposal[0]}-{proposal[1]}"
     if actions.exists(tx, stored.acts_as):
         state: Literal["done", "declined"] = "declined" if actions.undone_by(tx, stored.acts_as) else "done"
         return TreeProposal(key, **told, state=state, action_id=stored.acts_as)
-    if (run_id, number) in declined:
+    if proposal in declined:
         return TreeProposal(key, **told, state="declined")
-    effect, problem = edit_plan.preview_proposed(tx, stored.edit, stored.grounds, limits=engine.resolved.config.limit)
+    now, limits = tree or load_tree(tx), engine.resolved.config.limit
+    effect, problem = edit_plan.preview_proposed(tx, stored.edit, stored.grounds, now, limits=limits)
     problem = stored.erased or problem
     if problem is not None:
         return TreeProposal(key, **told, state="overtaken", problem=problem)
@@ -189,7 +196,8 @@ class TreeProposals(View):
                     raise RunNotFound(run_id=named)
                 return result_of(tx, self._engine, view.id, view.result)
             recent = runs.recent(tx, verb=TIDY, status=("done",), limit=LOOKS, user=runs_of(self._actor))
-            looks = [result_of(tx, self._engine, view.id, view.result) for view in recent]
+            tree = load_tree(tx) if recent else None
+            looks = [result_of(tx, self._engine, view.id, view.result, tree) for view in recent]
             return replace(looks[0], proposals=_waiting(looks)) if looks else None
 
         return self._read(work)

@@ -154,7 +154,8 @@ class _Tidying:
     async def _look(self) -> Look:
         now = await self._now()
         inside, declined = await self._engine.db.aread(lambda tx: (self._scope(tx, now), declined_changes(tx)))
-        found, full = branches.branches(now, inside), branches.crowded(now, inside)
+        found = await asyncio.to_thread(branches.branches, now, inside)  # seconds in a tree of thousands
+        full = branches.crowded(now, inside)
         look = Look(branches=min(len(found), MOST_BRANCHES), left=max(0, len(found) - MOST_BRANCHES))
         failures: list[MemoirError] = []
 
@@ -190,17 +191,9 @@ class _Tidying:
         return inside & branches.above(now, leaves)
 
     async def _branch(self, now: TreeSnapshot, branch: Branch, look: Look) -> list[StoredProposal]:
-        doubtful = branch.thin | branch.alike
-        ranked = sorted(branch.children, key=lambda row: (row.id not in doubtful, -now.profiles.size(row.id), row.id))
-        shown = sorted(ranked[:MOST_ITEMS], key=lambda row: row.id)
-        items = _items(now, branch.parent, shown)
-        ids = {row.id for row in shown}
-        taken = tuple(row.name for row in now.children(branch.parent) if row.id not in ids)
-        path = now.paths[branch.parent] if branch.parent != ROOT else ()
-        request = tidy.TidyRequest(branch.level, now.depth, path, items, taken)
+        rows, request = await asyncio.to_thread(_request, now, branch)
         answer = tidy.parse((await self._ask(tidy.build(request), reuse=False)).data, request)
         look.notes += answer.notes
-        rows = {row.id: row for row in shown}
         merges = [self._merge(now, [rows[number] for number in merge.ids], merge, branch, look) for merge in answer.merges]
         renames = [
             self._proposal(now, "rename", [rows[rename.id]], name=rename.name, why=rename.why, about="name")
@@ -257,6 +250,17 @@ class _Tidying:
             tuple((row.id, row.parent_id, row.name) for row in named),
             self._engine.new_id(),
         )
+
+
+def _request(now: TreeSnapshot, branch: Branch) -> tuple[dict[int, CategoryRow], tidy.TidyRequest]:
+    """Choose and describe the categories to show; return them by id, too."""
+    doubtful = branch.thin | branch.alike
+    ranked = sorted(branch.children, key=lambda row: (row.id not in doubtful, -now.profiles.size(row.id), row.id))
+    shown = {row.id: row for row in sorted(ranked[:MOST_ITEMS], key=lambda row: row.id)}
+    taken = tuple(row.name for row in now.children(branch.parent) if row.id not in shown)
+    path = now.paths[branch.parent] if branch.parent != ROOT else ()
+    items = _items(now, branch.parent, list(shown.values()))
+    return shown, tidy.TidyRequest(branch.level, now.depth, path, items, taken)
 
 
 def _items(now: TreeSnapshot, parent: int, rows: Sequence[CategoryRow]) -> tuple[tidy.TidyItem, ...]:

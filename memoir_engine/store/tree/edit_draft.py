@@ -10,7 +10,7 @@ Source: MEMOIR 2.8, 3.3–3.7; DESIGN §6; API "The ledger and the audit".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from sqlalchemy import select
@@ -124,19 +124,26 @@ class EditSnapshot:
         return sum(self.counts.get(number, 0) for number in every)
 
 
-def load(tx: Tx, edit: Edit) -> EditSnapshot:
-    nodes = categories.open_tree(tx)
-    depth = schema.stored_depth(tx) or max((node.level for node in nodes.values()), default=1)
-    counts = chunks.counts(tx, [node.id for node in nodes.values() if node.level == depth])
+def load(tx: Tx, edit: Edit, tree: EditSnapshot | None = None) -> EditSnapshot:
+    """Read what an edit starts from. tree: as `load_tree` has read it in the same transaction, for several edits."""
+    tree = load_tree(tx) if tree is None else tree
     c = tables.filing.c
     if edit.verb == "refile_many":
         column, among = c.chunk_id, frozenset(edit.chosen)
     else:
         edited = {"merge": (edit.category, *edit.chosen), "split": (edit.category,)}.get(edit.verb, ())
-        column, among = c.category_id, frozenset[int]().union(*(below(nodes.values(), number) for number in edited))
+        column, among = c.category_id, frozenset[int]().union(*(below(tree.nodes.values(), number) for number in edited))
     rows = rows_in(tx, select(c.chunk_id, c.category_id).where(c.to_seq == FAR), column, sorted(among))
     filed: dict[int, int] = dict(sorted(map(tuple, rows)))
-    return EditSnapshot(depth, nodes, counts, filed, filings.closable_categories(tx))
+    return replace(tree, filed=filed)
+
+
+def load_tree(tx: Tx) -> EditSnapshot:
+    """Read the tree without the chunks that an edit may move."""
+    nodes = categories.open_tree(tx)
+    depth = schema.stored_depth(tx) or max((node.level for node in nodes.values()), default=1)
+    counts = chunks.counts(tx, [node.id for node in nodes.values() if node.level == depth])
+    return EditSnapshot(depth, nodes, counts, {}, filings.closable_categories(tx))
 
 
 NEW = -1  # id of the category an edit creates, until it is written

@@ -267,9 +267,9 @@ def preview(tx: Tx, edit: Edit, *, limits: Limits) -> EditPreview:
     return _preview_of(plan(edit, load(tx, edit), limits))
 
 
-def preview_proposed(tx: Tx, edit: Edit, basis: Basis, *, limits: Limits) -> tuple[EditPreview, str | None]:
-    """Preview an edit that was proposed for an earlier tree; and say what has overtaken it, if anything has."""
-    snapshot = load(tx, edit)
+def preview_proposed(tx: Tx, edit: Edit, basis: Basis, tree: EditSnapshot, *, limits: Limits) -> tuple[EditPreview, str | None]:
+    """Preview an edit that was proposed for an earlier tree; and say what has overtaken it, if anything has. tree: of now."""
+    snapshot = load(tx, edit, tree)
     edit_plan = plan(edit, snapshot, limits)
     return _preview_of(edit_plan), overtaken(basis, snapshot, edit_plan.obstacles)
 
