@@ -2,11 +2,13 @@
 
 Invariant: the same prompt gives the same answer; a closed level gets existing names only; what a chunk says is counted, never
 obeyed. Ids are taken in order: a later chunk may join the new category of an earlier one.
-Nearness (the evidence, and what people placed) places; subjects name and steer the upper two levels; categories that hold twice
-their fair share draw less, and the more options a parent has for its chunks, the less a new one is worth.
+Nearness (the evidence, and what people placed) places; subjects name and steer the upper two levels, an option of any name stands
+for the subject its words speak of; categories that hold twice their fair share draw less, crowded ones hardly; the more options a
+parent has for its chunks, and the more these hold, the less a new one is worth: a leaf is for several texts.
 New names that mean the same are merged: the same words, a name within another, or the same key terms; every name is answered
 once, by itself or by a name that is answered by itself.
-Source: DESIGN §10; verified/offline-model.md §4.3 (balanced: without a soft cap half the memory lands in one leaf).
+Source: DESIGN §10; verified/offline-model.md §4.3 (balanced: without a soft cap half the memory lands in one leaf);
+docs/decisions/0046.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from memoir_engine.text.names import fold
 from memoir_engine.text.similarity import OptionIndex, TermVector, term_vector
 from memoir_engine.text.terms import Terms, terms, tokens
 from memoir_offline.phrases import GENERAL, Naming
-from memoir_offline.subjects import Shelves, all_branches, branches, content, subjects
+from memoir_offline.subjects import Shelves, all_branches, branches, content, outline, subjects
 
 HELPER_WEIGHT = 0.35  # of the source's own subject beside the chunk's
 SUBJECT_WEIGHT = 0.35  # of a clear subject beside nearness
@@ -34,6 +36,12 @@ NEW_PER_BATCH = 3  # once there are options: eight batches of a wave name new on
 NEAR_NOTHING = 0.03  # below, no option has anything to do with the chunk
 TAUGHT = 0.5  # what a person placed counts as the evidence counts an option's best examples: as one half of its nearness
 CAPPED_FROM = 12  # chunks below the parent before balance matters
+FULL = 2  # times the fair share from which on an option draws less
+CROWDED = 0.3  # of the value of an option that the engine lists as crowded
+MOST_FIELDS = 16  # categories of level 1 that suit any number of chunks
+LEAF = 8  # chunks of a leaf that suits
+GROWN = 20  # chunks in each option, on average, at which a subject counts half
+LEAST_THRIFT = 0.15  # of a clear subject's worth as a new category
 SAME_TERMS = 0.5  # part of the smaller list of key terms
 
 
@@ -85,7 +93,7 @@ def place(chunk: Chunk, at: int, batch: Batch, fresh: NewCategories) -> str:
     if options.room <= 0:
         return _best(values)
     for name, near in fresh.nearness(chunk.vector).items():
-        values[name] = near + _subject_value(name, chunk.shares)
+        values[name] = near + _youth(options) * _subject_value(name, chunk.shares)
     newest = new_category(chunk, batch, values, thrift(options, at, len(fresh.names)))
     if newest and len(fresh.names) < min(options.room, NEW_PER_BATCH if options.names else options.room):
         name, worth = newest
@@ -111,21 +119,24 @@ def _existing_values(chunk: Chunk, at: int, batch: Batch) -> dict[str, float]:
     taught: dict[str, float] = {}
     for name in batch.options.names:
         evidence = shown.get(name)
-        value = (evidence.nearness[at] if evidence else 0.0) + _subject_value(name, chunk.shares)
-        words = terms(name).counts
+        value = (evidence.nearness[at] if evidence else 0.0) + _youth(batch.options) * max(
+            _subject_value(kin, chunk.shares) for kin in _kin(name, batch.options)
+        )
+        words = set(tokens(name))
         named = sum(1 for stem in words if stem in chunk.terms.counts) / len(words) if words else 0.0
-        values[name] = value * _balance(evidence.size if evidence else 0, batch.options) + NAME_WEIGHT * named
+        balance = CROWDED if name in batch.options.crowded else _balance(evidence.size if evidence else 0, batch.options)
+        values[name] = value * balance + NAME_WEIGHT * named
     for example in batch.examples:
         taught[example.category] = max(taught.get(example.category, 0.0), example.nearness[at])
     return {name: max(value, TAUGHT * taught.get(name, 0.0)) for name, value in values.items()}
 
 
 def _balance(size: int, options: LevelOptions) -> float:
-    """Return 1 up to twice the fair share of chunks, then less as the category grows."""
-    if options.level < min(3, options.depth) or options.filed < CAPPED_FROM:
+    """Return 1 up to FULL times the fair share of chunks, then less as the category grows."""
+    if options.filed < CAPPED_FROM:
         return 1.0
-    fair = options.filed / max(len(options.names), _suitable_options(options.level, options.filed))
-    return min(1.0, math.pow(2 * fair / max(size, 1), 1.5))
+    fair = options.filed / max(len(options.names), _suitable_options(options, options.filed))
+    return min(1.0, math.pow(FULL * fair / max(size, 1), 1.5))
 
 
 def new_category(chunk: Chunk, batch: Batch, values: Mapping[str, float], thrift: float) -> tuple[str, float] | None:
@@ -134,9 +145,10 @@ def new_category(chunk: Chunk, batch: Batch, values: Mapping[str, float], thrift
     worth = NEW_AT[min(options.level, len(NEW_AT)) - 1] * thrift
     subject = max(chunk.shares, key=lambda name: (chunk.shares[name], name), default=None)
     if subject is not None and chunk.shares[subject] >= LEAST_SHARE:
-        if any(fold(name) == fold(subject) for name in values):
+        if any(fold(kin) == fold(subject) for name in values for kin in _kin(name, options)):
             return None
-        return subject, worth + _subject_value(subject, chunk.shares) * max(0.4, min(1.0, thrift))
+        clear = _subject_value(subject, chunk.shares) * _youth(options)
+        return subject, worth + clear * max(LEAST_THRIFT, min(1.0, thrift))
     name = Naming(batch).name(chunk.text, taken=values, insist=max(values.values(), default=0.0) >= NEAR_NOTHING)
     if name is None and options.level > 2:  # the branch, of any subject, that the chunk speaks of most
         path = {fold(part) for part in options.path}
@@ -150,13 +162,29 @@ def thrift(options: LevelOptions, earlier: int, fresh: int) -> float:
 
     earlier: chunks of this batch before this one; fresh: the new categories they made.
     """
-    filled = _suitable_options(options.level, options.filed + earlier) / (len(options.names) + fresh + 1)
+    filled = _suitable_options(options, options.filed + earlier) / (len(options.names) + fresh + 1)
     return min(1.2, filled * filled)
 
 
-def _suitable_options(level: int, filed: int) -> float:
-    """Return how many options suit this many chunks; the square root keeps every level of the tree equally wide."""
-    return (5 if level == 1 else 0.8) + 0.9 * math.sqrt(filed)
+def _suitable_options(options: LevelOptions, filed: int) -> float:
+    """Return how many options suit this many chunks: some fields at level 1; below as many as make leaves of several texts."""
+    if options.level == 1 < options.depth:
+        return min(MOST_FIELDS, 4 + 0.5 * math.sqrt(filed))
+    width = math.pow(filed / LEAF, 1 / (options.depth - options.level + 1))
+    return min(0.8 + 0.9 * math.sqrt(filed), 0.6 + width)
+
+
+def _youth(options: LevelOptions) -> float:
+    """Return what a subject counts beside nearness: less the more the options hold, as nearness then knows better."""
+    return GROWN / (GROWN + options.filed / max(1, len(options.names)))
+
+
+def _kin(name: str, options: LevelOptions) -> tuple[str, ...]:
+    """Return the name, and at level 1 the subjects that one of its words speaks of: `banking` is about finance."""
+    if options.level > 1 or name in outline():
+        return (name,)
+    spoken = subjects().words
+    return (name, *dict.fromkeys(subject for stem in tokens(name) for subject, _ in spoken.get(stem, ())))
 
 
 def _subject_value(name: str, shares: Mapping[str, float]) -> float:

@@ -13,6 +13,8 @@ from typing import Any
 from memoir_engine.prompts.helper import UNKNOWN, HelperInput, read
 from memoir_engine.text.sentences import split, summarise
 from memoir_engine.text.terms import terms, tokens
+from memoir_offline.function_words import function_words
+from memoir_offline.phrases import is_mostly_cjk, phrases
 
 KEY_TERMS = 5
 SUMMARY_CHARS = 700
@@ -84,11 +86,17 @@ def document_date(file_name: str, head: str) -> str | None:
 
 
 def topic(request: HelperInput, body: str) -> str:
-    """Key terms: the commonest words of the text, those of title and headers counted up."""
-    counted = terms(body)
+    """Key terms: the commonest words of the text, those of title and headers counted up; whole runs of Japanese and Chinese."""
+    if is_mostly_cjk(body):
+        return ", ".join(phrase.name for phrase in phrases(body)[:KEY_TERMS])
+    counted, empty = terms(body), function_words(body)
     title = " ".join((request.title or "", *request.headings, re.sub(r"[\W_]+", " ", request.file_name)))
     named = set(tokens(title))
-    scores = {term: count * (2 if term in named else 1) for term, count in counted.counts.items() if not term.isdigit()}
+
+    def is_telling(term: str) -> bool:
+        return not term.isdigit() and counted.surfaces[term] not in empty
+
+    scores = {term: count * (2 if term in named else 1) for term, count in counted.counts.items() if is_telling(term)}
     best = sorted(scores, key=lambda term: (-scores[term], term))[:KEY_TERMS]
     return ", ".join(counted.surfaces[term] for term in best)
 

@@ -15,10 +15,14 @@ from dataclasses import dataclass, field
 from memoir_engine.prompts.classify import Batch
 from memoir_engine.text.names import clean, problem
 from memoir_engine.text.terms import STOP, is_cjk, stem, terms, tokens
+from memoir_offline.function_words import function_words
 from memoir_offline.subjects import subjects
 
 _PIECE = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]|\n\s*\n|\d+")
 _CJK_RUN = re.compile(r"[\u4e00-\u9fff\u3005]{2,6}|[\u30a1-\u30fa\u30fc]{3,12}|[\uac00-\ud7af]{2,6}")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LETTER = re.compile(r"[^\W\d_]")
+_CJK_PART = 0.3  # of the letters
 _FEW_STOPS = 0.15
 _FEW_CAPITALS = 0.25  # of the words within sentences; above, capitals mean nothing (German, titles, shouting)
 
@@ -90,7 +94,7 @@ class WordUse:
 def phrases(text: str, *, favoured: Collection[str] = ()) -> list[Phrase]:
     """Best first. favoured: stems that count more, such as those of the source's topic."""
     plain = unicodedata.normalize("NFKC", text)
-    if is_cjk(plain):  # scripts without spaces: runs of kanji, katakana, hangul
+    if is_mostly_cjk(plain):  # scripts without spaces: runs of kanji, katakana, hangul
         runs = Counter(match.group() for match in _CJK_RUN.finditer(plain))
         return best(
             Phrase(run, (run,), (1 + math.log(count)) * min(1.0, 0.4 + len(run) / 6), False) for run, count in runs.items()
@@ -99,7 +103,10 @@ def phrases(text: str, *, favoured: Collection[str] = ()) -> list[Phrase]:
     uses, pairs = _word_uses(pieces)
     words = [piece.lower() for piece in pieces if piece[0].isalpha()]
     if len(words) >= 8 and sum(word in STOP for word in words) < _FEW_STOPS * len(words):
-        return best(_long_words(uses.values()))  # hardly any English function word: the rules for nouns do not apply
+        empty = function_words(plain)
+        return best(
+            _long_words(use for use in uses.values() if use.word not in empty)
+        )  # the rules for English nouns do not apply
     capitals = sum(use.capital for use in uses.values()) / max(1, sum(use.inside for use in uses.values()))
     worths = {word: worth(use, favoured) for word, use in uses.items()}
     singles = (_single_word(use, worths[word], capitals) for word, use in uses.items())
@@ -108,6 +115,11 @@ def phrases(text: str, *, favoured: Collection[str] = ()) -> list[Phrase]:
         for (first, second), count in pairs.items()
     )
     return best(phrase for phrase in (*singles, *doubles) if phrase)
+
+
+def is_mostly_cjk(text: str) -> bool:
+    """Report a text that is no English one with a few foreign names."""
+    return is_cjk(text) and len(_CJK.findall(text)) > _CJK_PART * len(_LETTER.findall(text))
 
 
 def _word_uses(pieces: list[str]) -> tuple[dict[str, WordUse], Counter[tuple[str, str]]]:
@@ -230,31 +242,36 @@ class Naming:
 
 NEVER = frozenset(
     """january february march april may june july august september october november december monday tuesday wednesday thursday
-    friday saturday sunday today tomorrow yesterday thousand million billion hundred dozen people person man men woman
-    women thing way time year years day days week weeks month months hour hours lot lots bit kind sort part parts number
-    numbers example examples case cases fact facts reason reasons result results point points place places side end
-    beginning rest area areas piece pieces group groups question questions answer answers problem problems issue issues
-    idea ideas change changes need needs help work works use post wrote line lines word words name names list lists mr
-    mrs ms dr sir everyone anyone someone something nothing everything anything stuff guy guys sure able possible
-    different important great big small large long short high low main whole certain particular own several current
-    recent good bad better best real true right wrong hard easy common general specific similar available following
-    previous simple single full open clear ready free special additional various entire major minor course order level
-    levels form forms set sets type types value values note notes section sections figure figures table tables rule
-    rules view views effort efforts purpose purposes sense matter matters call calls step steps start stop read reading
-    yeah dear please regards sincerely subject organization distribution reply edu com org net www http https html""".split()
+    friday saturday sunday today tomorrow yesterday thousand million billion hundred dozen people person man men woman women
+    thing way time year years day days week weeks month months hour hours lot lots bit kind sort part parts number numbers
+    example examples case cases fact facts reason reasons result results point points place places side end beginning rest
+    area areas piece pieces group groups question questions answer answers problem problems issue issues idea ideas change
+    changes need needs help work works use post wrote line lines word words name names list lists mr mrs ms dr sir everyone
+    anyone someone something nothing everything anything stuff guy guys sure able possible different important great big small
+    large long short high low main whole certain particular own several current recent good bad better best real true right
+    wrong hard easy common general specific similar available following previous simple single full open clear ready free
+    special additional various entire major minor course order level levels form forms set sets type types value values note
+    notes section sections figure figures table tables rule rules view views effort efforts purpose purposes sense matter
+    matters call calls step steps start stop read reading photo photos photograph photographs picture pictures pic pics image
+    images shot shots snapshot front back background middle finger fingers hand hands arm arms leg legs foot feet shoulder
+    shoulders smile smiles hug hugs moment moments kid kids boy boys girl girls baby folks fellow bunch couple pair row corner
+    spot scene style color colors colour colours shade size shape drag luck joy fun love hope pride wish dream dreams feeling
+    feelings favorite favourite favorites thanks thank hello hey wow okay yes congrats cheers news update updates minute
+    minutes second seconds morning evening afternoon night tonight weekend summer winter spring autumn fall season chance look
+    feel sound break try turn move finish trip show shows surplus test tests return yeah dear please regards sincerely subject
+    organization distribution reply edu com org net www http https html""".split()
 )
 VAGUE = frozenset(
-    """world nation nations country countries future life lives power powers action actions act acts strength history hope
-    hopes honor honour user users team teams project projects department departments government system systems community
-    development process processes service services opportunity opportunities support progress program programs effort
-    role state states citizen citizens children child family friend friends company companies member members office
-    source sources resource resources condition conditions situation method methods feature features function functions
-    object objects information data model models approach plan plans policy goal goals interest interests experience
-    activity activities technology tool tools quality value benefit benefits chance position positions author authors
-    change changes version versions implementation discussion addition attention knowledge practice practices
-    relationship structure field fields matter century quarter success failure difference differences perception
-    responsibility responsibilities commitment institution institutions warning warnings error errors update updates
-    page pages book books story report reports letter message messages price cost costs money business market public
-    home house school city town water land air body hand hands head eye eyes face heart mind voice door room table car
-    game play show food music law rights freedom peace war society""".split()
+    """world nation nations country countries future life lives power powers action actions act acts strength history hope hopes
+    honor honour user users team teams project projects department departments government system systems community development
+    process processes service services opportunity opportunities support progress program programs effort role state states
+    citizen citizens children child family friend friends company companies member members office source sources resource
+    resources condition conditions situation method methods feature features function functions object objects information
+    data model models approach plan plans policy goal goals interest interests experience activity activities technology tool
+    tools quality value benefit benefits chance position positions author authors change changes version versions
+    implementation discussion addition attention knowledge practice practices relationship structure field fields matter
+    century quarter success failure difference differences perception responsibility responsibilities commitment institution
+    institutions warning warnings error errors update updates page pages book books story report reports letter message
+    messages price cost costs money business market public home house school city town water land air body hand hands head eye
+    eyes face heart mind voice door room table car game play show food music law rights freedom peace war society""".split()
 )

@@ -12,9 +12,9 @@ from memoir_engine.prompts.select import labels, read
 from memoir_engine.text.terms import Terms, terms
 from memoir_offline.subjects import subjects
 
-NAME_WEIGHT = 0.15
-TERM_WEIGHT = 0.05
-SUBJECT_WEIGHT = 0.10
+NAME_WEIGHT = 0.05
+TERM_WEIGHT = 0.02
+SUBJECT_WEIGHT = 0.03
 
 
 def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,20 @@ from memoir_engine.text.terms import stem
 
 _FRAGMENT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|.?[\u3040-\u309f].?")
 _MOST = 2.0  # a word said often is one word still
+ORDINARY = 0.35  # what a word counts that any talk is full of
 _FULL = 12.0  # weight of a text's words at which its shares are taken at face value
+
+
+_ORDINARY = frozenset(
+    stem(word)
+    for word in """
+    age art board book bring call card change check class color colour content cover date day design drive event experience
+    family food form friend friends game help home house idea image interest journey keep key language lead learn learning
+    life light line list move movie name note order page part party people photo photos picture place plan play point power
+    practice process project read release run season service set share show sign space stage state story study style support
+    talk team test thing time type user watch water work working write
+    """.split()
+)
 
 
 @dataclass(frozen=True)
@@ -104,7 +117,8 @@ def shelves(listed: Iterable[tuple[str, ...]]) -> Shelves:
         for word in (*name.split(), *words.split()):
             if root := stem(word) if word.isascii() else word:
                 named.setdefault(root, set()).add(name)
-    return Shelves({root: tuple((name, 1 / len(names)) for name in sorted(names)) for root, names in named.items()})
+    weights = {root: (ORDINARY if root in _ORDINARY else 1.0) / len(names) for root, names in named.items()}
+    return Shelves({root: tuple((name, weights[root]) for name in sorted(names)) for root, names in named.items()})
 
 
 def _dampened(count: int) -> float:

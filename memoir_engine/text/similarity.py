@@ -1,7 +1,7 @@
 """Similarity by words alone: of texts to categories, and of any two texts by hashed vectors.
 
-To a category it is half the cosine to the centroid of its examples, half the cosine to its best examples (mean of three), TF-IDF
-over the siblings only. Hashed vectors need no model: their cosine measures shared vocabulary, forgiving of spelling and
+To a category it is half the cosine to the centroid of its examples, half the votes of the examples themselves, TF-IDF over the
+siblings only. Hashed vectors need no model: their cosine measures shared vocabulary, forgiving of spelling and
 inflection, not meaning. Words are stems as statistics see them; pieces are runs of three to five letters with the word's borders,
 so that a misspelt word still matches. CJK is taken by twos and threes; pairs of hiragana alone are endings and particles, and are
 left out.
@@ -38,7 +38,8 @@ MAX_EXAMPLES = 2048  # per shelf: one wave's opinions stay near a millisecond at
 MIN_EXAMPLES = 8  # per option, whatever their number
 MOST_TERMS = 40  # that set an option apart
 _CALM = 10  # rows a shelf is thought to hold more than it does: among few, every word looks common
-_BEST = 3  # examples whose mean stands for the option: one alone is chance (level 1: .83 against .80)
+_SHARPNESS = 3  # of votes: every example has one, the nearest count most (level 1: .90 against .88 for the best three)
+_VOTES = 3  # examples as near as this many count as one cosine: one alone is chance
 _CLOSE = 0.30  # nearness at which two new names of one wave are worth a question
 
 
@@ -114,7 +115,7 @@ class OptionIndex:
     def nearness(self, texts: Sequence[TermVector]) -> Floats:
         """Return (n_texts, n_options) in [0, 1]."""
         cosines = self._cosines(texts)
-        return np.asarray(np.round(np.clip(0.5 * self._to_centroids(cosines) + 0.5 * self._to_best(cosines), 0, 1), 4))
+        return np.asarray(np.round(np.clip(0.5 * self._to_centroids(cosines) + 0.5 * self._to_votes(cosines), 0, 1), 4))
 
     def to_centroids(self, texts: Sequence[TermVector]) -> Floats:
         """Return (n_texts, n_options) in [0, 1]: the cosine to the centroid alone."""
@@ -157,17 +158,13 @@ class OptionIndex:
             sums[:, filled] = np.add.reduceat(cosines, np.concatenate(([0], np.cumsum(self.sizes)))[filled], axis=1)
         return np.asarray(sums / np.where(self._centroid_norms > 0, self._centroid_norms, 1))
 
-    def _to_best(self, cosines: Floats) -> Floats:
-        """Return the mean cosine of each option's best examples, fewer if it has fewer."""
+    def _to_votes(self, cosines: Floats) -> Floats:
+        """Return the votes of each option's examples, a likeness counting by its cube, on the scale of a cosine."""
         total, filled = np.zeros((len(cosines), self.options)), np.flatnonzero(self.sizes)
         starts = np.concatenate(([0], np.cumsum(self.sizes)))[filled]
-        left = np.round(cosines, 9)
-        for _ in range(_BEST if len(filled) and len(cosines) else 0):
-            best = np.zeros_like(total)
-            best[:, filled] = np.maximum(np.maximum.reduceat(left, starts, axis=1), 0)
-            total += best
-            left[left == best[:, self._labels]] = -1
-        return np.asarray(total / np.clip(self.sizes, 1, _BEST))
+        if len(filled) and len(cosines):
+            total[:, filled] = np.add.reduceat(np.power(cosines, _SHARPNESS), starts, axis=1)
+        return np.asarray(np.power(total / np.clip(self.sizes, 1, _VOTES), 1 / _SHARPNESS))
 
 
 @lru_cache(maxsize=16_384)
@@ -187,6 +184,7 @@ def group_close_names(
     names = list(examples)
     if len(names) < 2:
         return ()
+    examples = {name: [_content(found) for found in listed] for name, listed in examples.items()}
     ids = {stem: at for at, stem in enumerate(sorted({s for found in examples.values() for t in found for s in t.counts}))}
     vectors = [[term_vector(found, ids) for found in examples[name]] for name in names]
     shelf = OptionIndex(vectors)
@@ -201,6 +199,11 @@ def group_close_names(
         group = [low if at == high else at for at in group]
     together = [tuple(name for name, at in zip(names, group, strict=True) if at == leader) for leader in sorted(set(group))]
     return tuple(found for found in together if len(found) > 1)
+
+
+def _content(found: Terms) -> Terms:
+    """Leave out the function words of short texts, which make any two of them alike."""
+    return Terms({stem: count for stem, count in found.counts.items() if found.surfaces[stem] not in STOP}, found.surfaces)
 
 
 def _compact_ids(ids: Ints) -> tuple[Ints, Ints]:

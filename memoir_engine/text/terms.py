@@ -1,6 +1,7 @@
 """Tokenisers for statistics, search and ranking, and scores by key as two arrays.
 
-`tokens` and `terms` serve statistics: stems, with the surface form a reader knows; function words and numbers out.
+`tokens` and `terms` serve statistics: stems, with the surface form a reader knows; function words and numbers out. A short text
+has little else ("what is up"), so its `terms` hold them too: requests were filed right .75 instead of .67 (docs/decisions/0046).
 `search_tokens` adds numbers: a year or a room number names no subject, but a question may ask for nothing else.
 `rank_tokens` drops grammar words only (articles, pronouns, auxiliaries, prepositions, question words): a question may turn on
 "first" or "made", and BM25 discounts frequent words by itself.
@@ -27,7 +28,7 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
-TOKENIZER = "terms/1"  # written into every blob of counts: another id means they must be counted again
+TOKENIZER = "terms/1"  # another id means that what was counted or indexed must be again
 
 
 @cache
@@ -45,6 +46,7 @@ STOP = frozenset(word_list("stop"))
 _CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0002fa1f"
 _WORD = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
 _IS_CJK = re.compile(rf"[{_CJK}]")
+_HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+")
 _LONGEST_WORD = 40  # longer ones are keys, hashes and lines of signs
 _REMEMBERED = 200_000  # words whose stem is kept
 
@@ -69,16 +71,26 @@ def tokens(text: str) -> list[str]:
 
 
 def terms(text: str) -> Terms:
+    """Count the stems of a text; those of function words too where fewer than `FEW_CONTENT` other words stand.
+
+    Hiragana alone are endings and particles, and left out where there is anything else.
+    """
     counts: dict[str, int] = {}
     forms: dict[str, tuple[int, str]] = {}
-    for word, count in Counter(words(text)).items():
-        for stem in _stems_of(word):
+    often = Counter(words(text))
+    is_short = len(often) < SHORT and sum(bool(_stems_of(word)) for word in often) < FEW_CONTENT
+    stems_of = _every_stem_of if is_short else _stems_of
+    for word, count in often.items():
+        for stem in stems_of(word):
             counts[stem] = counts.get(stem, 0) + count
             surface = word if stem[0].isascii() or not _IS_CJK.match(stem) else stem
             best = forms.get(stem)
             if best is None or (-count, len(surface), surface) < (-best[0], len(best[1]), best[1]):
                 forms[stem] = (count, surface)
-    return Terms(counts, {stem: surface for stem, (_, surface) in forms.items()})
+    if not text.isascii():
+        telling = {stem: count for stem, count in counts.items() if not _HIRAGANA.fullmatch(stem)}
+        counts = telling or counts
+    return Terms(counts, {stem: forms[stem][1] for stem in counts})
 
 
 def stem(word: str) -> str:
@@ -128,6 +140,13 @@ class Stems(dict[str, tuple[str, ...]]):
 
 _KNOWN = Stems(STOP)
 _stems_of = _KNOWN.__getitem__
+
+FEW_CONTENT = 6  # words with a subject
+SHORT = 40  # words of any kind
+COUNTS = f"{TOKENIZER}+short/1"  # of what `terms` counts
+
+_KNOWN_WORDS = Stems(frozenset())
+_every_stem_of = _KNOWN_WORDS.__getitem__
 
 
 SEARCH_TOKENIZER = f"{TOKENIZER}+numbers/1"

@@ -25,7 +25,7 @@ HOMES = {
     "alembic": {f"{PACKAGE}.store"},
     "psycopg": {f"{PACKAGE}.store"},
     "pymysql": {f"{PACKAGE}.store"},
-    "bm25s": {f"{PACKAGE}.index"},
+    "bm25s": {f"{PACKAGE}.index", OFFLINE},
     "chromadb": {f"{PACKAGE}.index"},
     "pypdf": {f"{PACKAGE}.readers"},
     "docx": {f"{PACKAGE}.readers"},

@@ -100,3 +100,32 @@ def test_a_tree_of_one_level_is_filed_as_well():
 def test_levels_far_below_the_subjects_still_get_names():
     (name,) = filed(BREAD, level=7, depth=9, path=("Food and cooking", "Baking", "Dough", "A", "B", "C"))
     assert name
+
+
+def test_an_option_of_any_name_stands_for_the_subject_its_words_speak_of():
+    """Beside "banking" nobody needs "Finance"."""
+    asked = "What is the balance of my savings account after the withdrawal?"
+    evidence = (Evidence("banking", 60, ("account",), (0.2,)), Evidence("travel", 60, ("flight",), (0.05,)))
+    assert filed(asked, names=("banking", "travel"), evidence=evidence, already=120, depth=2) == ["banking"]
+
+
+def test_the_last_level_is_made_of_leaves_for_several_texts():
+    path = ("Food and cooking", "Baking")
+    evidence = (Evidence("Bread", 2, ("dough",), (0.06,)),)
+    assert filed(BREAD, names=("Bread",), level=3, path=path, evidence=evidence, already=2) == ["Bread"]
+
+
+def test_a_crowded_category_takes_what_fits_nowhere_else():
+    names, evidence = ("Loaves", "Cakes"), (Evidence("Loaves", 40, ("dough",), (0.3,)), Evidence("Cakes", 5, ("icing",), (0.2,)))
+    options = LevelOptions(3, 3, ("Food and cooking", "Baking"), names, 0, 45, crowded=("Loaves",))
+    batch = Batch(options, "", ((1, "Quorble snirf."),), evidence)
+    assert parse(answer(build(batch).text, {}), batch).good == {1: "Cakes"}
+
+
+@pytest.mark.parametrize("word", ["photo", "fingers", "front", "moment"])
+def test_words_that_fit_any_text_are_no_names(word):
+    text = (
+        f"We looked at the {word} of the pottery and the {word} by the kiln. The {word} was near the glaze. The {word} is here."
+    )
+    (name,) = filed(text, level=3, path=("Visual arts", "Crafts"))
+    assert word not in name.casefold().split()

@@ -57,6 +57,27 @@ def test_the_topic_is_the_commonest_words_those_of_the_title_first():
     assert fields.topic.split(", ")[:2] == ["power", "roof"]
 
 
+@pytest.mark.parametrize(
+    ("text", "topics"),
+    [
+        (
+            "東京の夏は暑く、湿度も高い。市は街路樹を増やして気温を下げる計画を進めている。街路樹は日陰を作る。",
+            {"街路樹", "東京"},
+        ),
+        (
+            "Die Brücke ist alt, und die Gemeinde will die Brücke nicht mehr mit dem Geld der Gemeinde erhalten.",
+            {"brücke", "gemeinde"},
+        ),
+        ("Le pont est vieux, et la commune ne veut plus payer pour le pont avec les impôts de la commune.", {"pont", "commune"}),
+    ],
+    ids=["Japanese", "German", "French"],
+)
+def test_function_words_of_other_languages_are_no_topic(text, topics):
+    said = set(filled(chunks=(text,)).topic.split(", "))
+    assert topics <= said
+    assert not said & {"の", "は", "も", "die", "und", "nicht", "mit", "dem", "le", "la", "et", "les", "pour", "avec"}
+
+
 def test_the_summary_is_made_of_the_text_s_own_sentences():
     text = "# Head\n\nAuthor: Ann\n\nThe roof carries cells. The cells bring power.\n\n- one item"
     assert filled(chunks=(text,)).summary == "The roof carries cells. The cells bring power."

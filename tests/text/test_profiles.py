@@ -119,15 +119,17 @@ def test_a_dropped_category_is_no_option_any_more(filed):
     assert filed.opinion(MONEY, [TAXES], [terms(BUDGET)])[0, 0] > 0
 
 
-def test_a_question_goes_where_its_best_chunk_lies_if_words_alone_cannot_say(filed):
-    asked = filed.question(terms("unheard words"), {13: 2.0, 11: 0.5})
-    assert asked.opinion(0, [MONEY, ANIMALS]).tolist() == [0.125, 0.5]  # half of 0.5 / 2, half of 2 / 2
+def test_every_chunk_has_a_vote_where_a_question_goes_the_nearest_counts_most(filed):
+    asked = filed.question(terms("unheard words"), {13: 2.0, 11: 1.0})
+    assert asked.opinion(0, [MONEY, ANIMALS]).tolist() == [0.0562, 0.9]  # (1 / 2)⁴ and 1 of what the cosine leaves
+    many = filed.question(terms("unheard words"), {13: 2.0, 11: 1.9, 12: 1.9})
+    assert many.opinion(0, [MONEY, ANIMALS]).argmax() == 0
 
 
 def test_a_questions_nearness_is_measured_over_all_open_paths_of_the_level(filed):
     asked = filed.question(terms("tax"), {})
     money, sea = asked.opinions([(MONEY, [TAXES, BUDGETS]), (ANIMALS, [SEA])])
-    assert max(money) == 0.5
+    assert max(money) == 0.1
     assert sea.tolist() == [0.0]
 
 

@@ -26,7 +26,7 @@ from memoir_engine.store.db.statements import FAR, Tx, portions
 from memoir_engine.store.tree import categories, chunks
 from memoir_engine.store.tree.categories import CategoryRow
 from memoir_engine.text.profiles import Profiles, decode_leaf, encode_leaf
-from memoir_engine.text.terms import TOKENIZER, Terms, terms
+from memoir_engine.text.terms import COUNTS, Terms, terms
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class TreeCache:
         chunks_of = _filings(tx, at_seq)
         leaf_of = {chunk: leaf for leaf, chunk_ids in chunks_of.items() for chunk in chunk_ids}
         terms_of: dict[int, Terms] = {}
-        for profile in get_all(tx, TOKENIZER).values():
+        for profile in get_all(tx, COUNTS).values():
             terms_of |= decode_leaf(profile.body) or {}
         missing = [chunk for chunk in leaf_of if chunk not in terms_of]
         texts = chunks.texts(tx, missing)
@@ -241,12 +241,12 @@ class TreeCache:
 
     def _blob(self, tx: Tx, leaf: int, held: list[int], seq: int) -> Profile:
         terms_of = {chunk: self._counted[chunk] for chunk in held if chunk in self._counted}
-        stored = get_all(tx, TOKENIZER, only=(leaf,)).get(leaf) if len(terms_of) < len(held) else None
+        stored = get_all(tx, COUNTS, only=(leaf,)).get(leaf) if len(terms_of) < len(held) else None
         stored_terms = decode_leaf(stored.body) or {} if stored else {}
         terms_of |= {chunk: stored_terms[chunk] for chunk in held if chunk in stored_terms}
         texts = chunks.texts(tx, [chunk for chunk in held if chunk not in terms_of])
         terms_of |= {chunk: terms(text) for chunk, text in texts.items()}
-        return Profile(leaf, seq, TOKENIZER, encode_leaf({chunk: terms_of[chunk] for chunk in held if chunk in terms_of}))
+        return Profile(leaf, seq, COUNTS, encode_leaf({chunk: terms_of[chunk] for chunk in held if chunk in terms_of}))
 
 
 def _filings(tx: Tx, at_seq: int | None = None) -> dict[int, list[int]]:
