@@ -200,8 +200,8 @@ def _revalued(old: str, new: str) -> Comparison | None:
         return Comparison("update", True, "another one is preferred now") if is_preference else None
     if (suffix and not counted) or not _has_verb(prefix, old):
         return None
-    if not any(is_verb(word) or is_past_form(word) for word in prefix) and ", " not in old and set(was) & set(is_now):
-        return None  # "The best cafés around Ufa include …", "around Cork include …": what both share is the verb
+    if _are_two_values(prefix, was, is_now, old):
+        return None
     if counted and not is_full_name(old) and is_past_event(old) and not {"was", "were", "had"} & set(prefix):
         return None  # their team won three games, and five
     if prefix[-1] == "is" and CHANGED.search(new) and collected:
@@ -209,6 +209,14 @@ def _revalued(old: str, new: str) -> Comparison | None:
     if collected and not counted and not _FULL_NAME.search(old[: old.casefold().rfind(was[0])]):
         return None
     return Comparison("update", True, "the same statement with another value")
+
+
+def _are_two_values(prefix: list[str], was: list[str], is_now: list[str], old: str) -> bool:
+    """Report whether what differs stands around a verb: "the best cafés around Ufa include …", "to Oslo by crossing …"."""
+    shared = set(was) & set(is_now)
+    if any(word.endswith("ing") or is_verb(word) for word in shared):
+        return True
+    return bool(shared) and ", " not in old and not any(is_verb(word) or is_past_form(word) for word in prefix)
 
 
 def _common(first: list[str], second: list[str]) -> int:

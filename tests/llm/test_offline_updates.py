@@ -70,6 +70,7 @@ I live in Munich. | I left Munich yesterday for a conference.
 I live in Porto. | I moved up to a senior role last week.
 I live in Porto. | We live in difficult times.
 I live on Main Street 5. | I live in Boston.
+One can get to Skomer by crossing Marloes. | One can get to Lundy by crossing Ilfracombe.
 The best bakeries around Keswick include Morrel. | The best bakeries around Aviemore include Andante.
 I work at Google. | I work for eight hours a day.
 I work at Google. | I work with Anna and Tom on a new project.
