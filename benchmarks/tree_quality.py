@@ -234,8 +234,8 @@ def _requests(size: Size) -> Iterator[dict[str, Any]]:
     others = data.rows("clinc/val.jsonl")[:: ASKED[size]]
     leaves: dict[tuple[str, str], int] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name, closing in (("closed", {"category_limits": limits}), ("open", {})):
-            with Memory(data_dir=Path(folder), model=MODEL, embedder="offline", **fitting, **closing) as memory:
+        for name, settings in (("closed", fitting | {"category_limits": limits}), ("open", fitting)):
+            with Memory(data_dir=Path(folder), model=MODEL, embedder="offline", **settings) as memory:
                 leaves = leaves or _own_tree(memory, held)
                 right = _filed_right(memory, leaves, others, name)
             for half in (0, 1):
@@ -293,7 +293,7 @@ def _chunks(memory: Memory, texts: Sequence[str], name: str) -> list[tuple[int, 
     result = memory.ingest_text("\n".join(lines), name=name, contextual_helper="Requests.").raise_for_error()
     chunks = memory.sources.chunks(result.source_id or 0)
     assert len(chunks) == len(lines), "a line is a chunk"
-    return [(chunk.id, chunk.category_id) for chunk in chunks]
+    return [(chunk.id, chunk.category_id or 0) for chunk in chunks]
 
 
 @contextmanager

@@ -233,7 +233,7 @@ class Naming:
         # of a run of characters nobody can say whether it names a subject or somebody
         if self._options.level == 1 and (is_cjk(phrase.name) or phrase.proper or not phrase.common):
             return False
-        stems = frozenset(phrase.stems)
+        stems = frozenset(tokens(phrase.name) if is_cjk(phrase.name) else phrase.stems)
         return not (stems <= self._path or stems in refused) and problem(clean(phrase.name)) is None
 
     def _shared(self, phrase: Phrase) -> tuple[int, float]:

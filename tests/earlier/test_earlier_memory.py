@@ -87,10 +87,12 @@ def comparable(answers: dict[str, Any]) -> dict[str, Any]:
     """Return answers without what newer prompts and offline rules change.
 
     Recalled facts by id: which ones are found is stored, how they rank is not. A list of words of which one path has one is no
-    longer called answered, and prompts say more of each chunk, which costs tokens.
+    longer called answered, its paths are ranked by every chunk below them, and prompts say more of each chunk, at more tokens.
     """
     asked = dict(answers["asked"])
-    asked["dropped"] = {name: one for name, one in asked["dropped"].items() if name not in ("answer", "used_chunks")}
+    asked["dropped"] = {
+        name: one for name, one in asked["dropped"].items() if name not in ("answer", "used_chunks", "chunks", "paths")
+    }
     asked["overview"] = {name: one for name, one in asked["overview"].items() if name != "tokens"}
     recalled = {name: [hit["fact"] for hit in answers["asked"][name]] for name in RECALLED}
     facts = {name: sorted(found, key=lambda fact: fact["id"]) for name, found in recalled.items()}

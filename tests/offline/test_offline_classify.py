@@ -122,6 +122,11 @@ def test_a_crowded_category_takes_what_fits_nowhere_else():
     assert parse(answer(build(batch).text, {}), batch).good == {1: "Cakes"}
 
 
+def test_a_japanese_name_does_not_repeat_its_path():
+    (name,) = filed("高速鉄道の列車は駅に停車する。高速鉄道の線路は夜間に保守される。", level=3, path=("交通", "高速鉄道"))
+    assert name != "高速鉄道"
+
+
 @pytest.mark.parametrize("word", ["photo", "fingers", "front", "moment"])
 def test_words_that_fit_any_text_are_no_names(word):
     text = (
