@@ -202,7 +202,7 @@ def run_html(run: Record) -> str:
     tokens = run["tokens_prompt"] + run["tokens_completion"]
     ended = _time(run["ended_at"]) if run["ended_at"] else "not yet"
     error = f'<p class="warn">{_text(run["error"])}</p>' if run["error"] else ""
-    error += "".join(f'<p class="warn">{_text(warning)}</p>' for warning in run["warnings"])
+    error += "".join(f'<p class="warn">{_text(warning)}</p>' for warning in run.get("warnings", ()))
     request = "".join(
         f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in run["request"].items() if value is not None
     )

@@ -419,11 +419,12 @@ def answer_record(result: QueryResult, texts: dict[int, str]) -> Record:
 
 def run_record(reported: ReportedRun) -> Record:
     run = reported.run
+    warnings = run.result.get("warnings")  # of what was remembered only their number is kept
     return {
         **_fields(run, "id", "verb", "actor", "status", "started_at", "ended_at"),
         "tree_event": run.tree_seq,
         **_fields(run, "request", "error", "tokens_prompt", "tokens_completion", "latency_ms", "cost"),
-        "warnings": [] if run.verb in ANSWERING else list(run.result.get("warnings", ())),  # an answer has its own
+        "warnings": warnings if isinstance(warnings, list) and run.verb not in ANSWERING else [],  # an answer has its own
         "calls": [_fields(call, *_CALL_FIELDS) for call in reported.calls],
         "decisions": [decision_record(decision) for decision in reported.decisions],
     }
