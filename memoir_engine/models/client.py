@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
 
 OUTPUT_RETRIES = 2  # further answers asked for when one does not fit the schema
+MARKED = "anthropic"  # caches nothing that is not marked
 REFUSALS = 2  # of refusals in words: one may be a whim, the second is meant
 
 
@@ -159,7 +160,7 @@ class ModelClient:
         if (reuse or seed_reply) and (repeated := await self._repeat(prompt, run, mark, seed_reply)):
             return repeated
         seat, calls = await self.seat(), self.calls(run)
-        messages, refusals = _first_messages(prompt), 0
+        messages, refusals = _first_messages(prompt, marked=self.choice.provider == MARKED), 0
         for left in range(OUTPUT_RETRIES, -1, -1):
             answer = await self._answer(prompt, mark, messages, seat, calls)
             if not answer.problem:
@@ -354,10 +355,14 @@ def _checked(prompt: Prompt, text: str) -> tuple[BaseModel | None, dict[str, Any
     return value, data, "" if passes else problem
 
 
-def _first_messages(prompt: Prompt) -> list[ModelMessage]:
-    from pydantic_ai.messages import ModelRequest, UserPromptPart
+def _first_messages(prompt: Prompt, *, marked: bool) -> list[ModelMessage]:
+    """Return the request. marked: for a provider that caches only what is marked; the others cache by themselves."""
+    from pydantic_ai.messages import CachePoint, ModelRequest, UserPromptPart
 
-    return [ModelRequest(parts=[UserPromptPart(prompt.text)], instructions=instructions_of(prompt))]
+    text: str | list[str | CachePoint] = prompt.text
+    if marked and prompt.stable:
+        text = [prompt.text[: prompt.stable], CachePoint(), prompt.text[prompt.stable :]]
+    return [ModelRequest(parts=[UserPromptPart(text)], instructions=instructions_of(prompt))]
 
 
 def _correction(prompt: Prompt, answer: Answer) -> list[ModelMessage]:

@@ -21,4 +21,5 @@ class Prompt:
     text: str
     schema: type[BaseModel]
     per_item: bool = False  # the caller checks each item; one wrong item never costs the others (MEMOIR 2A.9)
+    stable: int = 0  # characters of the text that other prompts of the run begin with, too: what a provider may cache
     lists: tuple[str, ...] = ()  # with `per_item`: what must be there as lists all the same, or the reply is asked again

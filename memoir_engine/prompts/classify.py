@@ -37,14 +37,13 @@ from memoir_engine.prompts.frames import (
     line,
     path_line,
     read_block,
-    read_blocks,
     read_item_line,
     read_labelled,
     read_path_line,
 )
 from memoir_engine.text.names import clean, fold, problem, quote_name
 
-VERSION = "classify/3"
+VERSION = "classify/4"
 MAX_LITERALS = 250  # providers limit enumerations; above, the wire takes a string and the check here stays
 AMPLE = 10  # new categories: as many or more are not counted out
 
@@ -127,12 +126,17 @@ def build(batch: Batch) -> Prompt:
         "contextual_helper:",
         block(batch.helper),
         "",
+        *(f"Chunk {number}:\n{block(text)}" for number, text in batch.chunks),
+        "",
+    ]
+    stable = len("\n".join(rows))  # the same chunks are asked about at the next level
+    rows += [
         f"Level: {options.level} of {options.depth}",
         f"Path: {path_line(options.path)}",
+        "Existing categories:",
+        *_option_lines(options),
         f"Texts filed here so far: {options.filed}",
         *([f"New categories allowed: {options.room}"] if options.room < AMPLE else []),
-        f"Existing categories: {len(options.names)}",
-        *_option_lines(options),
         *(
             [f"{_OWN}: {len(options.own)}", *(labelled("-", name, chunks=held) for name, held in options.own)]
             if options.own
@@ -142,10 +146,9 @@ def build(batch: Batch) -> Prompt:
         f"{HEAD}: {len(batch.evidence)}",
         *map(row, batch.evidence),
         *_section(EXAMPLES_HEAD, [example_row(example) for example in examples]),
-        "",
-        *(f"Chunk {number}:\n{block(text)}" for number, text in batch.chunks),
     ]
-    return Prompt("classify", VERSION, INSTRUCTIONS, "\n".join(rows) + "\n", schema(options), per_item=True)
+    text = "\n".join(rows) + "\n"
+    return Prompt("classify", VERSION, INSTRUCTIONS, text, schema(options), per_item=True, stable=stable)
 
 
 def _section(head: str, rows: list[str]) -> list[str]:
@@ -178,10 +181,14 @@ def _closed(names: tuple[str, ...]) -> type[BaseModel]:
 def read(text: str) -> Batch:
     """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
     helper, at = read_block(text, len("contextual_helper:\n"))
-    head, mark, _ = text[at:].partition("\n\nChunk ")
-    if not mark:
+    chunks, at = list[tuple[int, str]](), at + 2
+    while chunk := _CHUNK.match(text, at):
+        content, end = read_block(text, chunk.end())
+        chunks.append((int(chunk[1]), content))
+        at = end + 1
+    if not chunks:
         raise ValueError("not the text of a classify prompt")
-    fields, listed = _read_sections(head.strip("\n").split("\n"))
+    fields, listed = _read_sections(text[at:].strip("\n").split("\n"))
     level, depth = map(int, fields["Level"].split(" of "))
     rows = [read_labelled(row) for row in listed["Existing categories"]]
     inside = tuple(tuple(row.get("holds", ())) for _, _, row in rows)
@@ -199,7 +206,7 @@ def read(text: str) -> Batch:
     return Batch(
         options=options,
         helper=helper,
-        chunks=tuple((int(chunk[1]), content) for chunk, content in read_blocks(text, at + len(head) + 2, _CHUNK)),
+        chunks=tuple(chunks),
         evidence=tuple(map(read_row, listed[HEAD])),
         examples=tuple(map(read_example_row, listed.get(EXAMPLES_HEAD, ()))),
     )
@@ -214,8 +221,8 @@ def _read_sections(rows: list[str]) -> tuple[dict[str, str], dict[str, list[str]
         if written.startswith("- "):
             listed[field].append(written)
         else:
-            field, _, fields[field] = written.partition(": ")
-            listed[field] = []
+            field, _, value = written.partition(":")
+            fields[field], listed[field] = value.removeprefix(" "), []
     return fields, listed
 
 

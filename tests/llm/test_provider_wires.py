@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from memoir_engine.core.errors import ModelRefused, ModelReplyCut
-from memoir_engine.prompts import chat
+from memoir_engine.prompts import chat, classify
 
 Body = dict[str, Any]
 Reply = Callable[[str, str], Body]  # of the text and why it ended
@@ -128,6 +128,19 @@ def test_the_newest_model_answers_and_its_row_has_what_was_cached_and_its_cost(c
     assert (row.tokens_prompt, row.tokens_completion, row.params["tokens_cached"]) == (2_000, 10, 1_600)
     assert 0 < (row.cost or 0.0) < 0.01
     assert "sk-1234567890" not in row.prompt
+
+
+@needs("anthropic", "anthropic")
+def test_the_chunks_that_the_next_level_sends_again_are_marked_for_anthropics_cache(opened, ask, monkeypatch):
+    options = classify.LevelOptions(1, 3, (), ("Bees", "Stars"), 100, 7)
+    prompt = classify.build(classify.Batch(options, "Author: Ida.", ((1, "The hive hums."),)))
+    with answering(anthropic_reply, ('{"chunks": [{"id": 1, "category": "Bees"}]}', "stop")) as (url, asked):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        ask(opened(environ={"ANTHROPIC_API_KEY": "sk-1234567890"}, model="anthropic:claude-sonnet-5-5"), prompt)
+    shared, own = asked[0][1]["messages"][0]["content"]
+    assert shared["text"] + own["text"] == prompt.text
+    assert "The hive hums." in shared["text"] and '- "Stars"' in own["text"]
+    assert (shared["cache_control"]["type"], "cache_control" in own) == ("ephemeral", False)
 
 
 @pytest.mark.parametrize("case", CASES)

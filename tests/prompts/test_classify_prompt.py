@@ -55,8 +55,16 @@ def test_the_prompt_shows_helper_options_evidence_and_the_chunks_in_their_form(g
     taught = Example("Public health", 'Nurses ask for "more" time.', (0.1, 0.35))
     beside = {"inside": ((), ("Nursing", "Care")), "own": (("Public health", 3),), "crowded": ("Tax policy",)}
     prompt = build(Batch(replace(asked.options, **beside), asked.helper, asked.chunks, (shown,), (taught,)))
-    golden("classify-3", prompt_text(prompt))
+    golden("classify-4", prompt_text(prompt))
     assert (prompt.purpose, prompt.per_item) == ("classify", True)
+
+
+def test_the_next_level_begins_as_the_level_before_did():
+    above, below = (build(batch("one", "two", names=names, room=room)) for names, room in ((("Tax policy",), 2), ((), AMPLE)))
+    shared = above.text[: above.stable]
+    assert shared.endswith('Chunk 2:\n"""\ntwo\n"""\n')
+    assert below.text.startswith(shared)
+    assert above.text[above.stable :].startswith("\nLevel: 2 of 3\n")
 
 
 def test_where_there_is_ample_room_no_number_is_named():
@@ -67,7 +75,7 @@ def test_where_there_is_ample_room_no_number_is_named():
 
 @pytest.mark.req("MEMOIR 2A.2")
 def test_chunks_stand_in_exactly_the_specified_block():
-    assert build(batch("one", "two")).text.endswith('Chunk 1:\n"""\none\n"""\nChunk 2:\n"""\ntwo\n"""\n')
+    assert '\n\nChunk 1:\n"""\none\n"""\nChunk 2:\n"""\ntwo\n"""\n\n' in build(batch("one", "two")).text
 
 
 @pytest.mark.req("MEMOIR 2A.5")
