@@ -22,7 +22,7 @@ def test_it_is_generated_once_and_stands_in_every_classify_prompt(memory: Memory
     assert result.helper == COMPOSED
     prompts = [asked.text for asked in script.asked("classify")]
     assert len(prompts) == 6
-    assert {text.startswith(f"contextual_helper:\n{block(COMPOSED)}\n\nLevel: ") for text in prompts} == {True}
+    assert {text.startswith(f"contextual_helper:\n{block(COMPOSED)}\n\nChunk 1:\n") for text in prompts} == {True}
 
 
 @pytest.mark.req("MEMOIR 2B.4")

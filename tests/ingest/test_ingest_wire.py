@@ -35,10 +35,10 @@ def test_the_prompt_lists_the_chunks_in_the_exact_form(wired: Memory, fake_opena
     fake_openai.otherwise(fake.offline)
     wired.ingest_text(TWO, contextual_helper="Mine.").raise_for_error()
     sent = fake_openai.seen[0].user_text
-    assert sent.endswith(
-        'Chunk 1:\n"""\nMusic says a good deal about strings and bows.\n\n\n"""\n'
-        'Chunk 2:\n"""\nArt says a good deal about oil and canvas.\n"""\n'
-    )
+    assert (
+        '\n\nChunk 1:\n"""\nMusic says a good deal about strings and bows.\n\n\n"""\n'
+        'Chunk 2:\n"""\nArt says a good deal about oil and canvas.\n"""\n\nLevel: 1 of '
+    ) in sent
 
 
 @pytest.mark.req("MEMOIR 2A.3", "MEMOIR 2A.4", "MEMOIR 2A.8", "MEMOIR 5.1")

@@ -13,6 +13,7 @@ from memoir_engine.models import lean_wire
 from memoir_engine.prompts import chat
 
 MODELS = {"chat": "openai-chat:gpt-4o-mini", "responses": "openai-responses:gpt-4o-mini"}
+LOCAL = {"ollama:llama3.2": "OLLAMA_BASE_URL", "lmstudio:qwen3": "LMSTUDIO_BASE_URL", "local-model": "OPENAI_BASE_URL"}
 HEADERS = ("authorization", "content-type", "accept", "openai-organization", "openai-project", "x-custom")
 ENDS = [
     {"word": "memoir"},
@@ -61,6 +62,17 @@ def test_the_short_way_sends_the_very_same_request(twice, fake_openai, monkeypat
     assert (short.path, short.body) == (long.path, long.body)
     assert [short.headers.get(name) for name in HEADERS] == [long.headers.get(name) for name in HEADERS]
     assert short.headers["openai-organization"] == "an-organisation"
+    assert ours == theirs
+
+
+@pytest.mark.req("MEMOIR 1.4")
+@pytest.mark.parametrize("model", LOCAL)
+@pytest.mark.parametrize("mode", ["native", "tool", "prompted"])
+def test_local_servers_get_and_give_the_same(twice, fake_openai, model, mode):
+    ours, theirs = twice({"word": "memoir"}, model=model, output_mode=mode, environ={LOCAL[model]: fake_openai.url})
+    short, long = fake_openai.seen
+    assert (short.path, short.body, short.authorization) == (long.path, long.body, long.authorization)
+    assert short.path == "/v1/chat/completions"
     assert ours == theirs
 
 
