@@ -18,14 +18,12 @@ from typing import Any
 
 from benchmarks import data
 from benchmarks.frame import Size, figure
-from memoir_engine import Memory
-from memoir_engine.models.prices import cost
-from memoir_engine.models.providers import Choice
-from memoir_engine.models.tokens import TokenCounter, counter
+from memoir_engine import Memory, count_tokens
 
 FEATURES = ("ingest",)
 READS = ("longtext",)
-PRICED = Choice("gpt-4o-mini", "openai", "chat")
+PRICED = "gpt-4o-mini"
+SENT_USD, CACHED_USD, ANSWERED_USD = 0.15, 0.075, 0.60  # of a million tokens
 LEAST, STEP = 1024, 128  # tokens of a prefix that OpenAI caches
 AIM_TOKENS, AIM_CALLS = 1_700, 1.1
 SETTINGS: dict[str, Any] = {"model": "offline", "hierarchy_depth": 3, "max_concurrency": 1}
@@ -37,8 +35,7 @@ def main(size: Size) -> dict[str, Any]:
         runs = [memory.ingest_text(text[:60_000], name=name).raise_for_error() for name, text in texts]
         asked = [body for run in runs for body in requests(memory, run.run_id)]
     chunks, megabytes = sum(run.chunks for run in runs), sum(len(text[:60_000].encode()) for _, text in texts) / 1e6
-    sent, cached, answered = counted(asked, counter(PRICED.model))
-    usd = cost(PRICED, sent, answered, cached) or 0.0
+    sent, cached, answered = counted(asked)
     aims = size == "full"
     return {
         "title": "Tokens of filing: sent, cached, paid",
@@ -47,8 +44,8 @@ def main(size: Size) -> dict[str, Any]:
             figure("calls per chunk", [len(asked) / chunks], "calls", aim=AIM_CALLS if aims else None),
             figure("uncached tokens per chunk", [(sent - cached) / chunks], "tokens", aim=AIM_TOKENS if aims else None),
             figure("cached tokens per chunk", [cached / chunks], "tokens", better="higher"),
-            figure("price of a megabyte, gpt-4o-mini", [usd / megabytes], "USD"),
-            figure("price of a megabyte without a cache", [(cost(PRICED, sent, answered) or 0.0) / megabytes], "USD"),
+            figure("price of a megabyte, gpt-4o-mini", [usd(sent, cached, answered) / megabytes], "USD"),
+            figure("price of a megabyte without a cache", [usd(sent, 0, answered) / megabytes], "USD"),
         ],
         "notes": [
             "The tree is the offline model's. A cache as OpenAI's: common beginnings from 1,024 tokens on, in steps of 128."
@@ -67,15 +64,19 @@ def requests(memory: Memory, run_id: str) -> list[tuple[str, str]]:
     return found
 
 
-def counted(asked: Iterable[tuple[str, str]], tokens: TokenCounter) -> tuple[int, int, int]:
+def usd(sent: int, cached: int, answered: int) -> float:
+    return ((sent - cached) * SENT_USD + cached * CACHED_USD + answered * ANSWERED_USD) / 1e6
+
+
+def counted(asked: Iterable[tuple[str, str]]) -> tuple[int, int, int]:
     """Return the tokens sent, those of them in the cache, and those of the replies."""
     earlier: list[str] = []
     sent = cached = answered = 0
     for words, reply in asked:
         at = bisect_left(earlier, words)  # the longest common beginning is with a neighbour
         shared = max((commonprefix([words, other]) for other in earlier[max(0, at - 1) : at + 1]), key=len, default="")
-        whole, prefix = tokens.count(words), tokens.count(shared)
-        sent, answered = sent + whole, answered + tokens.count(reply)
+        whole, prefix = count_tokens(words, PRICED), count_tokens(shared, PRICED)
+        sent, answered = sent + whole, answered + count_tokens(reply, PRICED)
         cached += prefix - prefix % STEP if prefix >= LEAST else 0
         insort(earlier, words)
     return sent, cached, answered
