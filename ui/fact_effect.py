@@ -148,6 +148,8 @@ def _correction(memory: Memory, edit: FactEdit, preview: FactPreview) -> None:
         f"- ~~{_quoted(old.content)}~~ {texts.NEVER_SO}\n"
         f"- **{_quoted(content)}** {md_escape(takes.format(who=who, details=details))}"
     )
+    if preview.known is not None:
+        _facts(texts.SAYS_THE_SAME, (preview.known,))
 
 
 def _addition(preview: FactPreview) -> None:

@@ -286,6 +286,7 @@ SAID_IN = (
 )
 OPEN_ANSWER = "Open the answer"
 KNOWN = "This is known already; it gets one origin more, you:"
+SAYS_THE_SAME = "This is known already. Both stay, and a person is asked whether they are one:"
 CLOSE_TO = "It speaks of the same thing as these. Both stay, and a person is asked whether it takes their place:"
 IS_NEW = "Nothing that is known says the same or speaks of the same thing."
 ADDED_KNOWN = "It was known already. You stand beside its other origins now."

@@ -204,6 +204,8 @@ def _parts(report: Report) -> Any:
         del parts["answer"]["answered"]
         for read in parts["answer"]["read"]:
             del read["by_safety_net"]
+    for run in parts["runs"]:
+        del run["warnings"]
     return {"kind": report.kind, "title": report.title} | {name: _seal(part) for name, part in parts.items()}
 
 

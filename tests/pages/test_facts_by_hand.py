@@ -73,6 +73,14 @@ def test_a_correction_shows_what_follows_before_it_is_done(mia: Memory):
     assert LYON in contents(mia, "active")
 
 
+def test_a_correction_to_what_is_known_already_says_so(mia: Memory):
+    page = opened("facts", user="mia", fact=fact(mia, LYON).id, edit="correct")
+    field(page, "text_area", "words").set_value(COOK).run()
+    shown = words(page)
+    assert "This is known already. Both stay, and a person is asked whether they are one" in shown
+    assert shown.count(COOK) > words(opened("facts", user="mia", fact=fact(mia, LYON).id, edit="correct")).count(COOK)
+
+
 @pytest.mark.req("TIMEM storage")
 def test_a_correction_takes_the_place_of_what_was_never_so(mia: Memory):
     page = corrected(mia, "Lives in Bern")
