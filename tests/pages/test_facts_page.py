@@ -51,8 +51,8 @@ def test_an_empty_memory_offers_the_sample_conversations(memory: Memory):
     page = opened("facts")
     assert "Nothing is remembered yet" in words(page)
     page.button(key="facts-samples").click().run()
-    assert [one.value for one in page.metric] == ["19", "6", "just now", "1"]
-    assert len(bars(page)) == 25
+    assert [one.value for one in page.metric] == ["20", "6", "just now", "1"]
+    assert len(bars(page)) == 26
 
 
 def test_what_took_the_place_of_what_shares_a_lane(remembered: Memory):
