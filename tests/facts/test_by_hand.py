@@ -514,6 +514,19 @@ def test_what_a_fact_was_set_right_from_is_forgotten_with_it(memory: Memory) -> 
     assert memory.audit.verify().ok
 
 
+def test_words_of_a_correction_that_was_undone_go_with_the_fact_they_were_of(memory: Memory) -> None:
+    kept = memory.facts.add("Lives in Basel", "ana").fact_id
+    corrected = memory.facts.correct(kept, "Lives in Rheingasse 5", reason="misheard")
+    memory.review.undo(corrected.action_id, reason="it was right")
+    assert [one.content for one in memory.facts.preview("forget", kept, reason="asked to").erases.also] == [
+        "Lives in Rheingasse 5"
+    ]
+    memory.facts.forget(kept, "asked to")
+    earlier = memory.facts.list("ana", as_of=corrected.events[-1].seq)
+    assert not [one.content for one in earlier if one.content]
+    assert memory.audit.verify().ok
+
+
 # --- on each database -------------------------------------------------------------------------------------------------
 
 

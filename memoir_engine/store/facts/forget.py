@@ -84,11 +84,14 @@ class ForgetPlan(NamedTuple):
 def family(tx: Tx, numbers: Collection[int]) -> FactFamily:
     """Trace facts through merges: a merged fact is newer than its parts, a repetition yields to an older one.
 
-    What one of them was set right from says the same, and goes with it.
+    What one of them was set right from says the same, and goes with it; so does what one was set right to, where that was undone:
+    nothing lists it any more.
     """
     c = tables.fact_status.c
     merged = select(c.fact_id, c.superseded_by, c.to_seq).where(c.cause == "merged")
     wrong = select(c.fact_id).where(c.cause == "corrected", c.to_seq == FAR)
+    listed = select(c.fact_id).where(c.to_seq == FAR)
+    undone = select(c.superseded_by).where(c.cause == "corrected", c.superseded_by.not_in(listed))
     same: set[int] = set()
     fuller: set[int] = set()
     new = set(numbers)
@@ -97,7 +100,8 @@ def family(tx: Tx, numbers: Collection[int]) -> FactFamily:
         rows = [row for end in (c.fact_id, c.superseded_by) for row in tx.execute(merged.where(end.in_(new)))]
         parts = {row.fact_id for row in rows if row.superseded_by in new and (_is_fuller(row) or row.to_seq == FAR)}
         twins = {row.superseded_by for row in rows if row.fact_id in new and not _is_fuller(row) and row.to_seq == FAR}
-        new = (parts | twins | set(tx.execute(wrong.where(c.superseded_by.in_(new))).scalars())) - same
+        wrongs = tx.execute(wrong.where(c.superseded_by.in_(new))).scalars()
+        new = {*parts, *twins, *wrongs, *tx.execute(undone.where(c.fact_id.in_(new))).scalars()} - same
     new = same
     while new:
         rows = list(tx.execute(merged.where(c.fact_id.in_(new))))
