@@ -41,6 +41,7 @@ from memoir_engine.text.questions import (
     read_statement,
     weigh,
 )
+from memoir_engine.text.redaction import ERASED
 
 SeqOrTime = int | datetime
 BROAD = 4
@@ -145,6 +146,11 @@ async def asked_vectors(engine: Engine, text: str, question: Question, run: Run)
     return await engine.nearness.vectors([text, more] if more else [text], run)
 
 
+def _is_emptied(view: FactView) -> bool:
+    """Report whether a fact lost words to the erasure of the text that it was drawn from alone."""
+    return ERASED in view.content and all(origin.removed and origin.kind == "source" for origin in view.origins)
+
+
 @dataclass(frozen=True)
 class Candidates:
     """Facts that a recall weighs, by number. floor: the most that any other can have. times: when they were said, ascending."""
@@ -232,7 +238,8 @@ class FactSearch:
         for start in range(0, len(ranking), limit * BROAD):
             portion, following = ranking[start : start + limit * BROAD], ranking[start + limit * BROAD :]
             views = await self.engine.db.aread(partial(self.views, portion))
-            matched = {number: view for number, view in views.items() if self.matching.matches(view)}
+            told = {number: view for number, view in views.items() if not _is_emptied(view)}
+            matched = {number: view for number, view in told.items() if self.matching.matches(view)}
             hits |= {number: self.scored(view, likely[number], candidates) for number, view in matched.items()}
             if following and sum(hit.score >= likely[following[0]] for hit in hits.values()) >= limit:
                 break

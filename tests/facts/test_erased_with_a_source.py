@@ -112,3 +112,15 @@ def test_a_file_of_it_gives_it_back(memory: Memory, told: int, tmp_path: Path):
         assert set(facts(other)) == set(facts(memory))
         assert [one.content for one in other.recall("Who is worked with?", user_id="mia")]
         assert other.audit.verify().ok
+
+
+def test_what_was_drawn_from_it_alone_is_recalled_no_more_and_stays_on_record(tmp_path: Path) -> None:
+    with Memory(data_dir=tmp_path, model="offline") as memory:
+        drawn = memory.ingest_text("Bo plays the cello. Bo is allergic to pollen.", name="p.txt").source_id
+        assert drawn is not None
+        memory.remember_source(drawn, user_id="bo")
+        memory.facts.add("Sings bass", "bo")
+        memory.sources.erase(drawn, "asked to")
+        assert [one.content for one in memory.recall("What music, cello or bass, does Bo play?", user_id="bo")] == ["Sings bass"]
+        assert "erased" not in str(memory.context("music", "bo"))
+        assert len(memory.facts.list("bo")) == 3
