@@ -64,7 +64,8 @@ def decode_leaf(blob: bytes) -> dict[int, Terms] | None:
         chunks = {}
         for chunk, numbers, counts, unlike in body["chunks"]:  # unlike: only the forms that differ from their stem
             own = [stems[number] for number in numbers]
-            chunks[chunk] = Terms(dict(zip(own, counts, strict=True)), dict(zip(own, own, strict=True)) | unlike)
+            forms = {stem: sys.intern(form) for stem, form in unlike.items()}
+            chunks[chunk] = Terms(dict(zip(own, counts, strict=True)), dict(zip(own, own, strict=True)) | forms)
         return chunks
     except (zlib.error, ValueError, KeyError, IndexError, TypeError):
         return None

@@ -234,7 +234,7 @@ _WORD = re.compile(r"[^\W\d_]{3,40}")
 
 _HIRAGANA = re.compile(r"[\u3040-\u309f]+")
 
-Features = tuple[NDArray[np.int32], NDArray[np.float64]]  # directions, and the signed share of each
+Features = NDArray[np.int16]  # directions, those of a negative share as their complement; all shares are equal
 
 
 def hash_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -243,10 +243,10 @@ def hash_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
     for row, text in zip(rows, texts, strict=True):
         weighed = _weighed(text)
         if weighed:
-            directions = np.concatenate([features[0] for features, _ in weighed])
-            shares = np.concatenate([features[1] for features, _ in weighed])
-            weights = np.repeat([weight for _, weight in weighed], [len(features[0]) for features, _ in weighed])
-            row[:] = np.bincount(directions, weights=shares * weights, minlength=DIM)
+            signed = np.concatenate([features for features, _ in weighed])
+            counts = [len(features) for features, _ in weighed]
+            weights = np.repeat([weight * (1 / math.sqrt(len(features))) for features, weight in weighed], counts)
+            row[:] = np.bincount(np.maximum(signed, ~signed), np.where(signed < 0, -weights, weights), DIM)
         length = math.sqrt(float(row @ row))
         if length < 1e-9:
             row[:] = 0.0
@@ -282,11 +282,9 @@ def _cjk_grams(run: str) -> list[str]:
 
 @lru_cache(maxsize=100_000)
 def _features(word: str, *, in_pieces: bool = False) -> Features:
-    """Return a word as one direction, or all its pieces, of unit length together."""
+    """Return a word as one direction, or all its pieces."""
     bordered = f"<{word}>"
     pieces = [bordered[at : at + size] for size in PIECES for at in range(len(bordered) - size + 1)]
     named = [f"p\x00{piece}" for piece in pieces] if in_pieces else [f"w\x00{word}"]
-    share = 1 / math.sqrt(len(named))
     codes = [crc32(feature.encode("utf-8", "surrogatepass")) for feature in named]
-    signs = np.array([share if code & 1 else -share for code in codes])
-    return np.array([(code >> 1) % _NOTHING for code in codes], np.int32), signs
+    return np.array([(code >> 1) % _NOTHING if code & 1 else ~((code >> 1) % _NOTHING) for code in codes], np.int16)
