@@ -158,8 +158,10 @@ class Profiles:
     def learn(self, texts: Iterable[Terms]) -> None:
         """Note the spellings of words, for the key terms. An ingestion learns all its chunks before its first wave."""
         new = [terms for terms in dict.fromkeys(texts) if terms not in self._learned]
+        if not new:
+            return
         self._learned.update(new)
-        self._told = {} if new else self._told  # how words are written may change
+        self._told = {}  # how words are written may change
         for terms in new:
             self._words.learn(terms)
         for (stem, surface), times in Counter(chain.from_iterable(terms.surfaces.items() for terms in new)).items():

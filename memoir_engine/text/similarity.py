@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from zlib import crc32
 
 import numpy as np
@@ -57,7 +58,7 @@ _DAMPED = np.array([0.0, *(1 + math.log(count) for count in range(1, 1024))])
 
 def term_vector(terms: Terms, ids: Mapping[str, int]) -> TermVector:
     size = len(terms.counts)
-    at = np.fromiter((ids.get(stem, -1) for stem in terms.counts), np.intp, size)
+    at = np.fromiter(map(ids.get, terms.counts, repeat(-1)), np.intp, size)
     weights = _DAMPED[np.minimum(np.fromiter(terms.counts.values(), np.intp, size), 1023)]
     known = at >= 0
     unknown = float(np.square(weights[~known]).sum())
@@ -96,7 +97,7 @@ class OptionIndex:
         norms = np.sqrt(np.bincount(owner, rare**2, minlength=self._rows))
         even = rare / np.where(norms > 0, norms, 1)[owner]
         order = np.argsort(local.astype(np.uint16) if len(self._terms) < 65_536 else local, kind="stable")
-        self._owner, self._weights = owner[order], even[order]
+        self._owner, self._weights = owner[order].astype(np.int32), even[order]
         self._starts = np.concatenate(([0], np.cumsum(frequency)))
         self._sum_up(local[order])
 
@@ -108,7 +109,7 @@ class OptionIndex:
         held = np.diff(np.append(first, len(term)))
         self._totals = np.bincount(term[first], sums, minlength=len(self._terms))
         by_label = np.argsort(label[first].astype(np.uint16), kind="stable")  # a few thousand options at most
-        self._runs = (term[first][by_label], sums[by_label], held[by_label])
+        self._runs = (term[first][by_label].astype(np.int32), sums[by_label], held[by_label].astype(np.int32))
         self._run_starts = np.concatenate(([0], np.cumsum(np.bincount(label[first], minlength=self.options))))
         self._centroid_norms = np.sqrt(np.bincount(label[first], sums**2, minlength=self.options))
 
@@ -185,7 +186,7 @@ def group_close_names(
     if len(names) < 2:
         return ()
     examples = {name: [_content(found) for found in listed] for name, listed in examples.items()}
-    ids = {stem: at for at, stem in enumerate(sorted({s for found in examples.values() for t in found for s in t.counts}))}
+    ids = {stem: at for at, stem in enumerate(dict.fromkeys(s for found in examples.values() for t in found for s in t.counts))}
     vectors = [[term_vector(found, ids) for found in examples[name]] for name in names]
     shelf = OptionIndex(vectors)
     near = np.array([shelf.nearness(found).max(axis=0) if found else np.zeros(len(names)) for found in vectors])
@@ -203,6 +204,8 @@ def group_close_names(
 
 def _content(found: Terms) -> Terms:
     """Leave out the function words of short texts, which make any two of them alike."""
+    if STOP.isdisjoint(found.surfaces.values()):
+        return found
     return Terms({stem: count for stem, count in found.counts.items() if found.surfaces[stem] not in STOP}, found.surfaces)
 
 
