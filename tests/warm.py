@@ -3,7 +3,7 @@
     process = warm.start(["-m", "streamlit", "run", "app.py"], cwd=…, env=…)    # as subprocess.Popen would
     process = warm.start(["-c", PROGRAM, "argument"], stdout=PIPE)
 
-An interpreter that imports the engine, LiteLLM and Streamlit anew takes eight seconds of a processor; a fork takes none.
+An interpreter that imports the engine and Streamlit anew takes eight seconds of a processor; a fork takes none.
 Invariant: what is started is a process of its own, killed and waited for as any other, with the environment, the folder and the
 streams it was given. Tests of what a fresh interpreter does (what is imported when) use subprocess. No fork on this system: then
 it is subprocess all the same.
@@ -173,7 +173,7 @@ def _import_all() -> None:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if module.name.rpartition(".")[2] not in ("__main__", "main", "env") and ".versions" not in module.name:
                 importlib.import_module(module.name)
-    engine = ("litellm", "chromadb", "pydantic_ai", "openai", "tiktoken")
+    engine = ("chromadb", "pydantic_ai", "openai", "tiktoken")
     for name in (*engine, "streamlit.web.cli", "streamlit.web.bootstrap", "uvicorn", "plotly.graph_objects"):
         importlib.import_module(name)
     from memoir_engine import Memory

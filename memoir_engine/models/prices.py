@@ -12,22 +12,19 @@ Source: MEMOIR 4.4; CHUNK 2.3; API `max_cost`; verified/llm.md §3; measured: ge
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache, lru_cache
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from memoir_engine.core.config import MemoirConfig
 from memoir_engine.core.errors import CostCapReached, CostUnknown
 from memoir_engine.core.run import Run
 from memoir_engine.core.settings import ModelInfo
 from memoir_engine.models.providers import OFFLINE, OPENAI_NAME, Choice
-from memoir_engine.models.tokens import name_of
+from memoir_engine.models.tokens import litellm_list, name_of
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo as Listing
@@ -43,7 +40,6 @@ NOT_COUNTED = "max_cost counts nothing of {model}: no price is known for it, and
 _FREE = (OFFLINE, "ollama", "lmstudio")
 _SELLERS = {"openai": "openai", "anthropic": "anthropic", "google": "google", "xai": "x-ai"}  # as genai-prices calls them
 _MAKERS = {"claude": "anthropic", "gemini": "google", "grok": "x-ai"}  # by how the name begins
-_LIST = "model_prices_and_context_window_backup.json"
 _PREFIXES = ("", "gemini/", "anthropic/", "xai/", "ollama/", "azure/", "openai/")
 _OF_LIST = {"google": "gemini", "google-gla": "gemini", "google-vertex": "gemini"}  # litellm's prefix, where it is another
 _asked: set[tuple[str, str]] = set()  # (provider, model) that was looked up
@@ -104,7 +100,7 @@ def _by_list(price: ModelPrice, usage: Usage) -> float | None:
 
 def _by_litellm(choice: Choice, usage: Usage) -> float | None:
     for name in (choice.model, f"{_OF_LIST.get(choice.provider, choice.provider)}/{choice.model}"):
-        about = _listed().get(name, {})
+        about = litellm_list().get(name, {})
         sent, received = about.get("input_cost_per_token"), about.get("output_cost_per_token")
         if isinstance(sent, float | int) and isinstance(received, float | int):
             return float(sent * usage.prompt + received * usage.completion)
@@ -212,18 +208,5 @@ def _window(provider: str, model: str, url: str | None = None) -> Window:
 
 
 def _prompt_limit(name: str) -> float:
-    tokens = _listed().get(name, {}).get("max_input_tokens")
+    tokens = litellm_list().get(name, {}).get("max_input_tokens")
     return tokens if isinstance(tokens, int | float) and not isinstance(tokens, bool) and tokens > 0 else 0
-
-
-@cache
-def _listed() -> dict[str, dict[str, Any]]:
-    """Return litellm's list, read without importing litellm, which takes seconds."""
-    litellm = find_spec("litellm")
-    if litellm is None or litellm.origin is None:
-        return {}
-    try:
-        found = json.loads((Path(litellm.origin).parent / _LIST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return {name: about for name, about in found.items() if isinstance(about, dict)} if isinstance(found, dict) else {}

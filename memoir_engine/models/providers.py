@@ -2,20 +2,17 @@
 
 Invariants: `choose` is pure and decides everything; `build` only follows it. A model the user named is never replaced by another,
 and a key goes only to the provider it belongs to. A provider's text enters a message only scrubbed of keys and cut to a line.
-Every use of litellm goes through `quiet_litellm`, because its switches only work before the first import or call.
 Source: spec README 14; MEMOLLA §1; MEMOIR 1.4, 9 (responses); DESIGN §1, §11; `verified` error table of pydantic-ai 2.68 (each
-row run against a fake server in tests/llm); measured with litellm 1.83.0: importing it fetches a price list, counting for a model
-named llama-3 downloads a tokenizer (23 s without a network), and in its development mode it loads ./.env into the process.
+row run against a fake server in tests/llm).
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -280,15 +277,3 @@ def _no_reply(received: str | None) -> str:
     error = body.get("error")
     message = error.get("message") if isinstance(error, dict) else error
     return message if isinstance(message, str) and message.strip() else "its body holds no choices"
-
-
-@cache
-def quiet_litellm() -> Any:
-    """The module. The first call takes seconds; do it off the event loop."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
-    import litellm
-
-    litellm.disable_hf_tokenizer_download = True
-    litellm.suppress_debug_info = True
-    return litellm

@@ -1,9 +1,9 @@
 """Token counts of texts for a model, and the method of counting.
 
 OpenAI's models are counted with their own encodings, exactly. For Claude 3 and later and for Gemini no tokeniser is published
-that could be asked here: theirs are counted with o200k_base times a measured factor. Others are counted by litellm's
-`token_counter`, with the download of tokenisers switched off, and labelled estimated. litellm takes seconds to import, so it is
-not asked where its answer is known: a test holds the direct counts equal to its own.
+that could be asked here: theirs are counted with o200k_base times a measured factor. Others are counted as litellm's
+`token_counter` counts them with the download of tokenisers switched off, and labelled estimated. litellm itself is not imported,
+which takes seconds and 180 MB: a test holds the counts equal to its own.
 Invariants: nothing is fetched; the same text has the same count at any time; counts are kept by a digest of the text, never the
 text; ends(text) is the same for any number of threads; where `splits` says True, counts of both sides add up to the count of the
 whole. The method, and how far off it may be, comes with the counter.
@@ -18,6 +18,7 @@ tiktoken_ext/openai_public.py; docs/cutting.md says where the factors are from.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
@@ -36,7 +37,6 @@ from numpy.typing import NDArray
 
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results.conversations import TokenMethod, TokenMethodName
-from memoir_engine.models.providers import quiet_litellm
 from memoir_engine.text.chunks import TokenCounts, cut
 from memoir_engine.text.cut_strategies import APPROXIMATE, Counter, Ints, approximate_counts, token_shares
 
@@ -153,16 +153,30 @@ def encoding(name: str) -> Encoding:
         return _shared(name)
 
 
-@cache
-def quiet_tiktoken() -> Any:
-    """tiktoken, reading the encodings in litellm's folder, found without importing litellm, which takes seconds."""
-    import tiktoken
-
+def _litellm_folder() -> Path:
     litellm = find_spec("litellm")
     assert litellm is not None and litellm.origin is not None  # a dependency of this package
+    return Path(litellm.origin).parent
+
+
+@cache
+def quiet_tiktoken() -> Any:
+    """tiktoken, reading the encodings in litellm's folder."""
+    import tiktoken
+
     # tiktoken reads the folder from the environment alone and else downloads; litellm sets the very same value.
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(Path(litellm.origin).parent / "litellm_core_utils" / "tokenizers")
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(_litellm_folder() / "litellm_core_utils" / "tokenizers")
     return tiktoken
+
+
+@cache
+def litellm_list() -> dict[str, dict[str, Any]]:
+    """Return litellm's list of models with their providers, prices and windows."""
+    try:
+        found = json.loads((_litellm_folder() / _LIST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {name: about for name, about in found.items() if isinstance(about, dict)} if isinstance(found, dict) else {}
 
 
 def _table(coder: Any) -> NDArray[np.uint16]:
@@ -316,10 +330,7 @@ _OWN = ("openai", "openai-chat", "openai-responses", "azure")
 _PROVIDERS = (*_OWN, "anthropic", "google", "google-gla", "google-vertex", "gemini", "xai", "ollama", "lmstudio", "litellm")
 _PREFIX = re.compile(rf"({'|'.join(_PROVIDERS)})[:/](?=.)")
 _KEPT = 50_000  # counts; about 8 MB
-# Long enough, and in enough scripts, that two tokenisers do not agree on it by chance.
-_PROBE = (
-    "Counting 1234567 tokens: naïve café, 東京の天気は晴れです。 Привет, мир! def f(x): return x**2  # 🙂 اختبار\n\n\tend" * 3
-)
+_LIST = "model_prices_and_context_window_backup.json"
 
 
 class Name(NamedTuple):
@@ -367,22 +378,20 @@ class TokenCounter:
         return self._counts.get(text, self._count)
 
     def ends(self, text: str) -> NDArray[np.int64]:
-        """The offset behind each token; approximate where litellm counts by an encoding not known here."""
-        return (self._encoding or encoding(NAMES[1])).ends(text, threads=self.threads)
+        """The offset behind each token."""
+        return self._encoding.ends(text, threads=self.threads)
 
     def splits(self, text: str, at: int) -> bool:
-        """Return True if cutting at `at`, the end of a token, surely keeps the tokens of both sides; False where `ends`
-        is approximate, so that every chunk is counted anew."""
-        return self._encoding is not None and self._encoding.splits(text, at)
+        """Return True if cutting at `at`, the end of a token, surely keeps the tokens of both sides."""
+        return self._encoding.splits(text, at)
 
     @cached_property
-    def _encoding(self) -> Encoding | None:
-        """The encoding of the model; None if litellm counts by none of the encodings known here."""
+    def _encoding(self) -> Encoding:
         own = NAMES[0] if self.model == OFFLINE else _own_encoding(self.model)
-        return encoding(own) if own else _litellm_encoding(self._bare)
+        return encoding(own or _litellm_encoding(self._bare))
 
     def _count(self, text: str) -> int:
-        return self._encoding.count(text) if self._encoding is not None else _litellm_count(text, self._bare)
+        return self._encoding.count(text)
 
 
 @lru_cache(maxsize=64)
@@ -415,18 +424,19 @@ class _Counts:
 def _own_encoding(model: str) -> str | None:
     """The encoding of an OpenAI model, if it is one of the two that come with us."""
     bare, own = name_of(model)
-    try:
-        name = quiet_tiktoken().encoding_name_for_model(bare).replace("o200k_harmony", "o200k_base")  # differ in special tokens
-    except KeyError:
-        return None
+    name = _encoding_name(bare)
     return name if own and name in NAMES else None
 
 
-def _litellm_encoding(bare: str) -> Encoding | None:
-    """The encoding that litellm counts this model by, found by comparing counts."""
-    expected = _litellm_count(_PROBE, bare)
-    return next((e for e in map(encoding, NAMES) if e.count(_PROBE) == expected), None)
+def _encoding_name(bare: str) -> str | None:
+    try:
+        return str(quiet_tiktoken().encoding_name_for_model(bare)).replace("o200k_harmony", "o200k_base")  # special tokens differ
+    except KeyError:
+        return None
 
 
-def _litellm_count(text: str, bare: str) -> int:
-    return int(quiet_litellm().token_counter(model=bare, text=text))
+def _litellm_encoding(bare: str) -> str:
+    """Return the encoding that litellm counts this model by: its own if its list has it as OpenAI's, else cl100k_base."""
+    listed = not bare.startswith("ft:") and litellm_list().get(bare, {}).get("litellm_provider") == "openai"
+    name = _encoding_name(bare) if listed else None
+    return name if name in NAMES else NAMES[1]

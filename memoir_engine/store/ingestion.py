@@ -157,7 +157,7 @@ class IngestRows:
     now: datetime
     source: Row
     helper: Row | None
-    chunks: list[Row]
+    chunks: list[str]  # digests
     leaves: dict[int, tuple[int, int]]  # position → the decision that chose its leaf, and the leaf
 
     @property
@@ -203,7 +203,7 @@ def write(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, run_id: str, version: 
     return IngestRows(first, placed, now, source, helper, chunks, _decisions(tx, plan, placed, first, run_id))
 
 
-def _chunks(tx: Tx, plan: IngestPlan, first: dict[str, int], now: datetime) -> list[Row]:
+def _chunks(tx: Tx, plan: IngestPlan, first: dict[str, int], now: datetime) -> list[str]:
     common, text = {"source_id": first["source"], "created_at": now}, plan.source.text
     rows = [
         {"id": number, "text": text[new.start : new.end], **common, **asdict(new)}
@@ -212,7 +212,7 @@ def _chunks(tx: Tx, plan: IngestPlan, first: dict[str, int], now: datetime) -> l
     sealed = seal(tables.chunk, rows)
     if sealed:
         _ADD_CHUNKS.run_all(tx, sealed)
-    return sealed
+    return [row["digest"] for row in sealed]
 
 
 def _decisions(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, first: dict[str, int], run_id: str) -> dict[int, tuple[int, int]]:
@@ -308,7 +308,7 @@ def _add_events(tx: Tx, action: OpenAction, plan: IngestPlan, rows: IngestRows) 
     tx.execute(update(tables.source).where(tables.source.c.id == number).values(status_seq=seq))
     if rows.helper:
         helpers.add_event(action, rows.helper, was=None, in_force=True)
-    covered = roll_up(row["digest"] for row in rows.chunks)
+    covered = roll_up(rows.chunks)
     action.add("chunks.added", source=number, first=rows.first["chunk"], count=len(rows.chunks), digest=covered)
     _create_categories(tx, action, rows.placed)
     filed = []

@@ -64,7 +64,8 @@ def decode_leaf(blob: bytes) -> dict[int, Terms] | None:
         chunks = {}
         for chunk, numbers, counts, unlike in body["chunks"]:  # unlike: only the forms that differ from their stem
             own = [stems[number] for number in numbers]
-            chunks[chunk] = Terms(dict(zip(own, counts, strict=True)), dict(zip(own, own, strict=True)) | unlike)
+            forms = {stem: sys.intern(form) for stem, form in unlike.items()}
+            chunks[chunk] = Terms(dict(zip(own, counts, strict=True)), dict(zip(own, own, strict=True)) | forms)
         return chunks
     except (zlib.error, ValueError, KeyError, IndexError, TypeError):
         return None
@@ -157,8 +158,10 @@ class Profiles:
     def learn(self, texts: Iterable[Terms]) -> None:
         """Note the spellings of words, for the key terms. An ingestion learns all its chunks before its first wave."""
         new = [terms for terms in dict.fromkeys(texts) if terms not in self._learned]
+        if not new:
+            return
         self._learned.update(new)
-        self._told = {} if new else self._told  # how words are written may change
+        self._told = {}  # how words are written may change
         for terms in new:
             self._words.learn(terms)
         for (stem, surface), times in Counter(chain.from_iterable(terms.surfaces.items() for terms in new)).items():

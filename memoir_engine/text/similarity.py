@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from zlib import crc32
 
 import numpy as np
@@ -57,7 +58,7 @@ _DAMPED = np.array([0.0, *(1 + math.log(count) for count in range(1, 1024))])
 
 def term_vector(terms: Terms, ids: Mapping[str, int]) -> TermVector:
     size = len(terms.counts)
-    at = np.fromiter((ids.get(stem, -1) for stem in terms.counts), np.intp, size)
+    at = np.fromiter(map(ids.get, terms.counts, repeat(-1)), np.intp, size)
     weights = _DAMPED[np.minimum(np.fromiter(terms.counts.values(), np.intp, size), 1023)]
     known = at >= 0
     unknown = float(np.square(weights[~known]).sum())
@@ -96,7 +97,7 @@ class OptionIndex:
         norms = np.sqrt(np.bincount(owner, rare**2, minlength=self._rows))
         even = rare / np.where(norms > 0, norms, 1)[owner]
         order = np.argsort(local.astype(np.uint16) if len(self._terms) < 65_536 else local, kind="stable")
-        self._owner, self._weights = owner[order], even[order]
+        self._owner, self._weights = owner[order].astype(np.int32), even[order]
         self._starts = np.concatenate(([0], np.cumsum(frequency)))
         self._sum_up(local[order])
 
@@ -108,7 +109,7 @@ class OptionIndex:
         held = np.diff(np.append(first, len(term)))
         self._totals = np.bincount(term[first], sums, minlength=len(self._terms))
         by_label = np.argsort(label[first].astype(np.uint16), kind="stable")  # a few thousand options at most
-        self._runs = (term[first][by_label], sums[by_label], held[by_label])
+        self._runs = (term[first][by_label].astype(np.int32), sums[by_label], held[by_label].astype(np.int32))
         self._run_starts = np.concatenate(([0], np.cumsum(np.bincount(label[first], minlength=self.options))))
         self._centroid_norms = np.sqrt(np.bincount(label[first], sums**2, minlength=self.options))
 
@@ -185,7 +186,7 @@ def group_close_names(
     if len(names) < 2:
         return ()
     examples = {name: [_content(found) for found in listed] for name, listed in examples.items()}
-    ids = {stem: at for at, stem in enumerate(sorted({s for found in examples.values() for t in found for s in t.counts}))}
+    ids = {stem: at for at, stem in enumerate(dict.fromkeys(s for found in examples.values() for t in found for s in t.counts))}
     vectors = [[term_vector(found, ids) for found in examples[name]] for name in names]
     shelf = OptionIndex(vectors)
     near = np.array([shelf.nearness(found).max(axis=0) if found else np.zeros(len(names)) for found in vectors])
@@ -203,6 +204,8 @@ def group_close_names(
 
 def _content(found: Terms) -> Terms:
     """Leave out the function words of short texts, which make any two of them alike."""
+    if STOP.isdisjoint(found.surfaces.values()):
+        return found
     return Terms({stem: count for stem, count in found.counts.items() if found.surfaces[stem] not in STOP}, found.surfaces)
 
 
@@ -234,7 +237,7 @@ _WORD = re.compile(r"[^\W\d_]{3,40}")
 
 _HIRAGANA = re.compile(r"[\u3040-\u309f]+")
 
-Features = tuple[NDArray[np.int32], NDArray[np.float64]]  # directions, and the signed share of each
+Features = NDArray[np.int16]  # directions, those of a negative share as their complement; all shares are equal
 
 
 def hash_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -243,10 +246,10 @@ def hash_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
     for row, text in zip(rows, texts, strict=True):
         weighed = _weighed(text)
         if weighed:
-            directions = np.concatenate([features[0] for features, _ in weighed])
-            shares = np.concatenate([features[1] for features, _ in weighed])
-            weights = np.repeat([weight for _, weight in weighed], [len(features[0]) for features, _ in weighed])
-            row[:] = np.bincount(directions, weights=shares * weights, minlength=DIM)
+            signed = np.concatenate([features for features, _ in weighed])
+            counts = [len(features) for features, _ in weighed]
+            weights = np.repeat([weight * (1 / math.sqrt(len(features))) for features, weight in weighed], counts)
+            row[:] = np.bincount(np.maximum(signed, ~signed), np.where(signed < 0, -weights, weights), DIM)
         length = math.sqrt(float(row @ row))
         if length < 1e-9:
             row[:] = 0.0
@@ -282,11 +285,9 @@ def _cjk_grams(run: str) -> list[str]:
 
 @lru_cache(maxsize=100_000)
 def _features(word: str, *, in_pieces: bool = False) -> Features:
-    """Return a word as one direction, or all its pieces, of unit length together."""
+    """Return a word as one direction, or all its pieces."""
     bordered = f"<{word}>"
     pieces = [bordered[at : at + size] for size in PIECES for at in range(len(bordered) - size + 1)]
     named = [f"p\x00{piece}" for piece in pieces] if in_pieces else [f"w\x00{word}"]
-    share = 1 / math.sqrt(len(named))
     codes = [crc32(feature.encode("utf-8", "surrogatepass")) for feature in named]
-    signs = np.array([share if code & 1 else -share for code in codes])
-    return np.array([(code >> 1) % _NOTHING for code in codes], np.int32), signs
+    return np.array([(code >> 1) % _NOTHING if code & 1 else ~((code >> 1) % _NOTHING) for code in codes], np.int16)

@@ -15,6 +15,7 @@ measured against both lists, and none at all (docs/decisions/0016).
 from __future__ import annotations
 
 import re
+import sys
 import threading
 import tomllib
 import unicodedata
@@ -90,7 +91,7 @@ def terms(text: str) -> Terms:
     if not text.isascii():
         telling = {stem: count for stem, count in counts.items() if not _HIRAGANA.fullmatch(stem)}
         counts = telling or counts
-    return Terms(counts, {stem: forms[stem][1] for stem in counts})
+    return Terms(counts, {stem: sys.intern(forms[stem][1]) for stem in counts})  # one string each, however many texts have it
 
 
 def stem(word: str) -> str:

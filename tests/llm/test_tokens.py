@@ -1,15 +1,17 @@
 """Token counts: the same as litellm's, and spans that fit them."""
 
+import os
 import subprocess
 import sys
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoir_engine.models.providers import quiet_litellm
-from memoir_engine.models.tokens import NAMES, TokenCounter, count_tokens, counter, encoding, is_exact, name_of
+from memoir_engine.models.tokens import NAMES, TokenCounter, count_tokens, counter, encoding, is_exact, litellm_list, name_of
 
 SAMPLES = {
     "english": "The quick brown fox doesn't jump; it's 3.14 metres long.\n\n  Indented, and 1234567 more.",
@@ -20,6 +22,16 @@ SAMPLES = {
     "blanks": " \t \n\n  \r\n   x",
     "empty": "",
 }
+
+
+@cache
+def quiet_litellm() -> Any:
+    """The module, set so that it fetches neither a price list nor a tokeniser and loads no ./.env into the process."""
+    os.environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
+    import litellm
+
+    litellm.disable_hf_tokenizer_download = True
+    return litellm
 
 
 @pytest.mark.req("MEMOIR 2.3")
@@ -62,10 +74,18 @@ def test_counts_of_other_than_openai_models_are_labelled_estimated(model, exact)
     assert TokenCounter(model).exact is exact
 
 
-def test_the_offline_model_is_counted_without_importing_litellm():
+def test_every_model_that_litellm_lists_is_counted_by_the_encoding_that_it_takes():
+    text = SAMPLES["japanese"]
+    names = [name for name in litellm_list() if name_of(f"ollama:{name}").bare == name]
+    counted = {name: count_tokens(text, f"ollama:{name}") for name in names}
+    assert counted == {name: quiet_litellm().token_counter(model=name, text=text) for name in names}
+
+
+@pytest.mark.parametrize("model", ["offline", "ollama:llama3", "openai:gpt-5"])
+def test_nothing_is_counted_by_importing_litellm(model):
     code = (
         "import sys; from memoir_engine.models.tokens import counter; from memoir_engine.text.chunks import cut; "
-        "print(len(cut('One sentence. ' * 500, counter('offline'))), 'litellm' in sys.modules)"
+        f"print(len(cut('One sentence. ' * 500, counter({model!r}))), 'litellm' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["4", "False"]
