@@ -1,7 +1,8 @@
 """Tidy a branch by words: join what means the same, and thin categories with the sibling whose words are nearest.
 
 Invariant: the same prompt gives the same proposals; each category is in one of them at most. A thin category without any word in
-common with a sibling stays as it is. What is joined is called by the name of its largest part: no name is made up.
+common with a sibling stays as it is, and so does a thin field of level 1: work and the environment are not one for being small.
+What is joined is called by the name of its largest part: no name is made up.
 Source: docs/decisions/0045; the nearness is that of the prompt, of texts to texts.
 """
 
@@ -36,7 +37,7 @@ def _joined(branch: TidyRequest) -> list[list[int]]:
             value = near.get((one, other), 0.0)
             if _mean_the_same(items[one], items[other], value):
                 pairs.append((-1 - value, one, other))
-            elif value >= NEAR and (_is_thin(items[one], branch) or _is_thin(items[other], branch)):
+            elif value >= NEAR and _may_join(items[one], items[other], branch):
                 pairs.append((-value, one, other))
     group_of = {at: [at] for at in range(len(items))}
     for value, one, other in sorted(pairs):
@@ -63,6 +64,10 @@ def _nearness(items: tuple[TidyItem, ...]) -> dict[tuple[int, int], float]:
 
 def _is_thin(item: TidyItem, branch: TidyRequest) -> bool:
     return is_thin(branch.level, branch.depth, item.texts, len(item.holds))
+
+
+def _may_join(item: TidyItem, other: TidyItem, branch: TidyRequest) -> bool:
+    return branch.level > 1 and (_is_thin(item, branch) or _is_thin(other, branch))
 
 
 def _mean_the_same(item: TidyItem, other: TidyItem, near: float) -> bool:

@@ -171,7 +171,7 @@ class SessionSettings(Settings):
 
 
 class ModelInfo(Settings):
-    """What is known of a model beside the price lists, or instead of them. Prices are USD for a million tokens."""
+    """Price and window of a model, beside the price lists or instead of them. Prices are USD for a million tokens."""
 
     prefix: ClassVar[str] = "model_info."
 

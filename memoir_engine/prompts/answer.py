@@ -57,7 +57,7 @@ class NumberedChunk:
 
 @dataclass(frozen=True)
 class SourceHelper:
-    """What is known of a source, by its name."""
+    """Contextual helper of a source, with the source's name."""
 
     source: str
     text: str

@@ -180,7 +180,7 @@ def declined_changes(tx: Tx) -> frozenset[tuple[object, ...]]:
 
 
 class TreeProposals(View):
-    """What a second look proposes: read it, accept and decline."""
+    """Proposals of a second look: read, accept, decline."""
 
     def tidying(self, run_id: str | None = None) -> TidyResult | None:
         """Return the proposals of a look of `tidy`, each in its present state; None if there was no look.

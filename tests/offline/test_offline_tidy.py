@@ -42,3 +42,10 @@ def test_a_broad_category_with_one_child_stays_where_it_holds_something() -> Non
 
 def test_nothing_is_renamed_by_words_alone() -> None:
     assert proposed(TidyItem(1, "Bread", 1), TidyItem(2, "Bread rolls", 1, (), (), ((1, 0.4),))).renames == ()
+
+
+def test_a_thin_field_of_level_1_stays_for_itself() -> None:
+    found = proposed(
+        TidyItem(1, "Work", 1, ("Pay",), (), ((2, 0.2),)), TidyItem(2, "Environment", 9, ("Lakes",), (), ((1, 0.2),)), level=1
+    )
+    assert found.merges == ()

@@ -1,4 +1,4 @@
-"""What helps where a request to a model fails, by what the request was for.
+"""Remedies of failed requests to a model, by what the request was for.
 
 Invariant: a remedy names only what changes the request that failed: `batch_size` is of filing, a question has none.
 Source: MEMOIR 6.5, 7.4.

@@ -323,7 +323,7 @@ class TreeProposal:
 
 @dataclass(frozen=True)
 class TidyResult:
-    """What a second look over the tree proposes, and what of it was done at once.
+    """Proposals of a second look over the tree, and those that were carried out at once.
 
     branches: how many were looked at, `left` how many more need it. actions: made at once (`preview=False`). shape: of the tree
     looked at; shape_after: as the actions left it. notes: parts of replies that were not usable, and categories that were not
