@@ -33,6 +33,7 @@ MOST_SECONDS = 10.0**9
 ID_CHARS = 64  # of a run or an action: ours have 26
 MOST_BITS = 1024  # of any number: Python refuses to write down those of thousands of digits
 FIELD_CHARS = 200  # of a person's name
+REASON_CHARS = 4_000  # of what a person says of a change, as of what they sign
 _DEFAULT = "Leave it out for the default."
 
 
@@ -59,12 +60,17 @@ def fact_content(value: object) -> str:
 
 def reason(value: object) -> str | None:
     """Return the optional reason for a change."""
-    return None if value is None else text("reason", value)
+    if value is None:
+        return None
+    words = text("reason", value)
+    if len(words) > REASON_CHARS:
+        refuse("reason", "…", f"it is {len(words)} characters long", f"Shorten it to {REASON_CHARS} characters.")
+    return words
 
 
 def erasure_reason(value: object) -> str:
     """Return the reason of an erasure, which cannot go without one."""
-    return text("reason", value).strip() or refuse("reason", "", "it is empty", "Say why: it stands on the tombstone.")
+    return (reason(value) or "").strip() or refuse("reason", "", "it is empty", "Say why: it stands on the tombstone.")
 
 
 def raw_bytes(name: str, value: object) -> bytes:
@@ -139,17 +145,22 @@ def moment(name: str, value: object) -> int | datetime:
         except ValueError:
             refuse(name, value, "not a valid timestamp", advice)
     if isinstance(value, datetime):
-        if value.tzinfo is None or value.utcoffset() is None:
-            refuse(name, value, "the time has no time zone", advice)
-        try:
-            return value.astimezone(UTC)
-        except OverflowError:  # less than a day from the ends of the calendar
-            return value.replace(tzinfo=UTC)
+        return aware(name, value, advice)
     if isinstance(value, bool) or not isinstance(value, int):
         refuse(name, value, "it must be a whole number or a time", advice)
     if not _writable(value):
         refuse(name, value, "it has too many digits", advice)
     return value if value >= 0 else refuse(name, value, "events are counted from 1, and 0 is before the first", advice)
+
+
+def aware(name: str, value: datetime, advice: str, *, written: str | None = None) -> datetime:
+    """Return a time that has a zone, in UTC. written: the text it was read from."""
+    if value.tzinfo is None or value.utcoffset() is None:
+        refuse(name, value if written is None else written, "the time has no time zone", advice)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:  # less than a day from the ends of the calendar
+        return value.replace(tzinfo=UTC)
 
 
 def head(name: str, value: object) -> str:

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import date, datetime
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -49,6 +49,13 @@ MOST_AT_ONCE = 1_000  # facts of one action
 MOST_NEAREST = 64  # facts by words; outdated ones are among them
 PLANS = 5  # others may write facts of the same user meanwhile
 SOMEBODY = "user"  # the subject of what is added for nobody by name
+DEEDS = {  # what a verb does, as a refusal names it
+    "correct": "correct a fact",
+    "add": "add a fact",
+    "retire": "end a fact",
+    "expire": "let a fact expire",
+    "forget": "forget a fact",
+}
 DATE_ADVICE = "Give a date in ISO 8601 of any precision (2026, 2026-03, 2026-03-07), or a datetime with a time zone."
 Ids = str | Iterable[str]
 When = datetime | str
@@ -58,15 +65,20 @@ class FactEdits(View):
     """Correct, add, end and forget facts; each is one action of somebody, and all but forgetting can be undone."""
 
     def preview(self, verb: str, *arguments: Any, **named: Any) -> FactPreview:
-        """Return what correct, add, retire, expire or forget would do with the same arguments, or why it would be refused."""
+        """Return what correct, add, retire, expire or forget would do with the same arguments, or why it would be refused.
+
+        That the actor may not do it, or that a value is invalid, is said in `problem`. The reason need not be given yet. Raises
+        InvalidSetting for a verb that there is not, and for arguments that it does not take or lacks.
+        """
         name = one_of("verb", verb, tuple(PREVIEWS))
         if name is None:
             raise InvalidSetting(
                 name="verb", value=verb, problem="there is no such verb", advice=f"One of: {', '.join(PREVIEWS)}."
             )
-        given = inspect.signature(getattr(FactEdits, name)).bind_partial(self, *arguments, **named).arguments
-        given.pop("reason", None)
+        given = _bound(name, self, arguments, named)
         try:
+            self._may(name)
+            validation.reason(given.pop("reason", None))
             return PREVIEWS[name](**given)
         except MemoirError as refused:
             return FactPreview(name, refused.message, refused.remedy)
@@ -90,7 +102,7 @@ class FactEdits(View):
         or rejected before can be corrected. Raises NotAllowed, FactNotFound, FactNotInForce, FactContentInvalid,
         FactDatesInvalid, NothingChanges, InvalidSetting.
         """
-        needs_auditor(self._actor, "correct a fact")
+        self._may("correct")
         uid, correction = fact_uid(fact_id), self._correction(content, type, subject, entities, valid_from, valid_to)
         correction = replace(correction, known=self._read(lambda tx: self._said_already(tx, uid, correction)))
         action = self._decide(partial(by_hand.correct, correction=correction), uid, reason, f"the correction of fact {uid}")
@@ -117,7 +129,7 @@ class FactEdits(View):
         What speaks of the same thing is put to a person (`action.proposals`), and nothing is outdated. subject: the user by
         default. Raises NotAllowed, FactsNotYours, FactContentInvalid, FactDatesInvalid, InvalidSetting.
         """
-        needs_auditor(self._actor, "add a fact")
+        self._may("add")
         addition = self._addition(content, user_id, type, subject, entities, valid_from, valid_to, expires_at, agent_id, metadata)
         why, signature = validation.reason(reason), self._engine.signature(self._actor)
         for _ in range(PLANS):
@@ -134,7 +146,7 @@ class FactEdits(View):
 
         One or many, as one action. Raises NotAllowed, FactNotFound, FactNotInForce, FactDatesInvalid, InvalidSetting.
         """
-        needs_auditor(self._actor, "end a fact")
+        self._may("retire")
         uids, ended = fact_uids(fact_ids), self._ended(ended_at)
         return self._decide(partial(by_hand.retire, ended_at=ended), uids, reason, "the end of facts")
 
@@ -144,7 +156,7 @@ class FactEdits(View):
         One or many, as one action. Raises NotAllowed, FactNotFound, FactNotInForce, FactDatesInvalid, NothingChanges,
         InvalidSetting.
         """
-        needs_auditor(self._actor, "let a fact expire")
+        self._may("expire")
         uids, when = fact_uids(fact_ids), self._expiry("at", at)
         return self._decide(partial(by_hand.expire, at=when), uids, reason, "the expiry of facts")
 
@@ -155,13 +167,18 @@ class FactEdits(View):
         become active again. One or many, as one action without an undo. A tombstone keeps that there was a fact, who had it
         forgotten, when and why. Raises NotAllowed, FactNotFound, and InvalidSetting without a reason.
         """
-        needs_admin(self._actor, "forget a fact")
+        self._may("forget")
         whose, uids, why = access.any_of(self._actor), fact_uids(fact_ids), validation.erasure_reason(reason)
         planned = self._read(lambda tx: facts_forget.plan_forget(tx, whose, uids))
         action = self._decide(partial(facts_forget.forget, plan=planned), uids, why, "the forgetting of facts")
         self._engine.nearness.kept.forget()
         self._engine.db.compact()
         return action
+
+    def _may(self, verb: str) -> None:
+        """Raises NotAllowed."""
+        needs = needs_admin if verb == "forget" else needs_auditor
+        needs(self._actor, DEEDS[verb])
 
     def _decide(self, work: Callable[..., Action], subject: object, reason: str | None, operation: str) -> Action:
         """Perform an action on facts or a proposal."""
@@ -329,25 +346,39 @@ class FactEdits(View):
         """Read a date in the zone of the memory; "" is none. Raises InvalidSetting."""
         if isinstance(value, str):
             return _date_of(name, value, self._engine.resolved.config.zone)
-        moment = validation.moment(name, value) if isinstance(value, datetime) else None
-        if not isinstance(moment, datetime):
+        if not isinstance(value, datetime):
             validation.refuse(name, value, "not a valid date: expected a text or a datetime", DATE_ADVICE)
+        moment = validation.aware(name, value, DATE_ADVICE)
         return DateRange(moment, moment, "instant")
 
 
+def _bound(verb: str, view: FactEdits, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a verb by their names; its reason may be missing. Raises InvalidSetting."""
+    signature = inspect.signature(getattr(FactEdits, verb))
+    takes = [one.replace(default=None) if one.name == "reason" else one for one in signature.parameters.values()]
+    try:
+        return signature.replace(parameters=takes).bind(view, *arguments, **named).arguments
+    except TypeError as wrong:
+        advice = f"facts.{verb} takes {', '.join(one.name for one in takes[1:])}; what it needs comes first."
+        raise InvalidSetting(name="arguments", value=(*arguments, *named), problem=str(wrong), advice=advice) from None
+
+
 def _date_of(name: str, value: str, zone: Any) -> DateRange | None:
-    """Read a partial date, or a time with its zone."""
+    """Read a partial date in the zone, or a time with its own. Raises InvalidSetting, also for a time without one."""
     written = validation.text(name, value).strip()
-    dated = parse_date_range(written, zone) if written else None
-    if dated is not None or not written:
+    if not written:
+        return None
+    with suppress(ValueError):
+        written = date.fromisoformat(written).isoformat()  # 20260307 and 2026-W10-6 are days, too
+    dated = parse_date_range(written, zone)
+    if dated is not None and dated.precision != "instant":
         return dated
     try:
         moment = datetime.fromisoformat(written)
     except ValueError:
         validation.refuse(name, value, "not a valid date: expected one in ISO 8601", DATE_ADVICE)
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=zone)
-    return DateRange(moment.astimezone(UTC), moment.astimezone(UTC), "instant")
+    moment = validation.aware(name, moment, DATE_ADVICE, written=written)
+    return DateRange(moment, moment, "instant")
 
 
 def _subject(subject: object) -> str:

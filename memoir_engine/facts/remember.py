@@ -46,6 +46,7 @@ from memoir_engine.text.messages import Message
 from memoir_engine.text.partial_dates import parse_date_range
 
 _PARAGRAPH = re.compile(r"\S[^\n]*(?:\n(?!\s*\n)[^\n]*)*")
+MOST_NAMED = 10  # messages of a warning
 PLANS = 5  # others may remember for the same user while a model is waited for
 
 
@@ -236,6 +237,7 @@ async def remember(
     before = await engine.db.aread(seen)
     if before.whole is not None:
         return await record_repeat(engine, conversation, before.whole, extraction, run)
+    extraction.warnings += wordless(conversation)
     if not conversation.messages:
         return _to_result(extraction, run, conversation.session_id)
     messages = _with_times(conversation.messages, run, extraction)
@@ -260,6 +262,22 @@ async def remember(
     return _stored_result(*stored, extraction, run)
 
 
+def wordless(conversation: ConversationInput) -> list[str]:
+    """Warn of a conversation in which there is nothing to read, and of messages of a person that say nothing."""
+    if conversation.source is not None:
+        return [] if conversation.messages else ["The text holds no words: there is nothing to draw facts from."]
+    if not conversation.messages:
+        return ["There are no messages: there is nothing to draw facts from."]
+    if not any(message.text.strip() for message in conversation.messages):
+        return ["The messages hold no words: there is nothing to draw facts from."]
+    counted = enumerate(conversation.messages, 1)
+    empty = [str(n) for n, message in counted if message.speaker == "human" and not message.text.strip()]
+    if not empty:
+        return []
+    shown = ", ".join([*empty[:MOST_NAMED], *(["…"] if empty[MOST_NAMED:] else [])])
+    return [f"Message {shown} holds no words." if len(empty) == 1 else f"Messages {shown} hold no words."]
+
+
 def _keep_own(extraction: Extraction, user: str | None) -> None:
     """Leave out what a text says of anybody else."""
     person = subject_key(user or NAMELESS)
@@ -275,6 +293,7 @@ def _keep_own(extraction: Extraction, user: str | None) -> None:
 
 async def extract(engine: Engine, user: str | None, conversation: ConversationInput, run: Run) -> ExtractionResult:
     extraction = Extraction(conversation.id, began_ms=run.clock.tick_ms())
+    extraction.warnings += wordless(conversation)
     if conversation.messages:
         await run_extraction(engine, user, _with_times(conversation.messages, run, extraction), extraction, run)
         extraction.report_metrics(run)

@@ -252,7 +252,7 @@ def fact_decision(step: ReviewStep) -> FactDecision:
     if step.content is not None and step.verdict == "skip":
         problem, advice = "what is put off is not set right", "Approve or reject with content=…, or leave it out."
         raise InvalidSetting(name="content", value=step.content, problem=problem, advice=advice)
-    reason = None if step.reason is None else validation.text("reason", step.reason)
+    reason = validation.reason(step.reason)
     content = None if step.content is None else validation.fact_content(step.content)
     return FactDecision(_checked_fact_key(step.key), step.verdict, reason, step.seen, content)
 
@@ -285,7 +285,7 @@ def _filing_decision(step: ReviewStep) -> ReviewDecision:
     if key is None or max(key) > validation.MOST_ID:
         raise ReviewItemNotFound(key=step.key[: validation.ID_CHARS])
     category = validation.category(step.category_id) if step.verdict == "refile" else None
-    reason = None if step.reason is None else validation.text("reason", step.reason)
+    reason = validation.reason(step.reason)
     return ReviewDecision(*key, step.verdict, category, reason, step.seen)
 
 

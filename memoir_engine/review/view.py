@@ -28,8 +28,6 @@ from memoir_engine.store.review.sign_offs import Subject
 from memoir_engine.store.tree import edit_draft, edit_plan, filings
 from memoir_engine.store.tree.edit_draft import Edit, EditVerb
 
-STATEMENT_CHARS = 4_000
-
 
 class TreeEdits(View):
     """Make, rename, move, merge, split and retire categories; file many chunks anew."""
@@ -128,8 +126,8 @@ class SignOffs(View):
         if not words:
             advice = "Say what you stand for, e.g. 'I have read all of it, and it is filed where it belongs.'"
             raise InvalidSetting(name="statement", value=words, problem="it is empty", advice=advice)
-        if len(words) > STATEMENT_CHARS:
-            advice = f"Shorten it to {STATEMENT_CHARS} characters."
+        if len(words) > validation.REASON_CHARS:
+            advice = f"Shorten it to {validation.REASON_CHARS} characters."
             raise InvalidSetting(name="statement", value="…", problem=f"it is {len(words)} characters long", advice=advice)
         seen = None if expected is None else validation.text("expected", expected)
         signature = self._engine.signature(self._actor)

@@ -94,3 +94,21 @@ def test_what_is_no_text_is_refused_by_its_name(refused):
     with pytest.raises(MemoirError, match=r"\[mem\]\[E102\]") as error:
         refused()
     assert error.value.remedy
+
+
+NO_WORDS = "The messages hold no words: there is nothing to draw facts from."
+
+
+@pytest.mark.parametrize(
+    ("messages", "warnings"),
+    [
+        pytest.param([], ("There are no messages: there is nothing to draw facts from.",), id="none"),
+        pytest.param(said("", " \n"), (NO_WORDS,), id="only empty ones"),
+        pytest.param(said("Mia likes tea", " "), ("Message 2 holds no words.",), id="an empty one"),
+        pytest.param(said("", "Mia likes tea", ""), ("Messages 1, 3 hold no words.",), id="several empty ones"),
+        pytest.param(said("Mia likes tea"), (), id="words alone"),
+    ],
+)
+def test_what_holds_no_words_is_warned_of(memory: Memory, script: Script, messages: list[dict[str, str]], warnings: tuple[str]):
+    assert MemoryExtractor(memory).extract(messages, user_id="mia").warnings == warnings
+    assert memory.remember(messages, user_id="mia").warnings == warnings

@@ -361,6 +361,12 @@ def refusals() -> list[Any]:
         ("a malformed end", errors.InvalidSetting, lambda facts, known: facts.retire(known, ended_at="2026-13")),
         ("a malformed expiry", errors.InvalidSetting, lambda facts, known: facts.expire(known, "")),
         ("a naive time", errors.InvalidSetting, lambda facts, known: facts.expire(known, datetime(2030, 1, 1))),
+        ("a naive time in words", errors.InvalidSetting, lambda facts, known: facts.expire(known, "2030-01-02T10:00:00")),
+        ("a naive minute", errors.InvalidSetting, lambda facts, known: facts.retire(known, ended_at="2026-01-02 10:00")),
+        ("a naive beginning", errors.InvalidSetting, lambda facts, _: facts.add("x", "mia", valid_from="2026-01-02T10:00")),
+        ("a naive end", errors.InvalidSetting, lambda facts, known: facts.correct(known, valid_to="2026-01-02T10:00:00.5")),
+        ("a reason like a book", errors.InvalidSetting, lambda facts, known: facts.retire(known, "a" * 4001)),
+        ("an erasure with such a reason", errors.InvalidSetting, lambda facts, known: facts.forget(known, "a" * 4001)),
         ("an unknown type", errors.InvalidSetting, lambda facts, known: facts.correct(known, type="banana")),
         ("an empty subject", errors.InvalidSetting, lambda facts, known: facts.correct(known, subject=" ")),
         ("metadata that is no JSON", errors.InvalidSetting, lambda facts, _: facts.add("x", "mia", metadata={"a": {1}})),
@@ -386,6 +392,15 @@ def refusals() -> list[Any]:
             lambda facts, known: facts.suggest("correct", known, "x", valid_to=at),
         ),
         ("preview what nobody does", errors.InvalidSetting, lambda facts, known: facts.preview("erase", known)),
+        ("preview the end of nothing", errors.InvalidSetting, lambda facts, _: facts.preview("retire")),
+        ("preview an expiry at no time", errors.InvalidSetting, lambda facts, known: facts.preview("expire", known)),
+        ("preview the addition of nothing", errors.InvalidSetting, lambda facts, _: facts.preview("add", user_id="mia")),
+        (
+            "preview with what nothing takes",
+            errors.InvalidSetting,
+            lambda facts, known: facts.preview("retire", known, at="2030"),
+        ),
+        ("preview with too much", errors.InvalidSetting, lambda facts, known: facts.preview("forget", known, "please", "now")),
     ]
     return [pytest.param(error, call, id=what) for what, error, call in rows]
 
@@ -401,6 +416,35 @@ def test_bad_input_is_refused_with_what_to_do_and_nothing_changes(
     assert refused.value.code
     assert refused.value.remedy
     assert (memory.audit.head(), memory.facts.list("mia")) == (head, before)
+
+
+@pytest.mark.parametrize("at", ["2026-03-07", "20260307", "2026-W10-6"])
+def test_a_date_alone_is_a_day_in_the_zone_of_the_memory(memory: Memory, at: str) -> None:
+    added = memory.facts.add("Likes tea", "mia", valid_from=at).fact_id or ""
+    begun = memory.facts.get(added)
+    assert (begun.valid_from, begun.valid_from_precision) == (datetime(2026, 3, 7, tzinfo=UTC), "day")
+
+
+@pytest.mark.parametrize("at", ["2026-03-07T10:00:00+02:00", "2026-03-07 08:00Z"])
+def test_a_time_with_its_zone_is_that_instant(memory: Memory, at: str) -> None:
+    added = memory.facts.add("Likes tea", "mia", valid_from=at).fact_id or ""
+    begun = memory.facts.get(added)
+    assert (begun.valid_from, begun.valid_from_precision) == (datetime(2026, 3, 7, 8, tzinfo=UTC), "instant")
+
+
+def test_a_time_without_a_zone_is_refused_in_the_same_words_as_a_text_and_as_a_datetime(memory: Memory) -> None:
+    known = memory.facts.add("Likes tea", "mia").fact_id or ""
+    for at in (datetime(2030, 1, 2, 10), "2030-01-02T10:00:00"):
+        with pytest.raises(errors.InvalidSetting, match="the time has no time zone"):
+            memory.facts.expire(known, at)
+
+
+def test_a_reason_may_be_as_long_as_a_statement_that_is_signed(memory: Memory) -> None:
+    known = memory.facts.add("Likes tea", "mia").fact_id or ""
+    with pytest.raises(errors.InvalidSetting, match="reason = '…' is invalid: it is 100000 characters long") as refused:
+        memory.facts.retire(known, "a" * 100_000)
+    assert refused.value.remedy == "Shorten it to 4000 characters."
+    assert memory.facts.retire(known, "a" * 4_000).reason == "a" * 4_000
 
 
 @pytest.mark.parametrize("content", [" ", "a" * 1001], ids=["nothing", "too much"])
@@ -465,7 +509,6 @@ def test_who_may_only_look_changes_nothing_and_an_auditor_forgets_nothing(memory
         with pytest.raises(errors.NotAllowed):
             call()
     assert (memory.audit.head(), memory.facts.list("mia")) == (head, before)
-    assert viewer.facts.preview("retire", known).possible
     assert auditor.facts.correct(known, "Likes figs").actor == "Ada"
 
 
@@ -489,6 +532,27 @@ def test_a_preview_says_what_stands_on_a_fact_and_changes_nothing(memory: Memory
     assert (refused.possible, refused.problem) == (False, "not valid dates of a fact: ended_at is to come (2030-01-01 00:00 UTC)")
     assert memory.facts.preview("add", "Mia lives in Rome", "mia", subject="Mia").known is not None
     assert memory.audit.head() == head
+
+
+@pytest.mark.parametrize(
+    ("verb", "named", "role"),
+    [("correct", {"content": "Likes figs"}, "auditor"), ("retire", {}, "auditor"), ("expire", {"at": "2930"}, "auditor")]
+    + [("add", {}, "auditor"), ("forget", {}, "admin")],
+)
+def test_a_preview_says_that_somebody_may_not_do_it(memory: Memory, verb: str, named: dict[str, Any], role: str) -> None:
+    known = memory.facts.add("Likes tea", "mia").fact_id or ""
+    viewer = memory.acting_as("Vi", user="mia")
+    seen = viewer.facts.preview(verb, known, **named)
+    assert (seen.possible, seen.facts, seen.known) == (False, (), None)
+    assert f"needs the role {role}" in (seen.problem or "")
+    assert memory.facts.preview(verb, known, **named).possible
+
+
+def test_a_preview_says_what_its_verb_lacks(memory: Memory) -> None:
+    with pytest.raises(errors.InvalidSetting) as refused:
+        memory.facts.preview("retire", reason="gone")
+    assert refused.value.message == "arguments = ('reason',) is invalid: missing a required argument: 'fact_ids'"
+    assert refused.value.remedy == "facts.retire takes fact_ids, reason, ended_at; what it needs comes first."
 
 
 def test_one_preview_and_one_action_forget_many(memory: Memory) -> None:
