@@ -54,7 +54,8 @@ def _added(user: str | None, done: Action) -> None:
     _landed(done)
     state.update(user=user)
     if done.known:
-        st.toast(texts.ADDED_KNOWN, icon=":material/done_all:")
+        more = f" {fact_effect.untaken(done.not_taken)}" if done.not_taken else ""
+        st.toast(f"{texts.ADDED_KNOWN}{more}", icon=":material/done_all:")
     elif done.proposals:
         st.toast(texts.ADDED_ASKS.format(count=figures.count(len(done.proposals))), icon=":material/rule:")
 

@@ -155,10 +155,17 @@ def _correction(memory: Memory, edit: FactEdit, preview: FactPreview) -> None:
 def _addition(preview: FactPreview) -> None:
     if preview.known is not None:
         _facts(texts.KNOWN, (preview.known,))
+        if preview.not_taken:
+            st.markdown(f":orange[:material/info: {untaken(preview.not_taken)}]")
     elif preview.close:
         _facts(texts.CLOSE_TO, preview.close)
     else:
         st.markdown(texts.IS_NEW)
+
+
+def untaken(names: Sequence[str]) -> str:
+    """Name what a known fact does not take of an addition."""
+    return texts.NOT_TAKEN.format(details=", ".join(texts.STATED[name] for name in names))
 
 
 def _beside(memory: Memory, preview: FactPreview) -> None:

@@ -286,6 +286,16 @@ SAID_IN = (
 )
 OPEN_ANSWER = "Open the answer"
 KNOWN = "This is known already; it gets one origin more, you:"
+NOT_TAKEN = "It stays as it is: {details} not taken. To have that, correct it or let it expire."
+STATED = {
+    "type": "type",
+    "entities": "names",
+    "valid_from": "beginning",
+    "valid_to": "end",
+    "expires_at": "expiry",
+    "agent_id": "agent",
+    "metadata": "metadata",
+}
 SAYS_THE_SAME = "This is known already. Both stay, and a person is asked whether they are one:"
 CLOSE_TO = "It speaks of the same thing as these. Both stay, and a person is asked whether it takes their place:"
 IS_NEW = "Nothing that is known says the same or speaks of the same thing."

@@ -94,16 +94,19 @@ class FactEdits(View):
         entities: Iterable[str] | None = None,
         valid_from: When | None = None,
         valid_to: When | None = None,
+        agent_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
     ) -> Action:
         """Set a fact right. The old one was never true; a new one, `action.fact_id`, takes its place.
 
-        What is not given is kept; an empty valid_from or valid_to takes the date away. Where another fact in force says the new
-        words already, a person is asked whether they are one (`action.proposals`). Only what was not put together, set right
-        or rejected before can be corrected. Raises NotAllowed, FactNotFound, FactNotInForce, FactContentInvalid,
-        FactDatesInvalid, NothingChanges, InvalidSetting.
+        What is not given is kept; an empty valid_from, valid_to, agent_id or metadata takes it away. Where another fact in
+        force says the new words already, a person is asked whether they are one (`action.proposals`). Only what was not put
+        together, set right or rejected before can be corrected. Raises NotAllowed, FactNotFound, FactNotInForce,
+        FactContentInvalid, FactDatesInvalid, NothingChanges, InvalidSetting.
         """
         self._may("correct")
-        uid, correction = fact_uid(fact_id), self._correction(content, type, subject, entities, valid_from, valid_to)
+        uid = fact_uid(fact_id)
+        correction = self._correction(content, type, subject, entities, valid_from, valid_to, agent_id, metadata)
         correction = replace(correction, known=self._read(lambda tx: self._said_already(tx, uid, correction)))
         action = self._decide(partial(by_hand.correct, correction=correction), uid, reason, f"the correction of fact {uid}")
         self._embed_behind(action)
@@ -126,6 +129,8 @@ class FactEdits(View):
     ) -> Action:
         """State a fact about a user: `action.fact_id`. `action.known`: it was known already, and has one origin more.
 
+        A known fact stays as it is: what was given beyond it is in `action.not_taken`, and `action.warnings` says which verb
+        takes it, `correct` or `expire`.
         What speaks of the same thing is put to a person (`action.proposals`), and nothing is outdated. subject: the user by
         default. Raises NotAllowed, FactsNotYours, FactContentInvalid, FactDatesInvalid, InvalidSetting.
         """
@@ -228,8 +233,11 @@ class FactEdits(View):
         entities: Iterable[str] | None = None,
         valid_from: When | None = None,
         valid_to: When | None = None,
+        agent_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
     ) -> FactPreview:
-        uid, correction = fact_uid(fact_id), self._correction(content, type, subject, entities, valid_from, valid_to)
+        uid = fact_uid(fact_id)
+        correction = self._correction(content, type, subject, entities, valid_from, valid_to, agent_id, metadata)
 
         def check(_: Tx, found: Sequence[Any]) -> None:
             by_hand.check_correction(found[0], correction)
@@ -270,12 +278,16 @@ class FactEdits(View):
         entities: Iterable[str] | None,
         valid_from: When | None,
         valid_to: When | None,
+        agent_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
     ) -> Correction:
         columns: dict[str, Any] = {}
         columns |= {} if content is None else {"content": validation.fact_content(content)}
         columns |= {} if kind is None else {"type": one_of("type", kind, FACT_TYPES)}
         columns |= {} if subject is None else {"subject": _subject(subject)}
         columns |= {} if entities is None else {"entities": validation.texts("entities", entities)}
+        columns |= {} if agent_id is None else {"agent_id": _agent(agent_id)}
+        columns |= {} if metadata is None else {"meta": _meta(metadata)}
         columns |= {} if valid_from is None else self._begin(valid_from)
         return Correction(columns | ({} if valid_to is None else self._end(valid_to)))
 
@@ -297,14 +309,14 @@ class FactEdits(View):
         fact = PlannedFact(
             key=0,
             uid=str(uuid4()),
-            type=one_of("type", type, FACT_TYPES) or "miscellaneous",
+            type=one_of("type", type, FACT_TYPES) or by_hand.UNTYPED,
             content=validation.fact_content(content),
             subject=_subject(subject) if subject is not None else user or SOMEBODY,
             entities=validation.texts("entities", entities),
             confidence=None,
             said_at=None,
             agent_id=None if agent_id is None else validation.person("agent_id", agent_id),
-            meta=canonical(validation.metadata(metadata)) if metadata else None,
+            meta=None if metadata is None else _meta(metadata),
             **dates,
         )
         expires = self._expiry("expires_at", expires_at)
@@ -379,6 +391,16 @@ def _date_of(name: str, value: str, zone: Any) -> DateRange | None:
         validation.refuse(name, value, "not a valid date: expected one in ISO 8601", DATE_ADVICE)
     moment = validation.aware(name, moment, DATE_ADVICE, written=written)
     return DateRange(moment, moment, "instant")
+
+
+def _agent(agent_id: str) -> str | None:
+    return None if agent_id == "" else validation.person("agent_id", agent_id)
+
+
+def _meta(metadata: dict[str, Any]) -> str | None:
+    """Return the metadata as it is kept; an empty dictionary is none."""
+    checked = validation.metadata(metadata)
+    return canonical(checked) if checked else None
 
 
 def _subject(subject: object) -> str:

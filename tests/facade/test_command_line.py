@@ -176,6 +176,56 @@ def test_a_fact_that_cannot_be_changed_so_ends_with_1_and_says_what_to_do(run) -
     assert run("facts", "forget", added, "--reason", "asked").exit_code == 1
 
 
+def test_what_a_known_fact_does_not_take_is_said_before_and_after(run) -> None:  # type: ignore[no-untyped-def]
+    known = json.loads(run("facts", "add", "Lives in Bern", "--user", "ana", "--json").output)["fact_id"]
+    for more in (("--preview",), ()):
+        told = run("facts", "add", "Lives in Bern", "--user", "ana", "--from", "2020", "--entity", "Bern", *more)
+        assert (told.exit_code, "entities, valid_from not taken" in told.output) == (0, True)
+        assert f"Use facts.correct('{known}', entities=…, valid_from=…)." in told.output
+    corrected = run(
+        "facts", "correct", known, "--from", "2020", "--entity", "Bern", "--agent", "desk", "--metadata", '{"a": 1}', "--json"
+    )
+    fact = json.loads(run("facts", "show", json.loads(corrected.output)["fact_id"], "--json").output)["fact"]
+    assert (fact["entities"], fact["agent_id"], fact["metadata"]) == (["Bern"], "desk", {"a": 1})
+
+
+def test_an_action_is_found_looked_at_and_taken_back(run) -> None:  # type: ignore[no-untyped-def]
+    assert run("undo").output == "no actions\n"
+    added = json.loads(run("facts", "add", "Lives in Bern", "--user", "ana", "--json").output)
+    ended = json.loads(run("facts", "retire", added["fact_id"], "--reason", "She moved", "--json").output)
+    listed = run("undo").output.splitlines()
+    assert listed[0].startswith(ended["action_id"]) and listed[0].endswith("Ended a fact: She moved")
+    assert [action["action_id"] for action in json.loads(run("undo", "--limit", "1", "--json").output)] == [ended["action_id"]]
+    blocked = run("undo", added["action_id"], "--preview")
+    assert (blocked.exit_code, f"undo first: {ended['action_id']}" in blocked.output) == (1, True)
+    assert json.loads(run("undo", ended["action_id"], "--preview", "--json").output)["possible"] is True
+    assert "(miscellaneous, outdated, retired)" in run("facts", "list", "--user", "ana").output
+    undone = json.loads(run("undo", ended["action_id"], "--reason", "She did not", "--json").output)
+    assert (undone["undoes"], undone["reason"]) == (ended["action_id"], "She did not")
+    assert "(miscellaneous, active)" in run("facts", "list", "--user", "ana").output
+    unknown = run("undo", "nothing")
+    assert (unknown.exit_code, "[mem][E702]" in unknown.output) == (1, True)
+
+
+def test_proposals_are_listed_and_decided_by_their_key_or_their_number(run) -> None:  # type: ignore[no-untyped-def]
+    assert run("review", "list").output == "nothing waits for a decision\n"
+    run("facts", "add", "Lives in Oslo", "--user", "ana")
+    asked = json.loads(run("facts", "add", "Lives in Pariss", "--user", "ana", "--json").output)["proposals"]
+    listed = run("review", "list", "--user", "ana", "--kind", "proposal").output
+    assert "proposal, update: " in listed and "  beside " in listed
+    (item,) = json.loads(run("review", "list", "--kind", "proposal", "--json").output)["items"]
+    assert listed.startswith(item["key"])
+    rejected = json.loads(run("review", "reject", item["key"], "--reason", "Both", "--json").output)
+    assert run("undo", rejected["action_id"]).exit_code == 0
+    approved = run("review", "approve", str(asked[0]), "--content", "Lives in Paris")
+    assert approved.exit_code == 0
+    facts = {fact["content"]: fact["status"] for fact in json.loads(run("facts", "list", "--user", "ana", "--json").output)}
+    assert facts == {"Lives in Paris": "active", "Lives in Pariss": "outdated", "Lives in Oslo": "outdated"}
+    missing = run("review", "approve", "999")
+    assert (missing.exit_code, "→" in missing.output) == (1, True)
+    assert run("review", "list", "--kind", "banana").exit_code == 1
+
+
 def test_facts_are_remembered_recalled_and_put_into_a_block(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     said = tmp_path / "said.json"
     said.write_text(json.dumps([{"role": "user", "content": "I live in Leeds. I play chess."}]), encoding="utf-8")

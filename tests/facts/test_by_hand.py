@@ -185,6 +185,62 @@ def test_the_same_said_again_is_one_origin_more(memory: Memory) -> None:
     assert [one.kind for one in fact(memory, "Mia likes green tea").origins] == ["message"]
 
 
+MORE = {
+    "type": "professional",
+    "entities": ["Globex"],
+    "valid_from": "2026-03",
+    "valid_to": "2027",
+    "agent_id": "support",
+    "metadata": {"topic": "work"},
+    "expires_at": "2028",
+}
+
+
+def test_what_is_said_of_a_known_fact_beyond_its_words_is_not_taken_and_the_action_says_so(memory: Memory) -> None:
+    known = memory.facts.add("Works at Globex", "mia").fact_id or ""
+    before = memory.facts.get(known)
+    seen = memory.facts.preview("add", "works at Globex", "mia", **MORE)
+    done = memory.facts.add("works at Globex", "mia", **MORE)  # type: ignore[arg-type]  # of several types
+    after = memory.facts.get(known)
+    assert (done.known, done.fact_id, after.origins[:1]) == (True, known, before.origins)
+    assert (after.type, after.valid_from, after.metadata, after.agent_id) == ("miscellaneous", None, {}, None)
+    assert (after.entities, after.valid_to, after.expires_at) == ((), None, None)
+    assert done.not_taken == seen.not_taken == tuple(MORE)
+    (warning,) = done.warnings
+    assert (warning,) == seen.warnings
+    assert warning == (
+        "This is known already and stays as it is: type, entities, valid_from, valid_to, agent_id, metadata, expires_at "
+        "not taken. "
+        f"Use facts.correct({known!r}, type=…, entities=…, valid_from=…, valid_to=…, agent_id=…, metadata=…) "
+        f"and facts.expire({known!r}, …)."
+    )
+
+
+@pytest.mark.parametrize(
+    "again", [{}, MORE, {"valid_from": "2026-03", "expires_at": "2028"}], ids=["nothing", "all of it", "some of it"]
+)
+def test_where_a_known_fact_says_all_of_it_nothing_is_left_out(memory: Memory, again: dict[str, Any]) -> None:
+    memory.facts.add("Works at Globex", "mia", **MORE)  # type: ignore[arg-type]  # of several types
+    seen, done = (
+        memory.facts.preview("add", "Works at Globex", "mia", **again),
+        memory.facts.add("Works at Globex", "mia", **again),
+    )
+    assert (done.known, done.not_taken, done.warnings) == (True, (), ())
+    assert (seen.not_taken, seen.warnings) == ((), ())
+
+
+def test_who_noted_a_fact_and_what_was_noted_are_set_right_and_taken_away(memory: Memory) -> None:
+    known = memory.facts.add("Works at Globex", "mia").fact_id or ""
+    done = memory.facts.correct(known, agent_id="support", metadata={"topic": "work"})
+    new = memory.facts.get(done.fact_id or "")
+    assert (new.content, new.agent_id, new.metadata) == ("Works at Globex", "support", {"topic": "work"})
+    emptied = memory.facts.correct(new.id, agent_id="", metadata={})
+    bare = memory.facts.get(emptied.fact_id or "")
+    assert (bare.agent_id, bare.metadata) == (None, {})
+    memory.review.undo(emptied.action_id)
+    assert (memory.facts.get(new.id).status, memory.audit.verify().ok) == ("active", True)
+
+
 def test_as_of_a_moment_in_between_what_was_taken_back_then_is_not_there(memory: Memory) -> None:
     memory.facts.add("Likes tea", "mia")
     again = memory.facts.add("Likes tea", "mia")

@@ -137,6 +137,8 @@ def test_what_is_known_already_is_recognised_before_it_is_added(mia: Memory):
     page = opened("facts", user="mia", edit="add")
     field(page, "text_area", "words").set_value(COOK).run()
     assert "This is known already" in words(page)
+    field(page, "text_input", "from").set_value("2019").run()
+    assert "It stays as it is: beginning not taken. To have that, correct it or let it expire." in words(page)
     page.button(key="fact-edit-do").click().run()
     assert len([one for one in mia.facts.list("mia") if one.content == COOK]) == 1
 

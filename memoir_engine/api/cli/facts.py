@@ -26,6 +26,9 @@ Kind = Annotated[str | None, typer.Option("--type", help="personal, preference, 
 Subject = Annotated[str | None, typer.Option("--subject", help="Whom or what it is about.")]
 Since = Annotated[str | None, typer.Option("--from", help="Since when it holds: 2026, 2026-03, 2026-03-07.")]
 Until = Annotated[str | None, typer.Option("--to", help="Until when it holds.")]
+Entities = Annotated[list[str] | None, typer.Option("--entity", help="A name in it; repeat it for several.")]
+Agent = Annotated[str | None, typer.Option("--agent", help="The agent it is from.")]
+Metadata = Annotated[str | None, typer.Option("--metadata", help="A JSON object kept with it.")]
 
 
 @app.command("list")
@@ -46,7 +49,7 @@ def list_facts(
         print_json(facts)
         return
     for fact in facts:
-        typer.echo(_line(fact))
+        typer.echo(fact_line(fact))
     if not facts:
         typer.echo("no facts")
 
@@ -59,13 +62,13 @@ def show(fact_id: str, as_json: AsJson = False, data_dir: DataDir = None) -> Non
     if as_json:
         print_json({"fact": fact, "lineage": lineage})
         return
-    typer.echo(_line(fact))
+    typer.echo(fact_line(fact))
     for origin in fact.origins:
         who = f"{origin.kind}, {origin.speaker or origin.role}"
         typer.echo(f"  from {who}, {_day(origin.at)}{f': “{origin.quote}”' if origin.quote else ''}")
     for other in lineage.facts:
         if other.id != fact.id:
-            typer.echo(f"  beside {_line(other)}")
+            typer.echo(f"  beside {fact_line(other)}")
 
 
 @app.command()
@@ -75,14 +78,20 @@ def correct(
     reason: Reason = None,
     kind: Kind = None,
     subject: Subject = None,
+    entities: Entities = None,
     valid_from: Since = None,
     valid_to: Until = None,
+    agent: Agent = None,
+    metadata: Metadata = None,
     preview: Preview = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Set a fact right: the old one was never true."""
-    changed = {"type": kind, "subject": subject, "valid_from": valid_from, "valid_to": valid_to}
+    """Set a fact right: the old one was never true. What is not given is kept; an empty date is taken away."""
+    with errors_shown():
+        noted = None if metadata is None else _object(metadata)
+    dates = {"valid_from": valid_from, "valid_to": valid_to}
+    changed = {"type": kind, "subject": subject, "entities": entities, **dates, "agent_id": agent, "metadata": noted}
     _do("correct", (fact_id, content), {**changed, "reason": reason}, preview, as_json, data_dir)
 
 
@@ -93,11 +102,12 @@ def add(
     reason: Reason = None,
     kind: Kind = None,
     subject: Subject = None,
+    entities: Entities = None,
     valid_from: Since = None,
     valid_to: Until = None,
     expires: Annotated[str | None, typer.Option("--expires", help="When it is outdated by itself.")] = None,
-    agent: Annotated[str | None, typer.Option("--agent", help="The agent it is from.")] = None,
-    metadata: Annotated[str | None, typer.Option("--metadata", help="A JSON object kept with it.")] = None,
+    agent: Agent = None,
+    metadata: Metadata = None,
     preview: Preview = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -105,8 +115,9 @@ def add(
     """State a fact. What speaks of the same thing is put to a person."""
     with errors_shown():
         kept = None if metadata is None else _object(metadata)
-    more = {"type": kind, "subject": subject, "valid_from": valid_from, "valid_to": valid_to, "expires_at": expires}
-    _do("add", (content, user), {**more, "agent_id": agent, "metadata": kept, "reason": reason}, preview, as_json, data_dir)
+    dates = {"valid_from": valid_from, "valid_to": valid_to, "expires_at": expires}
+    more = {"type": kind, "subject": subject, "entities": entities, **dates, "agent_id": agent, "metadata": kept}
+    _do("add", (content, user), {**more, "reason": reason}, preview, as_json, data_dir)
 
 
 @app.command()
@@ -159,7 +170,7 @@ def forget(
 def restore(fact_id: str, reason: Reason = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Make an outdated fact active again."""
     with opened(data_dir) as memory:
-        _print_action(memory, memory.facts.restore(fact_id, reason), as_json)
+        print_action(memory, memory.facts.restore(fact_id, reason), as_json)
 
 
 def _do(verb: str, arguments: tuple[Any, ...], named: dict[str, Any], preview: bool, as_json: bool, data_dir: Any) -> None:
@@ -167,7 +178,7 @@ def _do(verb: str, arguments: tuple[Any, ...], named: dict[str, Any], preview: b
     given = {name: value for name, value in named.items() if value is not None}
     with opened(data_dir) as memory:
         if not preview:
-            _print_action(memory, getattr(memory.facts, verb)(*arguments, **given), as_json)
+            print_action(memory, getattr(memory.facts, verb)(*arguments, **given), as_json)
             return
         seen = memory.facts.preview(verb, *arguments, **given)
     print_json({**plain(seen), "possible": seen.possible}) if as_json else _print_preview(seen)
@@ -175,12 +186,14 @@ def _do(verb: str, arguments: tuple[Any, ...], named: dict[str, Any], preview: b
         raise typer.Exit(1)
 
 
-def _print_action(memory: Memory, action: Action, as_json: bool) -> None:
+def print_action(memory: Memory, action: Action, as_json: bool) -> None:
     if as_json:
         print_json({**plain(action), "fact_id": action.fact_id})
         return
     done = "known already, with one origin more" if action.known else memory.audit.words(action.verb)
     typer.echo(f"{done}: {', '.join(action.fact_ids) or 'done'} (action {action.action_id})")
+    for warning in action.warnings:
+        typer.echo(f"  {warning}", err=True)
     if action.proposals:
         typer.echo(f"{len(action.proposals)} to decide: {', '.join(map(str, action.proposals))}")
 
@@ -193,7 +206,9 @@ def _print_preview(seen: FactPreview) -> None:
     known = () if seen.known is None else (seen.known,)
     for what, facts in {**parts, "known already": known}.items():
         for fact in facts:
-            typer.echo(f"{what}: {_line(fact)}")
+            typer.echo(f"{what}: {fact_line(fact)}")
+    for warning in seen.warnings:
+        typer.echo(f"  {warning}", err=True)
     counts = {"open proposals": seen.proposals, "relations": seen.relations, "runs that used it": seen.runs}
     for what, found in {**counts, "conversations": seen.conversations}.items():
         typer.echo(f"{what}: {len(found)}") if found else None
@@ -201,7 +216,7 @@ def _print_preview(seen: FactPreview) -> None:
         typer.echo(f"erased of {place}: {count}")
 
 
-def _line(fact: FactView) -> str:
+def fact_line(fact: FactView) -> str:
     state = fact.status if fact.cause is None else f"{fact.status}, {fact.cause}"
     expires = f", expires {_day(fact.expires_at)}" if fact.expires_at and fact.cause != "expired" else ""
     return f"{fact.id}  {fact.content}  ({fact.type}, {state}{expires})"

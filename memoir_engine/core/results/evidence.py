@@ -190,7 +190,8 @@ class Action:
 
     `says` is its verb and `changes` its effects in words, many events as one line: in the lists of the audit.
     What corrects, adds or ends facts names them, the new one first; known: what was to be added was known already, and has one
-    origin more; proposals: of the questions that it put to a person.
+    origin more; proposals: of the questions that it put to a person. not_taken: arguments that say more than the known fact does,
+    and were not taken; warnings: that in words, with the verbs that take them.
     """
 
     action_id: str
@@ -207,6 +208,8 @@ class Action:
     fact_ids: tuple[str, ...] = ()
     known: bool = False
     proposals: tuple[int, ...] = ()
+    not_taken: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def fact_id(self) -> str | None:

@@ -346,7 +346,8 @@ class FactPreview:
     merged: facts that were put together into these, or that these were put together into. relations, proposals: about them.
     gives_way: facts that gave way to them. runs: questions and answers that used them, the latest first; conversations: where
     they were said. known: the fact that says already what is to be added, or what another is to say from now on; close: those
-    that a person will be asked about. erases: of `forget`, what would be erased.
+    that a person will be asked about. not_taken: arguments of `add` that say more than `known` does, and are not taken; warnings:
+    that in words, with the verb that takes them. erases: of `forget`, what would be erased.
     """
 
     verb: str
@@ -363,6 +364,8 @@ class FactPreview:
     known: FactView | None = None
     close: tuple[FactView, ...] = ()
     erases: ForgetPreview | None = None
+    not_taken: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def possible(self) -> bool:

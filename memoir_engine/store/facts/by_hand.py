@@ -2,7 +2,8 @@
 
 Invariant: once per action id, all or nothing, and undone as one. No fact changes its words: a corrected one was never true and
 gives way to a new one, which takes over its origins, state, relations and open proposals. What is added is compared by its words
-with what the same owner has in force: the same said again is one origin more, what is close is put to a person.
+with what the same owner has in force: the same said again is one origin more and changes nothing else, what is close is put to a
+person.
 Source: TIMEM "Memory Storage" (status moves, content never), "Supports Reversion"; API "What comes next".
 """
 
@@ -34,6 +35,7 @@ from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, REMEMBERED, FactSta
 from memoir_engine.text.attributes import is_same, speaks_of_same, subject_key
 
 CORRECTS, ADDS, RETIRES, EXPIRES = "correct_fact", "add_fact", "retire_fact", "expire_fact"  # verbs
+UNTYPED = "miscellaneous"  # the type of what is added without one
 BY_HAND = "by_hand"  # whose doubt a proposal is
 MOST_CLOSE = 3  # facts that an added one is put to a person beside
 MOST_ALIKE = 12  # facts in force with words of an added one that are looked at
@@ -236,7 +238,7 @@ def add(tx: Tx, addition: Addition, *, alike: Likeness, **author: Unpack[Author]
     """Add a fact, or an origin of the one that says it already. None: facts changed since `alike`, and nothing was written."""
     first = ids.reserve(tx, "fact", 1 + MOST_CLOSE)
     if actions.exists(tx, author["action_id"]):
-        return action_about(tx, author["action_id"])
+        return _added(tx, action_about(tx, author["action_id"]), addition)
     owner = owner_key(addition.user)
     if facts.changed_since(tx, owner, alike.seq):
         return None
@@ -247,14 +249,47 @@ def add(tx: Tx, addition: Addition, *, alike: Likeness, **author: Unpack[Author]
             rows.record(tx, action, owner, addition.user, [new], None)
         else:
             rows.see(tx, action, number, [stated])
-        if addition.expires_at is not None:
+        if addition.expires_at is not None and alike.known is None:
             rows.set_state(tx, action, "fact.expires", number, FactState(ACTIVE, expires_at=addition.expires_at))
         for at, old in enumerate(alike.close, first + 1):
             paper = rows.put_words(tx, reason=None, merged=None)
             rows.set_proposal(
                 tx, action, "fact.proposed", at, owner, ProposalState("update", BY_HAND, number, (old,), paper), None
             )
-    return action_about(tx, action)
+    return _added(tx, action_about(tx, action), addition)
+
+
+def _added(tx: Tx, action: Action, addition: Addition) -> Action:
+    """Return the action with what it did not take, where the fact was known."""
+    if not action.known or action.fact_id is None:
+        return action
+    names = not_taken(tx, action.fact_id, addition)
+    return replace(action, not_taken=names, warnings=untaken_words(action.fact_id, names))
+
+
+def not_taken(tx: Tx, uid: str, addition: Addition) -> tuple[str, ...]:
+    """Return the arguments of an addition that say something else, or more, than the known fact does."""
+    row, new = standing_rows(tx, facts.ANY_OWNER, [uid])[0], addition.fact
+    stated = {
+        "type": new.type not in (row.type, UNTYPED),
+        "entities": not set(new.entities) <= set(parse(row.entities)),
+        "valid_from": new.valid_from is not None and (new.valid_from, new.from_precision) != (row.valid_from, row.from_precision),
+        "valid_to": new.valid_to is not None and (new.valid_to, new.to_precision) != (row.valid_to, row.to_precision),
+        "agent_id": new.agent_id not in (None, row.agent_id),
+        "metadata": new.meta not in (None, row.meta),
+        "expires_at": addition.expires_at not in (None, row.expires_at),
+    }
+    return tuple(name for name, is_other in stated.items() if is_other)
+
+
+def untaken_words(uid: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the warning that names what was not taken, and the verbs that take it."""
+    if not names:
+        return ()
+    corrected = ", ".join(f"{name}=…" for name in names if name != "expires_at")
+    verbs = [f"facts.correct({uid!r}, {corrected})"] if corrected else []
+    verbs += [f"facts.expire({uid!r}, …)"] if "expires_at" in names else []
+    return (f"This is known already and stays as it is: {', '.join(names)} not taken. Use {' and '.join(verbs)}.",)
 
 
 def retire(

@@ -76,7 +76,9 @@ def of_addition(tx: Tx, addition: Addition, nearest: Sequence[int]) -> FactPrevi
     views = facts.by_number(tx, owner, (*alike.close, *((alike.known,) if alike.known else ())))
     close = tuple(views[number] for number in alike.close)
     known = views[alike.known] if alike.known else None
-    return FactPreview("add", content=addition.fact.content, known=known, close=close)
+    untaken = by_hand.not_taken(tx, known.id, addition) if known else ()
+    warnings = by_hand.untaken_words(known.id, untaken) if known else ()
+    return FactPreview("add", content=addition.fact.content, known=known, close=close, not_taken=untaken, warnings=warnings)
 
 
 def with_known(tx: Tx, preview: FactPreview, number: int | None) -> FactPreview:
