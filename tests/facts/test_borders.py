@@ -109,6 +109,8 @@ NO_WORDS = "The messages hold no words: there is nothing to draw facts from."
         pytest.param(said("Mia likes tea"), (), id="words alone"),
     ],
 )
-def test_what_holds_no_words_is_warned_of(memory: Memory, script: Script, messages: list[dict[str, str]], warnings: tuple[str]):
+def test_what_holds_no_words_is_warned_of(
+    memory: Memory, script: Script, messages: list[dict[str, str]], warnings: tuple[str, ...]
+):
     assert MemoryExtractor(memory).extract(messages, user_id="mia").warnings == warnings
     assert memory.remember(messages, user_id="mia").warnings == warnings

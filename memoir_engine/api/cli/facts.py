@@ -91,7 +91,14 @@ def correct(
     with errors_shown():
         noted = None if metadata is None else _object(metadata)
     dates = {"valid_from": valid_from, "valid_to": valid_to}
-    changed = {"type": kind, "subject": subject, "entities": entities, **dates, "agent_id": agent, "metadata": noted}
+    changed: dict[str, Any] = {
+        "type": kind,
+        "subject": subject,
+        "entities": entities,
+        **dates,
+        "agent_id": agent,
+        "metadata": noted,
+    }
     _do("correct", (fact_id, content), {**changed, "reason": reason}, preview, as_json, data_dir)
 
 
@@ -116,7 +123,7 @@ def add(
     with errors_shown():
         kept = None if metadata is None else _object(metadata)
     dates = {"valid_from": valid_from, "valid_to": valid_to, "expires_at": expires}
-    more = {"type": kind, "subject": subject, "entities": entities, **dates, "agent_id": agent, "metadata": kept}
+    more: dict[str, Any] = {"type": kind, "subject": subject, "entities": entities, **dates, "agent_id": agent, "metadata": kept}
     _do("add", (content, user), {**more, "reason": reason}, preview, as_json, data_dir)
 
 
