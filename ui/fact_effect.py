@@ -165,7 +165,7 @@ def _addition(preview: FactPreview) -> None:
 
 def untaken(names: Sequence[str]) -> str:
     """Name what a known fact does not take of an addition."""
-    return texts.NOT_TAKEN.format(details=", ".join(texts.STATED[name] for name in names))
+    return texts.NOT_TAKEN.format(details=", ".join(texts.BESIDE_WORDS[name] for name in names))
 
 
 def _beside(memory: Memory, preview: FactPreview) -> None:

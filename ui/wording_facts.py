@@ -287,7 +287,7 @@ SAID_IN = (
 OPEN_ANSWER = "Open the answer"
 KNOWN = "This is known already; it gets one origin more, you:"
 NOT_TAKEN = "It stays as it is: {details} not taken. To have that, correct it or let it expire."
-STATED = {
+BESIDE_WORDS = {
     "type": "type",
     "entities": "names",
     "valid_from": "beginning",
