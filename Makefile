@@ -11,7 +11,7 @@ PORT ?= 8501
 TESTS ?= tests
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help venv run demo test test-all times check bench criteria docs pictures clean
+.PHONY: help venv run demo test test-all times check bench criteria docs words pictures clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -57,6 +57,9 @@ criteria: venv  ## which criteria of the specification are proved, into docs/cri
 
 docs: venv  ## the pages of docs/ that are drawn from the code
 	@$(PY) -m scripts.write_docs
+
+words: venv  ## the catalogues of the app's words, brought up to the code; says what waits to be translated
+	@$(PY) -m scripts.write_words
 
 pictures: venv  ## screenshots of the running app, into docs/pictures
 	@$(PY) -m scripts.take_pictures

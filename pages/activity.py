@@ -8,7 +8,7 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import activity_filters, activity_view, chain_view, frame, problems, report_buttons, state, viewer
-from ui import wording_activity as texts
+from ui.wording_activity import texts
 
 FILES = (
     ("csv", "text/csv", texts.EXPORT_CSV, ":material/table:"),

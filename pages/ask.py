@@ -3,19 +3,8 @@
 from __future__ import annotations
 
 from memoir_engine import Memory
-from ui import (
-    answer_view,
-    as_of,
-    example_questions,
-    frame,
-    problems,
-    question,
-    run_comparison,
-    search_comparison,
-    state,
-    viewer,
-    wording,
-)
+from ui import answer_view, as_of, example_questions, frame, problems, question, run_comparison, search_comparison, state, viewer
+from ui.wording import texts as wording
 
 
 def start(memory: Memory) -> None:

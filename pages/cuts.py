@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import cuts_view, frame, problems, viewer
-from ui import wording_cuts as texts
+from ui.wording_cuts import texts
 
 memory = viewer.theirs()
 with frame.head("cuts", texts.TITLE):

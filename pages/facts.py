@@ -26,8 +26,8 @@ from ui import (
     undo_banner,
     viewer,
 )
-from ui import wording_facts as texts
 from ui.escape import md_escape
+from ui.wording_facts import texts
 
 
 def take_along(memory: Memory, filters: fact_filters.FactFilters) -> None:
@@ -86,8 +86,8 @@ def facts_of(memory: Memory, filters: fact_filters.FactFilters, proposals: tuple
         shown = fact_view.show(memory, facts, filters, proposals)
         if mode is not None:
             st.caption(texts.FOUND[mode])
-        if facts and shown != texts.VIEWS[2]:
-            st.caption(texts.CHOOSE_ROWS if shown == texts.VIEWS[1] else texts.CHOOSE)
+        if facts and shown != fact_view.RELATIONS:
+            st.caption(texts.CHOOSE_ROWS if shown == fact_view.TABLE else texts.CHOOSE)
     if chosen is not None and right is not None:
         with right:
             fact_panel.show(memory, chosen, past=past, keys=not several)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Action, Memory, Overview
-from ui import charts, example_questions, figures, filing, frame, jobs, problems, review_link, viewer, wording, wording_tree
+from ui import charts, example_questions, figures, filing, frame, jobs, problems, review_link, viewer
 from ui.escape import md_escape
-from ui.question import PRUNE_BY, per_path_limit
+from ui.question import NET_SIZE, PRUNE_BY, per_path_limit
+from ui.wording import texts as wording
+from ui.wording_tree import texts as wording_tree
 
 SHOWN = 6  # of what needs attention
 UNNAMED = ("remember",)  # runs whose verb says it all
@@ -34,7 +36,7 @@ def ask_box(memory: Memory) -> None:
     if asked and question.strip():
         with problems.shown():
             limit = per_path_limit(memory.config.prompt_limiting_strategy)
-            options = {"safety_net": wording.NET_SIZE, "per_path_limit": limit, "prune_by": PRUNE_BY}
+            options = {"safety_net": NET_SIZE, "per_path_limit": limit, "prune_by": PRUNE_BY}
             run_id = memory.start("query", question=question, **options)
         st.switch_page("../pages/ask.py", query_params={"run": run_id})
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import fact_filters, filing, frame, problems, review_desk, review_filters, review_list, state, viewer
-from ui import wording_review as texts
+from ui.wording_review import texts
 
 
 def view() -> str:

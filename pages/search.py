@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memoir_engine import Memory
 from ui import frame, problems, search_view, viewer
-from ui import wording_search as texts
+from ui.wording_search import texts
 
 
 def page(memory: Memory) -> None:

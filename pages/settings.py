@@ -10,8 +10,8 @@ import streamlit as st
 
 from memoir_engine import Memory, ModelCheck, SettingView
 from ui import chain_view, figures, frame, memory_file, problems, search_card, viewer
-from ui import wording_settings as texts
 from ui.escape import md_escape
+from ui.wording_settings import texts
 
 LINES = 62  # px: what a setting does may need three of them
 PLACES = {"database_url": "Database", "data_dir": "Data folder"}

@@ -6,7 +6,7 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import draft_form, drafts, fact_filters, frame, jobs, problems, remember_jobs, source_view, state, uploads, viewer
-from ui import wording_sources as texts
+from ui.wording_sources import texts
 
 
 def everything(memory: Memory) -> None:

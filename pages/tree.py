@@ -5,21 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Category, Chunk, Memory, TreeAt
-from ui import (
-    filing,
-    frame,
-    history_view,
-    problems,
-    state,
-    tidy_view,
-    tree_as_of,
-    tree_edit,
-    tree_view,
-    undo_banner,
-    viewer,
-    wording,
-)
+from ui import filing, frame, history_view, problems, state, tidy_view, tree_as_of, tree_edit, tree_view, undo_banner, viewer
 from ui.components.tree import category_tree
+from ui.wording import texts as wording
 
 TREE_WIDTH = 370  # px; where what stands beside it would get too narrow, it moves below
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import event_words, figures, state
-from ui import wording_activity as texts
+from ui.wording_activity import texts
 
 NAMES = ("who", "what", "kind", "src", "cat", "run", "from", "to", "text", "all")
 MOST = 500  # options of one field

@@ -6,8 +6,8 @@ import streamlit as st
 
 from memoir_engine import Action, Change, Memory, UndoPreview
 from ui import activity_filters, event_words, figures, frame, problems, state, viewer
-from ui import wording_activity as texts
 from ui.escape import md_escape
+from ui.wording_activity import texts
 
 PAGE = 25
 LINES = 3  # of one action in the list

@@ -25,13 +25,13 @@ from ui import (
     run_tables,
     state,
     viewer,
-    wording,
-    wording_erasure,
-    wording_viewer,
 )
 from ui.components import answer, choices, copylink
 from ui.escape import md_escape
 from ui.export import as_json
+from ui.wording import texts as wording
+from ui.wording_erasure import texts as wording_erasure
+from ui.wording_viewer import texts as wording_viewer
 
 EVERY_S = 0.5
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from memoir_engine import Memory, RunView, TreeAt
 from ui import figures, state
-from ui import wording_history as texts
+from ui.wording_history import texts
 
 NAME = "as_of"  # in the address of the form
 ON, DAY = "ask-as-of", "ask-as-of-day"

@@ -8,7 +8,7 @@ import streamlit as st
 
 from memoir_engine import AuditCheck, InvalidSetting, Memory
 from ui import figures, problems
-from ui import wording_activity as texts
+from ui.wording_activity import texts
 
 KEPT = "chain-checked"
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from memoir_engine import Call, Category
-from ui import figures, wording
+from ui import figures
+from ui.wording import texts as wording
 
 LIGHT = {
     "select": "#4F46E5",

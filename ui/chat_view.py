@@ -12,8 +12,8 @@ import streamlit as st
 
 from memoir_engine import AgentClient, MemoirError, Memory, SessionView
 from ui import problems, state
-from ui import wording_chat as texts
 from ui.escape import md_escape
+from ui.wording_chat import texts
 
 EVERY_S = 0.15  # how often Stop is looked for while no words come
 MOST_CHARS = 20_000

@@ -9,8 +9,8 @@ import streamlit as st
 
 from memoir_engine import FactView, Memory, SessionView
 from ui import figures, problems, remember_jobs, state
-from ui import wording_conversations as texts
 from ui.escape import md_escape
+from ui.wording_conversations import texts
 
 MOST_FACTS = 1_000  # learned last first
 SHOWN = 30

@@ -12,8 +12,8 @@ import streamlit as st
 
 from memoir_engine import ImportReport, Memory, SessionView
 from ui import chat_view, figures, frame, problems, state
-from ui import wording_conversations as texts
 from ui.escape import md_escape
+from ui.wording_conversations import texts
 
 AT_ONCE = 100
 HOUR = 3_600

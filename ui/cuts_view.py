@@ -20,9 +20,9 @@ from memoir_engine import (
     sample_transcript,
 )
 from ui import figures, frame, problems, state
-from ui import wording_cuts as texts
 from ui.components import cuts
 from ui.escape import md_escape
+from ui.wording_cuts import texts
 
 PARTS = 3  # a conversation is shown in about so many, where it is too short to be cut by the settings in force
 LEAST_TOKENS = 40

@@ -11,9 +11,9 @@ import streamlit as st
 
 from memoir_engine import HelperDraft, HelperPreview, MemoirError, Memory
 from ui import drafts, figures, frame, jobs, problems, state
-from ui import wording_sources as texts
 from ui.components import copylink
 from ui.escape import md_escape
+from ui.wording_sources import texts
 
 BOX = 230
 EVERY_S = 0.5
@@ -94,7 +94,7 @@ def _fields(memory: Memory, draft: HelperDraft) -> None:
         args=(draft, "description"),
     )
     tokens = memory.helpers.preview(text=known["description"]).tokens
-    st.caption(_of(tokens, texts.DESCRIPTION_TOKENS))
+    st.caption(_of(tokens, drafts.DESCRIPTION_TOKENS))
     _wrong(draft, "description", known["description"], errors)
 
 
@@ -104,7 +104,7 @@ def _paragraph(memory: Memory, draft: HelperDraft, shown: HelperPreview) -> None
         st.markdown(f"**{texts.PREVIEW}**", width="content")
         st.badge(texts.EDITED if edited else texts.COMPOSED, color="violet" if edited else "gray")
         st.space("stretch")
-        st.caption(_of(shown.tokens, texts.HELPER_TOKENS), width="content")
+        st.caption(_of(shown.tokens, drafts.HELPER_TOKENS), width="content")
     if edited:
         key = _key(draft, drafts.TEXT)
         given = drafts.field_values(draft)[drafts.TEXT]

@@ -12,8 +12,9 @@ import streamlit as st
 
 from memoir_engine import HelperDraft, HelperPreview, Memory
 from ui import figures, frame, problems, state
-from ui import wording_sources as texts
+from ui.wording_sources import texts
 
+HELPER_TOKENS, DESCRIPTION_TOKENS = 300, 200  # at most
 FIELDS = ("date", "author", "topic", "description")
 TEXT = "text"  # the paragraph as a person has edited it; not there while the composed one stands
 
@@ -69,7 +70,7 @@ def waiting_table(memory: Memory) -> None:
                 "Date": st.column_config.TextColumn(width=90),
                 "Author": st.column_config.TextColumn(width=120),
                 "Topic": st.column_config.TextColumn(width=140),
-                "Tokens": st.column_config.NumberColumn(f"Tokens, of {texts.HELPER_TOKENS}", width=100),
+                "Tokens": st.column_config.NumberColumn(f"Tokens, of {HELPER_TOKENS}", width=100),
                 "State": st.column_config.TextColumn(width=220),
             },
             height=frame.table_height(len(rows), most=10),

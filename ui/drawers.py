@@ -10,10 +10,11 @@ from typing import Literal
 import streamlit as st
 
 from memoir_engine import Category, Memory, QueryResult, TreeAt, UsedChunk
-from ui import as_of, figures, problems, request_body, run_comparison, wording
+from ui import as_of, dialogs, figures, problems, request_body, run_comparison
 from ui.components import answer, reader
 from ui.components.choices import Picked
 from ui.escape import md_escape
+from ui.wording import texts as wording
 
 WIDTH = 620
 SOME, MOST = 4, 24  # chunks of a leaf, categories inside
@@ -29,7 +30,7 @@ def open_for(memory: Memory, picked: Picked, result: QueryResult | None = None) 
         category(memory, picked.id, result)
 
 
-@st.dialog(wording.EVIDENCE_TITLE, width=WIDTH, position="right", icon=":material/format_quote:")
+@dialogs.titled(lambda: wording.EVIDENCE_TITLE, width=WIDTH, position="right", icon=":material/format_quote:")
 def evidence(memory: Memory, used: UsedChunk, label: int) -> None:
     """Mark the words a citation relies on in its source; `label` is the citation's number in the answer."""
     with problems.shown():
@@ -45,7 +46,7 @@ def evidence(memory: Memory, used: UsedChunk, label: int) -> None:
     _links(chunk.id, chunk.source_id)
 
 
-@st.dialog(wording.CALL_TITLE, width=WIDTH, position="right", icon=":material/chat:")
+@dialogs.titled(lambda: wording.CALL_TITLE, width=WIDTH, position="right", icon=":material/chat:")
 def call(memory: Memory, call_id: int) -> None:
     """Show one request as it was sent, and its reply."""
     with problems.shown():
@@ -74,7 +75,7 @@ def _height(text: str) -> int | Literal["content"]:
     return 300 if len(text) > 1_200 or text.count("\n") > 14 else "content"
 
 
-@st.dialog(wording.CATEGORY_TITLE, width=WIDTH, position="right", icon=":material/account_tree:")
+@dialogs.titled(lambda: wording.CATEGORY_TITLE, width=WIDTH, position="right", icon=":material/account_tree:")
 def category(memory: Memory, category_id: int, result: QueryResult | None = None) -> None:
     """Show what a category holds; with a question's `result` also what choosing it would have changed."""
     seq = None if result is None else result.as_of_seq
@@ -111,7 +112,7 @@ def _inside(tree: TreeAt, node: Category, seq: int | None) -> None:
             st.page_link("../pages/tree.py", label=label, query_params=as_of.place(seq, cat=child.id))
 
 
-@st.dialog(wording.EVIDENCE, width=WIDTH, position="right", icon=":material/menu_book:")
+@dialogs.titled(lambda: wording.EVIDENCE, width=WIDTH, position="right", icon=":material/menu_book:")
 def leaf(memory: Memory, category_id: int, result: QueryResult) -> None:
     """Show the chunks of one leaf that were read for an answer."""
     read = {used.chunk_id for used in result.used_chunks}

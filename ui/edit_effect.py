@@ -14,8 +14,8 @@ import streamlit as st
 
 from memoir_engine import Action, EditPreview, Memory
 from ui import figures, problems, state
-from ui import wording_edit as texts
 from ui.escape import md_escape
+from ui.wording_edit import texts
 
 SHOWN_CHANGES = 12
 

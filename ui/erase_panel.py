@@ -10,8 +10,8 @@ import streamlit as st
 
 from memoir_engine import ErasedPlace, ErasurePreview, Memory, QuotingName, Source, Tombstone
 from ui import figures, problems, state, viewer
-from ui import wording_erasure as texts
 from ui.escape import md_escape
+from ui.wording_erasure import texts
 
 ASKED = "erase"
 LONGEST_WORD = 40  # characters one can be asked to type

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from memoir_engine import Action, CategoryVersion, Change, Filing, Moment
-from ui import figures, wording
-from ui import wording_events as texts
+from ui import figures
+from ui.wording import texts as wording
+from ui.wording_events import DONE_TO, texts
 
 HIDDEN = ("before", "after")  # stand beside the sentence, not in it
 
@@ -30,14 +31,14 @@ def action(done: Action) -> str:
 def outcome(done: Action) -> str | None:
     """Return what an action on facts did, in short; None if it is another action."""
     forms = texts.DONE.get(done.verb)
-    count = sum(change.count for change in done.changes if change.kind in texts.DONE_TO)
-    return None if forms is None else forms[count > 1].format(count=f"{count:,}")
+    count = sum(change.count for change in done.changes if change.kind in DONE_TO)
+    return None if forms is None else forms(max(count, 1))
 
 
 def change(done: Change) -> str:
     """Return one change of an action, or several alike, as a sentence."""
     forms = texts.EVENTS.get(done.kind)
-    return _filled(forms[done.count != 1], {**done.fields, "count": done.count}) if forms else done.says
+    return _filled(forms.form(done.count), {**done.fields, "count": done.count}) if forms else done.says
 
 
 def before_after(done: Change) -> tuple[str, str]:
@@ -97,8 +98,8 @@ def _word(name: str, value: Any) -> str:
     if value is None:
         return texts.UNKNOWN.get(name, texts.OTHERWISE_UNKNOWN)
     if name in texts.COUNTED:
-        return figures.plural(value, *texts.COUNTED[name])
-    return wording.STATUS[value][0] if name == "status" and value in wording.STATUS else str(value)
+        return str(texts.COUNTED[name](value))
+    return wording.STATUS[value] if name == "status" and value in wording.STATUS else str(value)
 
 
 def _end(kind: str, value: Any) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import wording_tree
+from ui.wording_tree import texts as wording_tree
 
 FEW = 3
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import figures, problems
-from ui import wording_facts as texts
+from ui.wording_facts import texts
 
 LEAST, MOST, USUAL = 50, 8_000, 800  # tokens
 QUESTION_CHARS = 500

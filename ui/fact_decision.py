@@ -9,8 +9,8 @@ import streamlit as st
 
 from memoir_engine import FactProposal, FactView, Memory
 from ui import fact_labels, figures, problems, state, viewer
-from ui import wording_facts as texts
 from ui.escape import md_escape
+from ui.wording_facts import texts
 
 SHOWN = 2  # the others are in the review: the facts themselves stay in sight
 

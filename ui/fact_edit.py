@@ -15,9 +15,9 @@ import streamlit as st
 
 from memoir_engine import Action, FactView, MemoirError, Memory
 from ui import fact_effect, fact_fields, fact_labels, figures, state
-from ui import wording_facts as texts
 from ui.components import focus
 from ui.fact_effect import FactEdit
+from ui.wording_facts import texts
 
 KEYS = {"correct": "E", "retire": "D", "expire": "X", "forget": "F"}
 DAYS = {"week": 7, "month": 30, "year": 365}
@@ -169,7 +169,7 @@ def _retire(facts: Sequence[FactView]) -> FactEdit:
         key=fact_effect.key("ended"),
     ).strip()  # fmt: skip
     ids, forms = _ids(facts), texts.ENDS_THEN if ended else texts.ENDS_NOW
-    says = fact_effect.counted(forms, len(facts), when=ended)
+    says = forms(len(facts), when=ended)
     return FactEdit("retire", (ids,), ids, {"ended_at": ended} if ended else {}, says)
 
 
@@ -181,9 +181,9 @@ def _expire(facts: Sequence[FactView]) -> FactEdit | None:
     if chosen is None:
         return None
     if chosen == "never":
-        return FactEdit("expire", (ids, None), ids, says=fact_effect.counted(texts.WONT_EXPIRE, len(facts)))
+        return FactEdit("expire", (ids, None), ids, says=texts.WONT_EXPIRE(len(facts)))
     at = _moment(DAYS.get(chosen))
-    says = fact_effect.counted(texts.WILL_EXPIRE, len(facts), when=fact_labels.minute(at))
+    says = texts.WILL_EXPIRE(len(facts), when=fact_labels.minute(at))
     return FactEdit("expire", (ids, at), ids, says=says)
 
 

@@ -15,8 +15,8 @@ import streamlit as st
 
 from memoir_engine import Action, FactPreview, FactView, MemoirError, Memory
 from ui import fact_forget_panel, fact_labels, figures, problems, state
-from ui import wording_facts as texts
 from ui.escape import md_escape
+from ui.wording_facts import texts
 
 SHOWN = 4  # facts of a list
 ANSWERS = 3  # that are linked
@@ -109,12 +109,7 @@ def _label(edit: FactEdit) -> str:
         return label
     if edit.verb == "expire" and edit.arguments[1] is None:
         return texts.KEEP_FOR_EVER
-    return counted(label, len(edit.ids))
-
-
-def counted(forms: Sequence[str], number: int, **more: str) -> str:
-    """Return the form for one or for many, with its number."""
-    return forms[number != 1].format(count=figures.count(number), **more)
+    return label(len(edit.ids))
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------------
@@ -175,7 +170,7 @@ def _beside(memory: Memory, preview: FactPreview) -> None:
     counts = [(texts.WAITING, len(preview.proposals)), (texts.RELATED, len(preview.relations))]
     counts += [(texts.USED, len(preview.runs))]
     counts += [(texts.SAID_IN, len(preview.conversations))] if preview.erases is None else []
-    lines = [f"- {counted(forms, number)}" for forms, number in counts if number]
+    lines = [f"- {forms(number)}" for forms, number in counts if number]
     if lines:
         st.markdown("\n".join(lines))
     _answers(memory, preview.runs)

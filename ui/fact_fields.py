@@ -11,7 +11,7 @@ import streamlit as st
 
 from memoir_engine import FactView, Memory
 from ui import fact_effect, fact_labels
-from ui import wording_facts as texts
+from ui.wording_facts import texts
 
 WORDS_CHARS, SUBJECT_CHARS, DATE_CHARS = 1000, 200, 40
 

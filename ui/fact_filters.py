@@ -14,7 +14,7 @@ import streamlit as st
 
 from memoir_engine import FactView, Memory
 from ui import engine, fact_lanes, figures, state
-from ui import wording_facts as texts
+from ui.wording_facts import texts
 
 MOST = 1000  # facts of one user on the page
 NEAREST = 20  # facts that a search shows

@@ -11,8 +11,8 @@ import streamlit as st
 
 from memoir_engine import FactView, ForgetPreview
 from ui import fact_labels, figures, viewer
-from ui import wording_facts as texts
 from ui.escape import md_escape
+from ui.wording_facts import texts
 
 SHOWN = 6  # facts of a list, and messages
 
@@ -20,7 +20,7 @@ SHOWN = 6  # facts of a list, and messages
 def effect(preview: ForgetPreview, facts: Sequence[FactView]) -> None:
     """facts: those that were chosen; what goes with them stands below."""
     _facts("", facts)
-    st.markdown(texts.FORGET_ABOUT[len(facts) > 1])
+    st.markdown(texts.FORGET_ABOUT(len(facts)))
     st.caption(texts.FORGET_CLEARS.format(places=_counted(preview.places)))
     chosen = {fact.id for fact in facts}
     _facts(texts.FORGET_ALSO, tuple(fact for fact in preview.also if fact.id not in chosen))
@@ -30,7 +30,7 @@ def effect(preview: ForgetPreview, facts: Sequence[FactView]) -> None:
 
 
 def _counted(places: dict[str, int]) -> str:
-    return ", ".join(figures.plural(count, *texts.FORGET_PLACES[place]) for place, count in places.items())
+    return ", ".join(texts.FORGET_PLACES[place](count) for place, count in places.items())
 
 
 def _facts(title: str, facts: Sequence[FactView]) -> None:

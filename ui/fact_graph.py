@@ -14,7 +14,7 @@ import streamlit as st
 
 from memoir_engine import FactRelation, FactView
 from ui import figures, frame
-from ui import wording_facts as texts
+from ui.wording_facts import texts
 
 MOST = 60  # relations; a ring of more facts cannot be read
 LABEL = 34

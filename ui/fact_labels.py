@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from memoir_engine import FactOrigin, FactView, MemoirError
 from ui import engine, figures
-from ui import wording_facts as texts
+from ui.wording_facts import texts
 
 FORMS = {"year": "%Y", "month": "%B %Y", "day": "%Y-%m-%d", "instant": "%Y-%m-%d"}
 ISO = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}

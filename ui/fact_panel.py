@@ -8,10 +8,10 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import FactLineage, FactOrigin, FactView, Memory
-from ui import fact_edit, fact_labels, figures, problems, state, viewer
-from ui import wording_facts as texts
+from ui import dialogs, fact_edit, fact_labels, figures, problems, state, viewer
 from ui.components import focus, reader
 from ui.escape import md_escape
+from ui.wording_facts import texts
 
 WIDTH = 860
 AROUND = 400  # characters of a message before and after the words
@@ -100,7 +100,7 @@ def _restore(memory: Memory, fact: FactView) -> None:
                 st.rerun()
 
 
-@st.dialog(texts.EVIDENCE_TITLE, width=WIDTH, icon=":material/format_quote:")
+@dialogs.titled(lambda: texts.EVIDENCE_TITLE, width=WIDTH, icon=":material/format_quote:")
 def _evidence(memory: Memory, lineage: FactLineage, fact: FactView) -> None:
     """Show the source sentences; for a superseding or superseded fact, both side by side."""
     older, newer = _pair(lineage, fact)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from memoir_engine import FactView, Memory
-from ui import fact_edit, fact_effect, figures
-from ui import wording_facts as texts
+from ui import fact_edit, figures
+from ui.wording_facts import texts
 
 KEY = "facts-selected"
 
@@ -43,7 +43,7 @@ def bar(memory: Memory, chosen: Sequence[FactView]) -> None:
         return
     with st.bottom, st.container(border=True, key="facts-selection", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f"**{fact_effect.counted(texts.SELECTED, len(chosen))}**", width="content")
+            st.markdown(f"**{texts.SELECTED(len(chosen))}**", width="content")
             fact_edit.buttons(memory, chosen, width="content")
             st.space("stretch")
             st.button(

@@ -10,8 +10,10 @@ import streamlit as st
 
 from memoir_engine import FactProposal, FactView, Memory
 from ui import fact_filters, fact_graph, fact_labels, fact_lanes, fact_selection, figures, frame, state
-from ui import wording_facts as texts
 from ui.components import timeline
+from ui.wording_facts import texts
+
+TIMELINE, TABLE, RELATIONS = "Timeline", "Table", "Relations"  # the views, as the address has them
 
 
 def metrics(memory: Memory, known: Sequence[FactView], filters: fact_filters.FactFilters, waiting: int) -> None:
@@ -35,19 +37,20 @@ def show(memory: Memory, facts: Sequence[FactView], filters: fact_filters.FactFi
     wanted = state.param("view")
     view = st.segmented_control(
         "view",
-        texts.VIEWS,
-        default=wanted if wanted in texts.VIEWS else texts.VIEWS[0],
+        [TIMELINE, TABLE, RELATIONS],
+        format_func=lambda one: texts.VIEWS[one],
+        default=wanted if wanted in texts.VIEWS else TIMELINE,
         required=True,
         key="facts-view",
         label_visibility="collapsed",
         width="content",
     )
-    state.update(view=view if view != texts.VIEWS[0] else None)
+    state.update(view=view if view != TIMELINE else None)
     if not facts:
         frame.empty(texts.NONE_FOUND, texts.NONE_FOUND_TEXT, ":material/filter_alt_off:")
-    elif view == texts.VIEWS[2]:
+    elif view == RELATIONS:
         fact_graph.show(facts, memory.facts.relations(filters.user))
-    elif view == texts.VIEWS[1]:
+    elif view == TABLE:
         _table(facts)
     else:
         _timeline(facts, filters, proposals, selects=filters.moment is None and "auditor" in memory.actor.roles)

@@ -11,8 +11,10 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.grid_container import GridContainer
 
 from memoir_engine import MemoirError, Memory
-from ui import figures, filing, problems, state, wording, wording_errors
+from ui import figures, filing, problems, state
 from ui.escape import md_escape
+from ui.wording import texts as wording
+from ui.wording_errors import texts as wording_errors
 
 ICONS = {
     "overview": ":material/space_dashboard:",

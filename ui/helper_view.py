@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Action, Helper, Memory, RunView, Source
-from ui import figures, filing, jobs, problems, viewer
-from ui import wording_sources as texts
+from ui import drafts, figures, filing, jobs, problems, viewer
 from ui.components import reader
 from ui.escape import md_escape
+from ui.wording_sources import texts
 
 EVERY_S = 0.5
 LOOKED_AT = 200  # actions, newest first, among which the last change of a helper is looked for
@@ -73,8 +73,8 @@ def _own(memory: Memory, source: Source, current: Helper | None, flag: str) -> N
     with st.container(border=True, key="helper-own"):
         text = st.text_area(texts.OWN_TEXT, current.text if current else "", height=150, key=f"own-text-{source.id}")
         shown = memory.helpers.preview(text=text)
-        st.caption(texts.OF_TOKENS.format(tokens=shown.tokens, most=texts.HELPER_TOKENS))
-        if shown.tokens > texts.HELPER_TOKENS:
+        st.caption(texts.OF_TOKENS.format(tokens=shown.tokens, most=drafts.HELPER_TOKENS))
+        if shown.tokens > drafts.HELPER_TOKENS:
             st.markdown(f":small[:red[:material/error: {md_escape(_too_long(memory, text))}]]")
         reason = st.text_input(texts.REASON, placeholder=texts.REASON_PLACEHOLDER, key=f"own-reason-{source.id}", max_chars=500)
         with st.container(horizontal=True):

@@ -13,7 +13,7 @@ import streamlit as st
 
 from memoir_engine import CategoryVersion, Cause, Filing, Memory, ReviewError
 from ui import event_words, figures, frame, state
-from ui import wording_history as texts
+from ui.wording_history import texts
 
 Row = tuple[Cause, str, str]
 

@@ -10,9 +10,10 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import figures, frame, job_progress, wording
-from ui import wording_sources as texts
+from ui import figures, frame, job_progress
 from ui.escape import md_escape
+from ui.wording import texts as wording
+from ui.wording_sources import texts
 
 
 def show(memory: Memory, run: RunView) -> None:

@@ -7,18 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Set
 from datetime import UTC, datetime
+from typing import Literal
 
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import figures, filing, job_log, job_progress, problems, viewer, wording, wording_viewer
-from ui import wording_sources as texts
+from ui import figures, filing, job_log, job_progress, problems, viewer
 from ui.escape import md_escape
+from ui.wording import texts as wording
+from ui.wording_sources import texts
+from ui.wording_viewer import texts as wording_viewer
 
+Colour = Literal["gray", "blue", "orange", "green", "red"]
 ACTIVE = filing.ACTIVE
 WAITING = "waiting_helper"  # for a person: nothing to poll for
 EVERY_S = 0.6
 AT_FAULT = ("[mem][E201]", "[mem][E203]", "[mem][E204]", "[mem][E205]")  # no text, unreadable, of no known kind, invalid
+LOOKS: dict[str, tuple[Colour, str]] = {  # of a run's state
+    "queued": ("gray", ":material/schedule:"),
+    "running": ("blue", ":material/progress_activity:"),
+    "waiting_helper": ("orange", ":material/edit_note:"),
+    "done": ("green", ":material/check:"),
+    "failed": ("red", ":material/error:"),
+    "cancelled": ("orange", ":material/block:"),
+    "interrupted": ("orange", ":material/power_off:"),
+    "answered": ("green", ":material/check:"),
+    "unanswered": ("orange", ":material/search_off:"),
+}
 ENDED = 3  # cards of jobs that do not run; older ones are folded away, but for those that need somebody
 
 
@@ -70,8 +85,8 @@ def any_known(memory: Memory) -> bool:
 
 
 def status_badge(status: str) -> None:
-    label, color, icon = wording.STATUS.get(status, (status, "gray", None))
-    st.badge(label, color=color, icon=icon)  # type: ignore[arg-type]  # the colours of wording.STATUS are Streamlit's
+    color, icon = LOOKS.get(status, ("gray", ""))
+    st.badge(wording.STATUS.get(status, status), color=color, icon=icon or None)
 
 
 def name_of(run: RunView) -> str:

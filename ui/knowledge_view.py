@@ -9,9 +9,9 @@ import streamlit as st
 
 from memoir_engine import Memory, Source
 from ui import problems, state
-from ui import wording_sources as texts
 from ui.components import reader
 from ui.escape import md_escape
+from ui.wording_sources import texts
 
 UNFILED = "stored"
 SHOWN = 200_000  # characters in the browser

@@ -11,7 +11,8 @@ from pathlib import Path
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import engine, frame, problems, viewer, wording
+from ui import engine, frame, problems, viewer
+from ui.wording import texts as wording
 
 HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "pages"

@@ -11,7 +11,7 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import viewer
-from ui import wording_erasure as texts
+from ui.wording_erasure import texts
 
 
 def show(memory: Memory) -> None:

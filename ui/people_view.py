@@ -16,9 +16,10 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, Person, PersonErasurePreview
-from ui import fact_labels, figures, frame, problems, report_buttons, state, viewer, wording_facts
-from ui import wording_people as texts
+from ui import fact_labels, figures, frame, problems, report_buttons, state, viewer
 from ui.escape import md_escape
+from ui.wording_facts import texts as wording_facts
+from ui.wording_people import texts
 
 AT_ONCE = 100  # people, facts or conversations in a table
 LONGEST_WORD = 40  # characters one can be asked to type

@@ -13,18 +13,28 @@ from contextlib import contextmanager
 import streamlit as st
 
 from memoir_engine import ErrorReport, MemoirError
-from ui import wording, wording_errors, wording_viewer
 from ui.escape import md_escape
+from ui.wording import texts as wording
+from ui.wording_errors import texts as wording_errors
+from ui.wording_viewer import texts as wording_viewer
 
 _log = logging.getLogger("memoir.app")
 
 NOT_ALLOWED = "E701"
+ASTRAY = {  # by code: the page that lists what the address names
+    "E206": "sources",
+    "E702": "activity",
+    "E704": "tree",
+    "E705": "tree",
+    "E803": "conversations",
+    "E711": "ask",
+}
 _CODED = re.compile(r"\[mem\]\[(\w+)\] (.*)", re.DOTALL)
 
 
 def show(error: MemoirError | ErrorReport) -> None:
-    if isinstance(error, MemoirError) and error.facts and error.code in wording_errors.FOR_PAGES:
-        _astray(error, wording_errors.FOR_PAGES[error.code])
+    if isinstance(error, MemoirError) and error.facts and error.code in ASTRAY:
+        _astray(error)
     elif isinstance(error, MemoirError) and error.code == NOT_ALLOWED:
         tell(str(error), wording_viewer.NOT_ALLOWED.format(**error.facts))
     else:
@@ -60,10 +70,11 @@ def shown() -> Iterator[None]:
         st.stop()
 
 
-def _astray(error: MemoirError, said: wording_errors.Said) -> None:
+def _astray(error: MemoirError) -> None:
     """Explain a wrong address in the app's words, with a link to go on."""
-    tell(f"[mem][{error.code}] {said.message.format(**error.facts)}", wording_errors.REMEDY)
-    st.page_link(f"../pages/{said.page}.py", label=said.label, icon=":material/arrow_forward:")
+    message, label = wording_errors.ASTRAY[error.code]
+    tell(f"[mem][{error.code}] {message.format(**error.facts)}", wording_errors.REMEDY)
+    st.page_link(f"../pages/{ASTRAY[error.code]}.py", label=label, icon=":material/arrow_forward:")
 
 
 def _sentence(words: str) -> str:

@@ -7,10 +7,13 @@ from typing import Any, Literal
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import as_of, figures, frame, jobs, problems, state, wording
+from ui import as_of, figures, frame, jobs, problems, state
+from ui.wording import texts as wording
 
 RECENT = 10
 WIDEST = 12
+NET_SIZE = 3  # chunks that the safety net may catch
+DEFAULT_WIDTHS = {"wide_branch": (3, 0), "zoom_in": (6, 2), "branch_out": (6, 2)}  # n and n2 of a strategy
 PRUNE_BY = "chunk"  # what measures better (benchmarks/evidence); the library's default is whole paths
 FIELDS = ("q", "a_strategy", "n", "n2", "limit", "budget", "prune", "net", "netin", as_of.NAME)
 NOTHING: dict[str, str | int | None] = dict.fromkeys(FIELDS)  # of the form
@@ -43,7 +46,7 @@ def recent(memory: Memory) -> None:
     rows = [
         {
             "When": figures.ago(run.started_at),
-            "Ended": wording.STATUS[ended_as(run)][0],
+            "Ended": wording.STATUS[ended_as(run)],
             "Question": figures.one_line(jobs.name_of(run)),
         }
         for run in runs
@@ -114,8 +117,8 @@ def _strategy(memory: Memory) -> dict[str, Any]:
     )
     st.caption(wording.STRATEGIES[chosen][1])
     options: dict[str, Any] = {"strategy": chosen}
-    if chosen in wording.DEFAULT_WIDTHS:
-        n, n2 = wording.DEFAULT_WIDTHS[chosen]
+    if chosen in DEFAULT_WIDTHS:
+        n, n2 = DEFAULT_WIDTHS[chosen]
         with st.container(horizontal=True):
             n = _asked("n", n, least=1, most=WIDEST)
             options["n"] = int(st.number_input(wording.N_LABEL, 1, WIDEST, n, key=f"n-{chosen}", width=200))
@@ -165,7 +168,7 @@ def _more(memory: Memory) -> dict[str, Any]:
         "max_token_budget": int(budget),
         "per_path_limit": "auto" if way == "auto" else None,
         "prune_by": by,
-        "safety_net": wording.NET_SIZE if net else 0,
+        "safety_net": NET_SIZE if net else 0,
         "safety_net_in_prompt": bool(is_read),
     }
 

@@ -8,7 +8,9 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Call, Memory, QueryResult, RunDetail, RunView
-from ui import as_of, figures, wording, wording_history
+from ui import as_of, figures
+from ui.wording import texts as wording
+from ui.wording_history import texts as wording_history
 
 SETTINGS = ("prompt_limiting_strategy", "max_token_budget", "use_rankings", "width_scope", "temperature")  # else as configured
 

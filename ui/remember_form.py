@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, read_transcript, sample_conversations
-from ui import problems, remember_jobs, state, viewer
-from ui import wording_facts as texts
+from ui import dialogs, problems, remember_jobs, state, viewer
+from ui.wording_facts import texts
 
 PASTE_CHARS = 2_000_000
 
@@ -21,7 +21,7 @@ def button(memory: Memory) -> None:
         _form(memory)
 
 
-@st.dialog(texts.REMEMBER, width="medium", icon=":material/forum:")
+@dialogs.titled(lambda: texts.REMEMBER, width="medium", icon=":material/forum:")
 def _form(memory: Memory) -> None:
     st.caption(texts.REMEMBER_ABOUT)
     started = fields(memory)

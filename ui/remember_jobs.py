@@ -12,9 +12,10 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import EventView, Memory, RunView
-from ui import figures, jobs, problems, state, viewer, wording_viewer
-from ui import wording_facts as texts
+from ui import figures, jobs, problems, state, viewer
 from ui.escape import md_escape
+from ui.wording_facts import texts
+from ui.wording_viewer import texts as wording_viewer
 
 ACTIVE = ("queued", "running")
 EVERY_S = 0.7

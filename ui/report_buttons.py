@@ -8,11 +8,11 @@ from functools import partial
 import streamlit as st
 
 from memoir_engine import Report
-from ui import wording_activity as texts
+from ui.wording_activity import texts
 
 FILES = (
-    ("html", "text/html", texts.REPORT_HTML, ":material/description:"),
-    ("json", "application/json", texts.REPORT_JSON, ":material/data_object:"),
+    ("html", "text/html", ":material/description:"),
+    ("json", "application/json", ":material/data_object:"),
 )
 WIDTH = 340  # px of what a menu says; it is as wide as its widest line
 
@@ -26,9 +26,9 @@ def show(make: Callable[[], Report], *, name: str, key: str) -> None:
 def files(make: Callable[[], Report], *, name: str, key: str) -> None:
     """Offer both forms with a description, for a menu with further downloads."""
     st.caption(texts.REPORT_ABOUT, width=WIDTH)
-    for form, mime, label, icon in FILES:
+    for form, mime, icon in FILES:
         st.download_button(
-            label,
+            texts.REPORT_FORMS[form],
             data=partial(_file, make, form),
             file_name=f"{name}.{form}",
             mime=mime,

@@ -16,8 +16,8 @@ import streamlit as st
 
 from memoir_engine import LeafEffect, MemoirError, Memory, ReviewItem, StepsPreview
 from ui import figures, frame, problems, review_steps
-from ui import wording_review as texts
 from ui.escape import md_escape
+from ui.wording_review import texts
 
 STEPS, DONE = "rv-bulk", "rv-bulk-done"  # what would be done, and what was done
 LEAVES, FOUND = 12, 40

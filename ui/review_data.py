@@ -11,7 +11,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from memoir_engine import Category, Decision, Memory, Neighbour, Option, Place, ReviewEvidence, ReviewItem, Source
-from ui import figures, wording
+from ui import figures
+from ui.wording import texts as wording
 
 AROUND = 1_200  # characters of the source before and after a chunk
 QUOTE, NEAR = 40, 150  # characters of a chunk that name it, and of a neighbour's text

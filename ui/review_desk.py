@@ -14,9 +14,9 @@ import streamlit as st
 
 from memoir_engine import FactReviewPage, MemoirError, Memory, ReviewPage
 from ui import review_data, review_facts, review_steps, state
-from ui import wording_review as texts
 from ui.components import review
 from ui.review_filters import ReviewFilters
+from ui.wording_review import texts
 
 PAGE = 24  # items of one answer
 FIRST = 3  # of them come with their evidence, before the browser has asked

@@ -9,8 +9,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from memoir_engine import FactOrigin, FactReviewItem, FactView, MemoirError, Memory
-from ui import fact_labels, figures, wording_facts
-from ui import wording_review as texts
+from ui import fact_labels, figures
+from ui.wording_facts import texts as wording_facts
+from ui.wording_review import texts
 
 AROUND = 240  # characters of a message before and after the words
 QUOTE = 70

@@ -13,12 +13,11 @@ import streamlit as st
 
 from memoir_engine import MemoirError, Memory
 from ui import figures, state
-from ui import wording_review as texts
+from ui.wording_review import texts
 
 SAMPLES = (1, 2, 5, 10, 20, 50)
 SOURCES = 200
 NAME_CHARS = 200
-REASONS = {code: words for code, words in texts.REASONS.items() if code != "sample"}  # which has a filter of its own
 NOTHING: dict[str, str | int | None] = dict.fromkeys(("reason", "src", "cat", "by", "sample", "item"))
 
 
@@ -52,7 +51,7 @@ def from_address(memory: Memory) -> ReviewFilters:
         return ReviewFilters("facts", wanted if wanted in texts.STATES and wanted != "refiled" else "unreviewed")
     return ReviewFilters(
         state=wanted if wanted in texts.STATES else "unreviewed",
-        reason=reason if reason in REASONS and not sample else None,
+        reason=reason if reason in _reasons() and not sample else None,
         source=_there(memory.sources.get, state.param_id("src")),
         branch=_there(memory.tree.node, state.param_id("cat")),
         reviewer=reviewer[:NAME_CHARS] if reviewer else None,
@@ -70,7 +69,7 @@ def draw(memory: Memory, filters: ReviewFilters, counts: Mapping[str, int]) -> N
         if filters.filtered:
             st.button(texts.CLEAR, key="rv-clear", icon=":material/filter_alt_off:", type="tertiary", on_click=_clear)
         with st.popover(texts.FILTERS, icon=":material/filter_alt:", key="rv-more"):
-            _choice(texts.REASON, "reason", {"": texts.ANY_REASON, **REASONS}, filters.reason or "")
+            _choice(texts.REASON, "reason", {"": texts.ANY_REASON, **_reasons()}, filters.reason or "")
             _choice(texts.SOURCE, "src", {"": texts.ANY_SOURCE, **_sources(memory, filters.source)}, _text(filters.source))
             _choice(texts.BRANCH, "cat", {"": texts.ANY_BRANCH, **_branches(memory, filters.branch)}, _text(filters.branch))
             _choice(texts.SAMPLE, "sample", _samples(filters.sample), _text(filters.sample), help=texts.SAMPLE_HELP)
@@ -166,3 +165,8 @@ def _there(look: Any, number: int | None) -> int | None:
         return None if number is None else int(look(number).id)
     except MemoirError:
         return None
+
+
+def _reasons() -> dict[str, str]:
+    """Return the reasons by code, without the sample: it has a filter of its own."""
+    return {code: words for code, words in texts.REASONS.items() if code != "sample"}

@@ -6,7 +6,7 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import figures
-from ui import wording_review as texts
+from ui.wording_review import texts
 
 
 def waiting(memory: Memory, *, source: int | None = None, branch: int | None = None) -> int:

@@ -15,9 +15,9 @@ import streamlit as st
 
 from memoir_engine import MemoirError, Memory, ReviewItem, ReviewPage
 from ui import figures, frame, problems, review_bulk
-from ui import wording_review as texts
 from ui.escape import md_escape
 from ui.review_filters import ReviewFilters
+from ui.wording_review import texts
 
 PAGE, SEEN = 50, 10  # rows of a page, and those in sight: the verdict stands below them
 AFTER = "rv-list-after"

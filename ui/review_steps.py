@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 
 from memoir_engine import MemoirError, Memory, ReviewStep, StepOutcome
 from ui import viewer
-from ui import wording_review as texts
+from ui.wording_review import texts
 
 MOST = 200  # steps of one message; a browser that was cut off for long sends the rest behind them
 KEY_CHARS, REASON_CHARS, CONTENT_CHARS = 64, 500, 1000

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Decision, Memory, QueryResult, RunComparison, RunView
-from ui import figures, frame, jobs, question_settings, search_comparison, state, wording, wording_comparison
+from ui import figures, frame, jobs, question_settings, search_comparison, state
 from ui.components import answer, comparison, copylink, reader
 from ui.escape import md_escape
+from ui.wording import texts as wording
+from ui.wording_comparison import texts as wording_comparison
 
 RECENT = 30
 

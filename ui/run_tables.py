@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Call, Chunk, Memory, QueryResult, RunDetail
-from ui import charts, drawers, figures, frame, question_settings, state, summary_view, wording
+from ui import charts, drawers, figures, frame, question_settings, state, summary_view
 from ui.components import answer, reader
+from ui.wording import texts as wording
 
 
 def tabs(memory: Memory, detail: RunDetail, result: QueryResult) -> None:

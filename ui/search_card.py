@@ -11,8 +11,8 @@ import streamlit as st
 
 from memoir_engine import Memory, RunView
 from ui import engine, figures, filing, problems, viewer
-from ui import wording_settings as texts
 from ui.escape import md_escape
+from ui.wording_settings import texts
 
 VERB = "reindex"
 EVERY_S = 0.5

@@ -13,9 +13,9 @@ import streamlit as st
 
 from memoir_engine import Chunk, Memory, QueryResult, RunView, SearchResult
 from ui import figures, frame, problems, question_settings, state
-from ui import wording_search as texts
 from ui.components import copylink, reader
 from ui.escape import md_escape
+from ui.wording_search import texts
 
 FOUND = 10  # passages of the search
 SHOWN = 40  # chunks of the tree

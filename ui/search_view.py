@@ -12,10 +12,10 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, Searchable, SearchResult, Source
-from ui import figures, frame, problems, state
-from ui import wording_search as texts
+from ui import dialogs, figures, frame, problems, state
 from ui.components import ranking, reader
 from ui.escape import md_escape
+from ui.wording_search import texts
 
 MOST = 10  # shown
 FANOUT = 2
@@ -110,7 +110,7 @@ def _mode(found: Sequence[SearchResult], there: Searchable) -> None:
         st.caption(md_escape(degraded.reason or ""))
 
 
-@st.dialog(texts.OPENED, width=WIDTH, position="right", icon=":material/menu_book:")
+@dialogs.titled(lambda: texts.OPENED, width=WIDTH, position="right", icon=":material/menu_book:")
 def _opened(memory: Memory, one: SearchResult) -> None:
     """Show the passage marked in its surroundings."""
     name, full = figures.named(texts.named(one), 48)

@@ -10,10 +10,11 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import FactView, MemoirError, Memory
-from ui import drawers, figures, problems, wording
-from ui import wording_chat as texts
+from ui import dialogs, drawers, figures, problems
 from ui.components import reader
 from ui.escape import md_escape
+from ui.wording import texts as wording
+from ui.wording_chat import texts
 
 QUOTED_CHARS = 280
 QUESTION_CHARS = 1_500  # of a question handed on in an address
@@ -65,7 +66,7 @@ def _open(memory: Memory, one: Finding) -> None:
         _words(memory, one)
 
 
-@st.dialog(wording.EVIDENCE_TITLE, width=drawers.WIDTH, position="right", icon=":material/format_quote:")
+@dialogs.titled(lambda: wording.EVIDENCE_TITLE, width=drawers.WIDTH, position="right", icon=":material/format_quote:")
 def _words(memory: Memory, one: Finding) -> None:
     with problems.shown():
         name = f" · **{md_escape(memory.sources.get(one['source_id']).name)}**" if _has_words(one) else ""

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
 from memoir_engine import Memory, SignOff
 from ui import event_words, figures, problems, report_buttons, viewer
-from ui import wording_activity as texts
 from ui.escape import md_escape
+from ui.wording_activity import texts
+
+LOOKS: dict[str, tuple[Literal["green", "orange", "gray"], str]] = {  # of a signature's state
+    "valid": ("green", ":material/verified:"),
+    "void": ("orange", ":material/gpp_maybe:"),
+    "withdrawn": ("gray", ":material/undo:"),
+}
 
 
 def show(memory: Memory, *, source_id: int | None = None, category_id: int | None = None) -> None:
@@ -43,7 +50,8 @@ def _further(memory: Memory, source_id: int | None, category_id: int | None) -> 
 def _signature(one: SignOff) -> None:
     with st.container(gap="xxsmall", key=f"signed-{one.seq}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.badge(texts.STATES[one.state], color=texts.COLORS[one.state], icon=texts.ICONS[one.state])  # type: ignore[arg-type]
+            color, icon = LOOKS[one.state]
+            st.badge(texts.STATES[one.state], color=color, icon=icon)
             st.markdown(f"**{md_escape(one.signer)}** :gray[{figures.stamp(one.at)}]", width="content")
         st.text(one.statement if one.statement is not None else texts.ERASED_WORDS)
         chunks = figures.plural(one.chunks, "chunk", "chunks")

@@ -9,9 +9,9 @@ import streamlit as st
 
 from memoir_engine import Chunk, MemoirError, Memory, Source
 from ui import erase_panel, figures, frame, helper_view, jobs, knowledge_view, review_link, sign_panel, state
-from ui import wording_sources as texts
 from ui.components import reader, scroll_position
 from ui.escape import md_escape
+from ui.wording_sources import texts
 
 PAGE = 20  # chunks on one page of the text
 MOST = 200

@@ -12,9 +12,9 @@ import streamlit as st
 
 from memoir_engine import Category, Memory, RunView, SplitGroup, SplitProposal
 from ui import edit_effect, figures, problems, state
-from ui import wording_edit as texts
 from ui.edit_effect import Edit
 from ui.escape import md_escape
+from ui.wording_edit import texts
 
 ACTIVE = ("queued", "running")
 EVERY_S = 0.5

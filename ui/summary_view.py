@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Chunk, ChunkSummary, QueryResult, RunView
-from ui import figures, frame, state, wording
+from ui import figures, frame, state
 from ui.components import reader
+from ui.wording import texts as wording
 
 
 def show(run: RunView, result: QueryResult) -> None:

@@ -10,8 +10,8 @@ import streamlit as st
 
 from memoir_engine import Memory, RunView, TidyResult, TreeProposal
 from ui import edit_effect, figures, problems, state, viewer
-from ui import wording_tidy as texts
 from ui.escape import md_escape
+from ui.wording_tidy import texts
 
 ACTIVE = ("queued", "running")
 EVERY_S = 0.5

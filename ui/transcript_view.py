@@ -9,9 +9,9 @@ import streamlit as st
 
 from memoir_engine import Memory, MessageRecord, SessionView
 from ui import chat_view, conversation_facts, conversations_view, figures, frame, problems, shown_view, state, viewer
-from ui import wording_conversations as texts
 from ui.components import copylink, transcript
 from ui.escape import md_escape
+from ui.wording_conversations import texts
 
 AT_ONCE = 200  # messages
 LONGEST = 44  # characters of a title

@@ -15,9 +15,9 @@ import streamlit as st
 
 from memoir_engine import Category, CategoryChange, Chunk, LeafChange, Memory, Moment, ReviewError, TreeAt, TreeChanges
 from ui import as_of, event_words, figures, frame, state
-from ui import wording_history as texts
 from ui.components.tree import Mark, Marks
 from ui.escape import md_escape
+from ui.wording_history import texts
 
 SOME = 100  # moments of a slider on each side of the one looked at
 START = 0  # before the first event

@@ -12,9 +12,9 @@ import streamlit as st
 
 from memoir_engine import Category, Chunk, Memory
 from ui import edit_effect, figures, frame, split_view, state, viewer
-from ui import wording_edit as texts
 from ui.edit_effect import Edit
 from ui.escape import md_escape
+from ui.wording_edit import texts
 
 MOST_CHUNKS = 500  # of a leaf in one table
 SEARCHED = 2_000

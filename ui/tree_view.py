@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Category, Chunk, Memory, TreeAt
-from ui import drawers, figures, frame, review_link, sign_panel, state, tree_edit, wording, wording_history
+from ui import drawers, figures, frame, review_link, sign_panel, state, tree_edit
 from ui.components import choices, copylink, reader
+from ui.wording import texts as wording
+from ui.wording_history import texts as wording_history
 
 PAGE = 50
 LONGEST, CRUMB = 40, 28  # characters of a name in a title, and on the way to it

@@ -9,8 +9,8 @@ import streamlit as st
 
 from memoir_engine import Action, Change, MemoirError, Memory
 from ui import edit_effect, event_words, problems, state
-from ui import wording_edit as texts
 from ui.escape import md_escape
+from ui.wording_edit import texts
 
 ICON = ":material/undo:"
 SHOWN = 2  # of what an action did, in the banner

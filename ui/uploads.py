@@ -14,11 +14,13 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Estimate, MemoirConfig, MemoirError, Memory, Source
-from ui import fact_filters, figures, problems, remember_form, state, viewer, wording_facts
-from ui import wording_sources as texts
+from ui import fact_filters, figures, problems, remember_form, state, viewer
 from ui.escape import md_escape
+from ui.wording_facts import texts as wording_facts
+from ui.wording_sources import texts
 
 AT_ONCE_BYTES = 3_000_000  # cut and counted unasked; more than that on a click
+FILE_TYPES = ("txt", "md", "markdown", "html", "htm", "pdf", "docx", "eml")
 _ANOTHER = 0  # no source has this id
 
 
@@ -74,7 +76,7 @@ def _files(memory: Memory) -> None:
     fresh = int(st.session_state.get("upload_round", 0))
     files = st.file_uploader(
         texts.DROP,
-        type=texts.FILE_TYPES,
+        type=FILE_TYPES,
         accept_multiple_files=True,
         key=f"upload-{fresh}",
         max_upload_size=memory.config.max_file_mb,

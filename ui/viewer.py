@@ -15,8 +15,8 @@ from streamlit.errors import Error as StreamlitError
 
 from memoir_engine import Memory
 from ui import engine, problems
-from ui import wording_viewer as texts
 from ui.escape import md_escape
+from ui.wording_viewer import texts
 
 ALONE = "local"  # until somebody has said who they are
 EVERY_ROLE = ("viewer", "auditor", "admin")

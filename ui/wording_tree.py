@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-ORDER = {"order": "Order of the categories: click to change it", "bySize": "by size", "byName": "by name"}
-YOU = "You"
-TRY_ONE = "Questions to begin with"
+from ui.words import Words
+
+
+class Tree(Words):
+    ORDER = {"order": "Order of the categories: click to change it", "bySize": "by size", "byName": "by name"}
+    YOU = "You"
+    TRY_ONE = "Questions to begin with"
+
+
+texts = Tree()

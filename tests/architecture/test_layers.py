@@ -38,6 +38,7 @@ HOMES = {
     "langchain_core": {f"{PACKAGE}.langgraph"},
     "streamlit": {"app", "ui", "pages"},
     "starlette": {"app", "ui"},
+    "babel": {"ui"},
     "plotly": {"ui", "pages"},
     "pandas": {"ui", "pages"},
 }

@@ -23,7 +23,8 @@ from memoir_engine.store.events.kind import Names
 from memoir_engine.store.events.registry import KINDS
 from memoir_engine.store.tree import history
 from ui import event_words
-from ui import wording_events as texts
+from ui.wording_events import texts
+from ui.words import Plural
 
 EARLIER = REPOSITORY / "tests" / "earlier" / "7409c61" / "memory.zip"  # a memory in which nearly everything was done once
 SELDOM = {  # kinds that it lacks: undone and done again
@@ -62,7 +63,7 @@ def test_the_app_has_words_for_every_kind_verb_and_moment() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_its_sentences_name_only_what_the_engine_gives(kind: str) -> None:
-    one, many = texts.EVENTS[kind]
+    one, many = texts.EVENTS[kind].forms
     assert places(one) <= changed(kind, 1, BODY).fields.keys()
     assert places(many) == {"count"}
 
@@ -73,12 +74,12 @@ def test_its_moments_name_only_what_the_engine_gives() -> None:
 
 
 def test_no_sentence_names_the_row_of_a_fact() -> None:
-    assert "fact" not in {name for forms in texts.EVENTS.values() for form in forms for name in places(form)}
+    assert "fact" not in {name for plural in texts.EVENTS.values() for form in plural.forms for name in places(form)}
 
 
 @pytest.mark.parametrize("verb", texts.DONE)
 def test_what_came_of_an_action_on_facts_is_said_in_short(verb: str) -> None:
-    one, many = texts.DONE[verb]
+    one, many = texts.DONE[verb].forms
     assert verb in sentences.VERBS
     assert not places(one)
     assert places(many) <= {"count"}
@@ -210,8 +211,10 @@ def german(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the app other words for the actions that these tests look at."""
     monkeypatch.setitem(texts.VERBS, "refile", "Abschnitt umgeordnet")
     monkeypatch.setitem(texts.VERBS, "rename", "Kategorie umbenannt")
-    monkeypatch.setitem(texts.EVENTS, "chunk.refiled", ("neu eingeordnet: {chunk}", "{count} neu eingeordnet"))
-    monkeypatch.setitem(texts.EVENTS, "category.renamed", ("eine Kategorie heißt anders", "{count} Kategorien heißen anders"))
+    monkeypatch.setitem(texts.EVENTS, "chunk.refiled", Plural("neu eingeordnet: {chunk}", "{count} neu eingeordnet"))
+    monkeypatch.setitem(
+        texts.EVENTS, "category.renamed", Plural("eine Kategorie heißt anders", "{count} Kategorien heißen anders")
+    )
     monkeypatch.setitem(texts.MOMENTS, "chunk.refiled", "ein Abschnitt kam von {was} nach {category}")
     monkeypatch.setattr(texts, "CHUNK", "Abschnitt {position} aus {source}")
     monkeypatch.setattr(texts, "MOVED_HERE", "kam von {path}")

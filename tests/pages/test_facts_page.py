@@ -15,7 +15,7 @@ import pytest
 from app_pages import component, opened, words
 from memoir_engine import FactView, Memory, sample_conversations
 from ui import engine, fact_export, fact_filters, fact_labels, fact_lanes
-from ui import wording_facts as texts
+from ui.wording_facts import texts
 
 FLAT = "Lives in a small flat on Weir Street in Alderbrook with their cat Biscuit"
 COTTAGE = "Lives in the lock keeper's cottage at the dam now"

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from app_pages import opened, words
 from memoir_engine import Memory
-from ui import remember_jobs, wording_sources
-from ui import wording_facts as texts
+from ui import remember_jobs
+from ui.wording_facts import texts
+from ui.wording_sources import texts as wording_sources
 
 TALK = "Mia: I moved to Lyon last week.\nAssistant: How do you like it?\nMia: I work as a nurse at the harbour clinic now."
 

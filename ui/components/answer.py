@@ -11,8 +11,9 @@ from collections.abc import Iterable
 import streamlit as st
 
 from memoir_engine import UsedChunk
-from ui import figures, wording
+from ui import figures
 from ui.components.scripts import read, script
+from ui.wording import texts as wording
 
 _NUMBERS = re.compile(r"[\[【]([\d\s,;–-]+)[\]】]")
 _component = st.components.v2.component(

@@ -14,8 +14,10 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Call, Chunk, Decision, DroppedPath, QueryResult
-from ui import figures, wording
+from ui import figures
 from ui.components.scripts import read, script
+from ui.wording import NOT_CHOSEN, PART
+from ui.wording import texts as wording
 
 FOLDED = 2  # so many forced levels in a row become one column
 _component = st.components.v2.component(
@@ -159,9 +161,7 @@ def _evidence(result: QueryResult, lost: dict[int, DroppedPath]) -> dict[str, An
     cited = Counter(where.get(used.chunk_id) for used in result.used_chunks if used.cited)
     leaves = {chosen.category_ids[-1]: chosen.names for chosen in result.paths}
     leaves |= {
-        leaf: dropped.category_path
-        for leaf, dropped in lost.items()
-        if dropped.reason != wording.NOT_CHOSEN and leaf not in leaves
+        leaf: dropped.category_path for leaf, dropped in lost.items() if dropped.reason != NOT_CHOSEN and leaf not in leaves
     }
     cards = [_leaf(leaf, names, read[leaf], cited[leaf], lost.get(leaf)) for leaf, names in leaves.items()]
     cards += _caught(result)
@@ -188,7 +188,7 @@ def _caught(result: QueryResult) -> list[dict[str, Any]]:
 
 
 def _leaf(leaf: int, names: Sequence[str], read: int, cited: int, dropped: DroppedPath | None) -> dict[str, Any]:
-    is_lost = dropped is not None and dropped.reason != wording.PART
+    is_lost = dropped is not None and dropped.reason != PART
     shown = "lost" if is_lost else "cited" if cited else "read"
     line = wording.dropped(dropped.reason) if dropped is not None and is_lost else wording.evidence(read, cited)
     return {"id": leaf, "name": names[-1], "title": figures.path(names), "state": shown, "line": line}

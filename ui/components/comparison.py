@@ -10,8 +10,10 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import ComparedChoice, RunComparison
-from ui import figures, wording, wording_comparison
+from ui import figures
 from ui.components.scripts import read, script
+from ui.wording import texts as wording
+from ui.wording_comparison import texts as wording_comparison
 
 MOST = 8  # options of a card that neither chose
 _component = st.components.v2.component(

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from ui import wording
+from ui.wording import texts as wording
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(

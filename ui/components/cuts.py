@@ -12,8 +12,9 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Cut, CutConversation
-from ui import figures, wording_cuts
+from ui import figures
 from ui.components.scripts import read, script
+from ui.wording_cuts import texts as wording_cuts
 
 SHOWN = 600  # messages of the talk itself
 SNIPPET = 600  # characters of one

@@ -15,9 +15,9 @@ import streamlit as st
 
 from memoir_engine import SearchResult
 from ui import figures
-from ui import wording_search as texts
 from ui.components import reader
 from ui.components.scripts import read, script
+from ui.wording_search import texts
 
 SEEN_CHARS = 260  # of a passage before it is opened whole
 LEAD_CHARS = 40  # before the first marked word

@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass
 import streamlit as st
 
 from memoir_engine import Chunk, UsedChunk, WordChange
-from ui import figures, wording
+from ui import figures
 from ui.components.scripts import read, script
+from ui.wording import texts as wording
 
 SHORTEST = 4  # letters of a word that is looked for
 WORD = re.compile(r"\w+")

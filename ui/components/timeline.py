@@ -11,9 +11,9 @@ from typing import Any
 
 import streamlit as st
 
-from ui import wording_facts as texts
 from ui.components.scripts import read, script
 from ui.fact_lanes import Lane
+from ui.wording_facts import texts
 
 _component = st.components.v2.component(
     "memoir_timeline",

@@ -14,8 +14,8 @@ import streamlit as st
 
 from memoir_engine import MessageRecord
 from ui import figures
-from ui import wording_conversations as texts
 from ui.components.scripts import read, script
+from ui.wording_conversations import texts
 
 HEIGHT = 620
 ARGS_CHARS = 400

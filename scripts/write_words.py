@@ -1,0 +1,87 @@
+"""Write the catalogues of the app's words: the English as a template, and each language brought up to it.
+
+Invariant: `template()` is the whole truth of memoir.pot; a language keeps what it has, and what is new waits to be translated.
+Where English was changed, the old translation stays, marked fuzzy: whoever reads it takes the mark away.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po, write_po
+
+from ui import catalogue, language
+from ui.words import Plural, Words, all_of
+
+TEMPLATE = catalogue.FOLDER / "memoir.pot"
+MODULES = "wording*.py"
+_VARYING = (
+    b'"POT-Creation-Date',
+    b'"PO-Revision-Date',
+    b'"Last-Translator',
+    b'"Generated-By',
+    b'"Report-Msgid',
+    b'"Language-Team',
+)
+
+
+def pages() -> Iterator[tuple[str, Words]]:
+    """Yield the words of the app by their module."""
+    for path in sorted((catalogue.FOLDER.parent).glob(MODULES)):
+        yield path.stem, importlib.import_module(f"ui.{path.stem}").texts
+
+
+def template() -> Catalog:
+    """Return every text of the app, with the names under which the pages draw it."""
+    made = Catalog(project="Memoir", version="1")
+    made.fuzzy = False
+    made.header_comment = "# The words of the app, in English. Written by `make words`."
+    for module, words in pages():
+        for name, text in all_of(words):
+            said = f"{module.removeprefix('wording').removeprefix('_') or 'shared'}: {name}"
+            key = text.forms if isinstance(text, Plural) else str(text)
+            made.add(key, context=getattr(text, "context", None), auto_comments=[said])
+    return made
+
+
+def translated(spoken: str) -> Catalog:
+    """Return the catalogue of a language as it is stored."""
+    if not catalogue.po(spoken).is_file():
+        return Catalog(locale=spoken, project="Memoir", version="1")
+    with catalogue.po(spoken).open("rb") as file:
+        return read_po(file, locale=spoken)
+
+
+def written(made: Catalog) -> bytes:
+    """Return a catalogue as a file, without the lines of its head that tell nothing."""
+    file = BytesIO()
+    write_po(file, made, width=120, ignore_obsolete=True)
+    return b"".join(line for line in file.getvalue().splitlines(keepends=True) if not line.startswith(_VARYING))
+
+
+def brought_up(spoken: str) -> Catalog:
+    """Return the catalogue of a language with every text that the app has now, and no other."""
+    known = translated(spoken)
+    known.update(template())
+    known.fuzzy = False
+    known.header_comment = f"# The words of the app: {language.SPOKEN[spoken]}."
+    return known
+
+
+def _write(path: Path, made: Catalog) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(written(made))
+
+
+if __name__ == "__main__":
+    _write(TEMPLATE, template())
+    for spoken in language.SPOKEN:
+        if spoken != language.ENGLISH:
+            made = brought_up(spoken)
+            _write(catalogue.po(spoken), made)
+            waiting = [entry for entry in made if entry.id and (entry.fuzzy or not entry.string or not all(entry.string))]
+            print(f"{language.SPOKEN[spoken]}: {len(made)} texts, {len(waiting)} wait to be translated")

@@ -1,0 +1,144 @@
+"""Words of the app: catalogues are what the code says, and each session is drawn in its language."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from string import Formatter
+
+import pytest
+from babel.messages.catalog import Message
+
+from machine import REPOSITORY
+from scripts import write_words
+from ui import catalogue, language
+from ui.words import Plural, Words, all_of, meant
+
+APP = [*sorted((REPOSITORY / "ui").rglob("*.py")), *sorted((REPOSITORY / "pages").glob("*.py"))]
+LANGUAGES = sorted(language.SPOKEN.keys() - {language.ENGLISH})
+
+
+class Sample(Words):
+    TITLE = "Never drawn by a page"
+    PAIRS = {"icon": ":material/check:", "said": ("Twice", "{count}")}
+    MANY = Plural("{count} leaf of a test", "{count} leaves of a test")
+    ANOTHER = meant("Twice", "another")
+
+
+def entries(spoken: str) -> Iterator[Message]:
+    yield from (entry for entry in write_words.translated(spoken) if entry.id)
+
+
+def fields(text: str) -> list[str]:
+    return sorted(name for _, name, *_ in Formatter().parse(text) if name is not None)
+
+
+# --- the catalogues -------------------------------------------------------------------------------------------------
+
+
+def test_the_english_of_the_app_is_as_it_was_read():
+    written = write_words.written(write_words.template()).decode()
+    assert (catalogue.FOLDER / "memoir.pot").read_text(encoding="utf-8") == written, "run: make words, and read what it changes"
+
+
+@pytest.mark.parametrize("spoken", LANGUAGES)
+def test_a_language_has_the_texts_of_the_app_and_no_others(spoken: str):
+    template = {(entry.context, str(entry.id)) for entry in write_words.template() if entry.id}
+    assert {(entry.context, str(entry.id)) for entry in entries(spoken)} ^ template == set(), "run: make words"
+
+
+@pytest.mark.parametrize("spoken", LANGUAGES)
+def test_a_translation_has_the_fields_of_the_english(spoken: str):
+    wrong = []
+    for entry in entries(spoken):
+        english = entry.id[-1] if isinstance(entry.id, tuple) else entry.id
+        forms = entry.string if isinstance(entry.string, tuple) else (entry.string,)
+        wrong += [form for form in forms if form and fields(form) != fields(english)]
+    assert wrong == []
+
+
+def test_only_words_are_in_the_catalogues():
+    found = [(name, getattr(text, "forms", str(text)), getattr(text, "context", None)) for name, text in all_of(Sample())]
+    assert found == [
+        ("TITLE", "Never drawn by a page", None),
+        ("PAIRS", "Twice", None),
+        ("MANY", ("{count} leaf of a test", "{count} leaves of a test"), None),
+        ("ANOTHER", "Twice", "another"),
+    ]
+
+
+def test_every_text_of_the_app_is_drawn_somewhere():
+    code = "\n".join(path.read_text(encoding="utf-8") for path in APP)
+    read = set(re.findall(r"\.(_?[A-Z][A-Z0-9_]*)\b", code))
+    inside = set(re.findall(r"\bself\.(_[A-Z][A-Z0-9_]*)\b", code))
+    unused = [
+        f"{module}.{name}"
+        for module, held in write_words.pages()
+        for name in vars(type(held))
+        if name.isupper() and name not in read | inside
+    ]
+    assert unused == []
+
+
+def test_no_text_is_read_when_a_module_is_imported():
+    """It would be English for everybody. Pages are run anew for each session, modules of ui/ are not."""
+    early = [f"{path.name}:{line}" for path in APP if path.parent.name != "pages" for line in _read_at_import(path.read_text())]
+    assert early == []
+
+
+def _read_at_import(code: str) -> list[int]:
+    tree = ast.parse(code)
+    held = {
+        name.asname or name.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ui.wording")
+        for name in node.names
+        if name.name == "texts"
+    }
+    return [
+        node.lineno
+        for node in _outside_functions(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in held
+    ]
+
+
+def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    parts: list[ast.AST] = list(ast.iter_child_nodes(node))
+    if isinstance(node, ast.FunctionDef):
+        parts = [*node.decorator_list, *node.args.defaults, *(one for one in node.args.kw_defaults if one is not None)]
+    for part in [] if isinstance(node, ast.Lambda) else parts:
+        yield from _outside_functions(part)
+
+
+# --- the language of a session --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give Japanese a few words of its own, whatever its catalogue has."""
+    known = {"Never drawn by a page": "描かれない", "Twice": "二度", ("another", "Twice"): "二重"}
+    monkeypatch.setattr(language, "current", lambda: "ja")
+    monkeypatch.setattr(
+        catalogue, "text", lambda spoken, text, context=None: known.get((context, text) if context else text, text)
+    )
+    monkeypatch.setattr(Sample, "_drawn", {})
+
+
+def test_a_text_is_translated_where_it_stands(other: None):
+    texts = Sample()
+    assert texts.TITLE == "描かれない"
+    assert texts.PAIRS == {"icon": ":material/check:", "said": ("二度", "{count}")}
+    assert texts.ANOTHER == "二重"
+
+
+def test_outside_a_session_it_is_english():
+    assert Sample().TITLE == "Never drawn by a page"
+    assert Sample().MANY(1) == "1 leaf of a test"
+    assert Sample().MANY(1_200) == "1,200 leaves of a test"
+
+
+def test_what_a_language_lacks_is_drawn_in_english():
+    assert catalogue.text("ja", "Never drawn by a page") == "Never drawn by a page"
+    assert catalogue.counted("ja", "{count} leaf of a test", "{count} leaves of a test", 2) == "{count} leaves of a test"
