@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from pandas import DataFrame
+from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
@@ -20,6 +21,7 @@ manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_componen
 
 def opened(page: str = "overview", **parameters: str | int) -> AppTest:
     """Open a page by its address."""
+    config.set_option("runner.magicEnabled", False)  # as the app is run, from wherever a test runs
     app = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=120)
     if page != "overview":  # its address is the name of its file, so that it needs no first run to be found
         app.switch_page(f"../pages/{page}.py")

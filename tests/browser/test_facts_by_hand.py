@@ -33,8 +33,9 @@ def facts(folder: Path, user: str) -> dict[str, FactView]:
 
 
 def pressed(page: Page, key: str, name: str) -> None:
-    """Press a single key once the button that it stands for is there."""
+    """Press a single key once the button that it stands for is there and the page is at rest."""
     expect(page.locator(f".st-key-{name} button").first).to_be_enabled()
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     page.keyboard.press(key)
 
 
