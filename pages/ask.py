@@ -5,10 +5,11 @@ from __future__ import annotations
 from memoir_engine import Memory
 from ui import answer_view, as_of, example_questions, frame, problems, question, run_comparison, search_comparison, state, viewer
 from ui.wording import texts as wording
+from ui.wording_columns import texts as labels
 
 
 def start(memory: Memory) -> None:
-    with frame.head("ask", "Ask"):
+    with frame.head("ask", wording.PAGES["ask"]):
         pass
     if not memory.overview().sources and state.param(as_of.NAME) is None:
         frame.empty(wording.ASK_EMPTY, wording.ASK_EMPTY_TEXT, ":material/manage_search:")
@@ -26,7 +27,7 @@ def start(memory: Memory) -> None:
 memory = viewer.memory()
 run_id = state.param("run")
 if run_id is not None:
-    with frame.found("ask", "Question"):
+    with frame.found("ask", labels.QUESTION):
         memory.jobs.get(run_id)
 with problems.shown():
     other_id = state.param("beside")

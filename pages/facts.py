@@ -120,7 +120,7 @@ with problems.shown():
         take_along(memory, filters)
     fact_view.metrics(memory, known, filters, len(proposals))
     if filters.held is not None:
-        st.caption(f":material/event: {md_escape(texts.HELD.format(when=filters.held.date().isoformat()))}")
+        st.caption(f":material/event: {md_escape(texts.HELD.format(when=figures.day(filters.held)))}")
     if filters.moment is None:
         fact_decision.show(memory, proposals)
     else:

@@ -9,6 +9,7 @@ from ui import charts, example_questions, figures, filing, frame, jobs, problems
 from ui.escape import md_escape
 from ui.question import NET_SIZE, PRUNE_BY, per_path_limit
 from ui.wording import texts as wording
+from ui.wording_columns import texts as labels
 from ui.wording_tree import texts as wording_tree
 
 SHOWN = 6  # of what needs attention
@@ -17,12 +18,12 @@ UNNAMED = ("remember",)  # runs whose verb says it all
 
 def numbers(overview: Overview) -> None:
     values = {
-        "Sources": figures.count(overview.sources),
-        "Chunks": figures.count(overview.chunks),
-        "Categories": figures.count(overview.categories),
-        "Questions": figures.count(overview.questions),
-        "Tokens": figures.short(overview.tokens),
-        "Cost": figures.money(overview.cost),
+        labels.SOURCES: figures.count(overview.sources),
+        labels.CHUNKS: figures.count(overview.chunks),
+        labels.CATEGORIES: figures.count(overview.categories),
+        labels.QUESTIONS: figures.count(overview.questions),
+        labels.TOKENS: figures.short(overview.tokens),
+        labels.COST: figures.money(overview.cost),
     }
     frame.metrics(values, columns=6)
 
@@ -56,19 +57,17 @@ def attention(memory: Memory, overview: Overview) -> None:
                 jobs.status_badge(run.status)
                 st.space("stretch")
                 where = "ask" if run.verb == "query" else "sources"
-                st.page_link(f"../pages/{where}.py", label="Open", query_params={"run": run.id} if where == "ask" else None)
+                st.page_link(f"../pages/{where}.py", label=wording.OPEN, query_params={"run": run.id} if where == "ask" else None)
         if overview.interrupted:
             st.caption(wording.INTERRUPTED_NOTE)
         review_link.line(to_review)
 
 
 def waiting(drafts: int) -> None:
-    texts = figures.plural(drafts, "text waits", "texts wait")
     with st.container(horizontal=True, vertical_alignment="center"):
-        line = wording.DRAFTS_WAIT.format(texts=texts, they="it is" if drafts == 1 else "they are")
-        st.markdown(f":orange[:material/edit_note:] {line}", width="content")
+        st.markdown(f":orange[:material/edit_note:] {wording.DRAFTS_WAIT(drafts)}", width="content")
         st.space("stretch")
-        st.page_link("../pages/sources.py", label="Open")
+        st.page_link("../pages/sources.py", label=wording.OPEN)
 
 
 def activity(memory: Memory, overview: Overview) -> None:
@@ -81,13 +80,13 @@ def activity(memory: Memory, overview: Overview) -> None:
             for action in overview.last_actions[:7]:
                 st.markdown(line(action, names.get(action.run_id or "", ""), memory.actor.name))
         head = memory.audit.head()
-        st.caption(f":material/link: Audit head {figures.count(head.seq)} · `{head.hash[:16]}`")
+        st.caption(f":material/link: {wording.HEAD.format(events=figures.count(head.seq))} · `{head.hash[:16]}`")
 
 
 def line(action: Action, name: str, me: str) -> str:
     verb = wording.VERBS.get(action.verb, md_escape(action.verb))
     about = f" **{md_escape(figures.one_line(name, 40))}**" if name else ""
-    undone = " :orange-badge[taken back]" if action.undone_by else ""
+    undone = f" :orange-badge[{wording.UNDONE}]" if action.undone_by else ""
     reason = f" · {md_escape(figures.one_line(action.reason, 60))}" if action.reason else ""
     actor = wording_tree.YOU if action.actor in (me, viewer.ALONE) else md_escape(action.actor)
     return f":small[{actor} {verb}{about}{undone}{reason} :gray[{figures.ago(action.at)}]]"
@@ -113,7 +112,7 @@ def first_steps(memory: Memory) -> None:
 
 st.query_params.clear()  # this page has none; what another page left in the address would only mislead
 memory = viewer.memory()
-with frame.head("overview", "Memory overview"):
+with frame.head("overview", wording.OVERVIEW_TITLE):
     pass
 with problems.shown():
     overview = memory.overview()

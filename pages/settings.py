@@ -11,10 +11,12 @@ import streamlit as st
 from memoir_engine import Memory, ModelCheck, SettingView
 from ui import chain_view, figures, frame, memory_file, problems, search_card, viewer
 from ui.escape import md_escape
+from ui.wording import texts as wording
+from ui.wording_columns import texts as labels
 from ui.wording_settings import texts
 
 LINES = 62  # px: what a setting does may need three of them
-PLACES = {"database_url": "Database", "data_dir": "Data folder"}
+PLACES = {"database_url": labels.DATABASE, "data_dir": labels.DATA_FOLDER}
 
 
 def model(memory: Memory) -> None:
@@ -24,7 +26,7 @@ def model(memory: Memory) -> None:
             st.badge(md_escape(memory.model_name), color="orange" if memory.is_offline else "green")
         st.caption(texts.MODEL_ABOUT)
         if st.button(texts.TEST_CALL, icon=":material/bolt:", key="test-call"):
-            with problems.noted(), st.spinner("Asking"):
+            with problems.noted(), st.spinner(texts.ASKING):
                 _keep("settings-tested", asdict(memory.test_call()))
         kept = _kept("settings-tested")
         if kept:
@@ -63,12 +65,14 @@ def in_force(memory: Memory, settings: tuple[SettingView, ...]) -> None:
 
     st.subheader(texts.IN_FORCE, anchor=False)
     st.caption(texts.IN_FORCE_ABOUT)
-    rows = [{"Setting": s.name, "Value": _value(memory, s), "From": s.origin, "What it does": _about(s)} for s in settings]
+    rows = [
+        {labels.SETTING: s.name, labels.VALUE: _value(memory, s), labels.FROM: s.origin, labels.DOES: _about(s)} for s in settings
+    ]
     columns = {
-        "Setting": st.column_config.TextColumn(width=250),
-        "Value": st.column_config.TextColumn(width=190),
-        "From": st.column_config.TextColumn(width=90),
-        "What it does": st.column_config.TextColumn(width=340),
+        labels.SETTING: st.column_config.TextColumn(width=250),
+        labels.VALUE: st.column_config.TextColumn(width=190),
+        labels.FROM: st.column_config.TextColumn(width=90),
+        labels.DOES: st.column_config.TextColumn(width=340),
     }
     st.dataframe(
         pd.DataFrame(rows),
@@ -92,7 +96,7 @@ def _value(memory: Memory, setting: SettingView) -> str:
 
 
 memory = viewer.memory()
-with frame.head("settings", "Settings"):
+with frame.head("settings", wording.PAGES["settings"]):
     pass
 with problems.shown():
     settings = memory.settings()

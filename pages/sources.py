@@ -6,11 +6,12 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import draft_form, drafts, fact_filters, frame, jobs, problems, remember_jobs, source_view, state, uploads, viewer
+from ui.wording import texts as wording
 from ui.wording_sources import texts
 
 
 def everything(memory: Memory) -> None:
-    with frame.head("sources", "Sources"):
+    with frame.head("sources", wording.PAGES["sources"]):
         pass
     active = jobs.active(memory)
     with problems.noted():
@@ -33,7 +34,7 @@ draft, source_id = state.param("draft"), state.param_id("src")
 if draft is not None:
     draft_form.show(memory, draft)
 elif source_id is not None:
-    with frame.found("sources", "Sources"):
+    with frame.found("sources", wording.PAGES["sources"]):
         memory.sources.get(source_id)
     with problems.shown():
         source_view.detail(memory, source_id)

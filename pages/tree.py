@@ -79,7 +79,7 @@ def draw_past(memory: Memory, then: tree_as_of.Past) -> None:
 
 
 memory = viewer.memory()
-with frame.head("tree", "Category tree"):
+with frame.head("tree", wording.PAGES["tree"]):
     looked_at = tree_as_of.from_address(memory)
     st.space("stretch")
     tree_as_of.button(memory, looked_at)

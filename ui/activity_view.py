@@ -8,6 +8,7 @@ from memoir_engine import Action, Change, Memory, UndoPreview
 from ui import activity_filters, event_words, figures, frame, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_activity import texts
+from ui.wording_columns import texts as labels
 
 PAGE = 25
 LINES = 3  # of one action in the list
@@ -187,11 +188,11 @@ def _events(action: Action) -> None:
         st.caption(texts.EVENTS_ABOUT)
         rows = [
             {
-                "Event": event.seq,
-                "Kind": event.kind,
-                "Body": json.dumps(event.body, ensure_ascii=False),
-                "Payload": "" if event.payload is None else json.dumps(event.payload, ensure_ascii=False),
-                "Digest": event.hash,
+                labels.EVENT: event.seq,
+                labels.KIND: event.kind,
+                labels.BODY: json.dumps(event.body, ensure_ascii=False),
+                labels.PAYLOAD: "" if event.payload is None else json.dumps(event.payload, ensure_ascii=False),
+                labels.DIGEST: event.hash,
             }
             for event in action.events[:500]
         ]

@@ -30,6 +30,8 @@ from ui.components import answer, choices, copylink
 from ui.escape import md_escape
 from ui.export import as_json
 from ui.wording import texts as wording
+from ui.wording_columns import texts as labels
+from ui.wording_counts import texts as counts
 from ui.wording_erasure import texts as wording_erasure
 from ui.wording_viewer import texts as wording_viewer
 
@@ -40,7 +42,7 @@ def run(memory: Memory, run_id: str) -> None:
     view = memory.jobs.get(run_id)
     if view.verb != "query":
         st.info(wording.NOT_A_QUESTION, icon=":material/info:")
-        st.page_link("../pages/sources.py", label="Sources", icon=":material/upload_file:")
+        st.page_link("../pages/sources.py", label=labels.SOURCES, icon=":material/upload_file:")
         return
     _head(memory, view)
     _question(view)
@@ -52,8 +54,8 @@ def run(memory: Memory, run_id: str) -> None:
 
 
 def _head(memory: Memory, view: RunView) -> None:
-    with frame.head("ask", "Question"):
-        st.badge(view.id[-8:], color="gray", help=f"run {view.id}")
+    with frame.head("ask", labels.QUESTION):
+        st.badge(view.id[-8:], color="gray", help=wording.RUN.format(run=view.id))
         jobs.status_badge(_ended_as(memory, view))
         st.space("stretch")
         if view.status in jobs.ACTIVE:
@@ -180,9 +182,9 @@ def _answer(memory: Memory, view: RunView, result: QueryResult) -> None:
     cited = answer.show(result.answer, result.used_chunks, key=f"answer-{result.run_id}")
     used = [each for each in result.used_chunks if each.cited]
     leaves = len({each.category_path for each in used})
-    counts = [figures.plural(len(used), "citation", "citations"), figures.plural(leaves, "leaf", "leaves")]
+    numbers = [counts.CITATIONS(len(used)), counts.LEAVES(leaves)]
     if used or result.answered:
-        st.caption(" · ".join([*counts, wording.CITATIONS]) if used else wording.NO_CITATIONS)
+        st.caption(" · ".join([*numbers, wording.CITATIONS]) if used else wording.NO_CITATIONS)
     if not result.answered:
         no_answer.offer(memory, view, result)
     if cited:
@@ -193,14 +195,14 @@ def _numbers(detail: RunDetail, result: QueryResult) -> dict[str, str]:
     offered = sum(len(decision.options) for decision in result.decisions)
     tokens = detail.run.tokens_prompt + detail.run.tokens_completion
     return {
-        "Latency": figures.duration(result.total_latency_ms or detail.run.latency_ms),
-        "Calls": str(len(detail.calls)),
-        "Tokens": figures.short(tokens),
-        "Cost": figures.money(detail.run.cost),
-        "Levels": str(len({decision.level for decision in result.decisions})),
-        "Offered": figures.count(offered),
-        "Selected": figures.count(sum(len(decision.chosen) for decision in result.decisions)),
-        "Dropped": figures.count(len(result.dropped_paths)),
+        labels.LATENCY: figures.duration(result.total_latency_ms or detail.run.latency_ms),
+        labels.CALLS: str(len(detail.calls)),
+        labels.TOKENS: figures.short(tokens),
+        labels.COST: figures.money(detail.run.cost),
+        labels.LEVELS: str(len({decision.level for decision in result.decisions})),
+        labels.OFFERED: figures.count(offered),
+        labels.SELECTED: figures.count(sum(len(decision.chosen) for decision in result.decisions)),
+        labels.DROPPED: figures.count(len(result.dropped_paths)),
     }
 
 

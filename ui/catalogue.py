@@ -35,6 +35,7 @@ def counted(language: str, one: str, many: str, count: int) -> str:
 
 
 def number(language: str, value: int) -> str:
+    """Write a number as this language groups its digits."""
     return format_decimal(value, locale=language)
 
 

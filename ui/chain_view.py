@@ -9,6 +9,7 @@ import streamlit as st
 from memoir_engine import AuditCheck, InvalidSetting, Memory
 from ui import figures, problems
 from ui.wording_activity import texts
+from ui.wording_counts import texts as counts
 
 KEPT = "chain-checked"
 
@@ -17,7 +18,7 @@ def card(memory: Memory) -> None:
     head = memory.audit.head()
     with st.container(border=True, key="chain"):
         st.markdown(f"**{texts.CHAIN}**", help=texts.CHAIN_ABOUT)
-        st.caption(texts.HEAD.format(events=figures.plural(head.seq, "event", "events")))
+        st.caption(texts.HEAD.format(events=counts.EVENTS(head.seq)))
         st.code(head.hash, language=None, wrap_lines=True)
         expected = st.text_input(texts.EXPECTED, key="chain-expected", help=texts.EXPECTED_HELP, placeholder=texts.EXPECTED_FORM)
         with st.container(horizontal=True):
@@ -57,7 +58,7 @@ def _told(memory: Memory) -> None:
         return
     if kept["ok"]:
         words = texts.OK_WITH_HEAD if kept["compared"] else texts.OK
-        st.success(words.format(events=figures.plural(kept["checked"], "event", "events")), icon=":material/verified:")
+        st.success(words.format(events=counts.EVENTS(kept["checked"])), icon=":material/verified:")
         return
     problems.tell(texts.BAD, kept["problem"])
     if kept["first_bad"] is not None:

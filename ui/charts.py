@@ -55,9 +55,7 @@ def waterfall(calls: Sequence[Call], *, dark: bool) -> Any:
         base=[(call.started_at - first).total_seconds() * 1_000 for call in shown],
         x=[max(call.latency_ms, 0.2) for call in shown],
         marker={"color": [colors.get(call.purpose, "#64748B") for call in shown], "cornerradius": 4},
-        text=[
-            f"{figures.duration(call.latency_ms)} · {call.tokens_prompt:,} in, {call.tokens_completion:,} out" for call in shown
-        ],
+        text=[f"{figures.duration(call.latency_ms)} · {figures.in_and_out(call)}" for call in shown],
         textposition="outside",
         cliponaxis=False,
         hovertemplate="%{y}<br>%{text}<extra></extra>",
@@ -124,4 +122,4 @@ def _tile(category: Category, parents: set[int | None]) -> str:
     """Format a name for its tile: one line above other tiles, else lines short enough for a narrow tile."""
     words = textwrap.wrap(figures.one_line(category.name, LONGEST), LINE, break_long_words=False)
     lines = [category.name] if category.id in parents else [figures.one_line(line, LONGEST_WORD) for line in words]
-    return f"{'<br>'.join(html.escape(line, quote=False) for line in lines)} · {category.chunks:,}"
+    return f"{'<br>'.join(html.escape(line, quote=False) for line in lines)} · {figures.count(category.chunks)}"

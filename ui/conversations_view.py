@@ -6,7 +6,7 @@ Invariant: text of others is drawn in tables or as plain text; nothing is stored
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import streamlit as st
 
@@ -14,6 +14,7 @@ from memoir_engine import ImportReport, Memory, SessionView
 from ui import chat_view, figures, frame, problems, state
 from ui.escape import md_escape
 from ui.wording_conversations import texts
+from ui.wording_counts import texts as counts
 
 AT_ONCE = 100
 HOUR = 3_600
@@ -108,7 +109,7 @@ def expiry(one: SessionView) -> str:
     if one.expires_at is None:
         return texts.NEVER
     left_s = (one.expires_at - datetime.now(UTC)).total_seconds()
-    return f"in {left_s / HOUR:.0f} h" if left_s >= 2 * HOUR else f"in {max(1, left_s // 60):.0f} min"
+    return figures.ahead(timedelta(seconds=left_s))
 
 
 def _open(sessions: Sequence[SessionView]) -> None:
@@ -195,7 +196,7 @@ def _look(memory: Memory, data: bytes | str, into: str | None) -> None:
         return
     if st.button(texts.BRING, type="primary", icon=":material/check:", key="conv-bring"):
         done = _import(memory, data, into)
-        added = figures.plural(sum(one.added for one in done), "message", "messages")
+        added = counts.MESSAGES(sum(one.added for one in done))
         into_ = md_escape(done[0].session_id) if len(done) == 1 else texts.CONVERSATIONS.format(count=figures.count(len(done)))
         st.session_state["conv-brought"] = texts.BROUGHT.format(added=added, session=into_)
         state.replace()
@@ -213,16 +214,16 @@ def _told(report: ImportReport) -> None:
     import pandas as pd
 
     lines = [texts.FORMAT.format(format=md_escape(report.format))]
-    lines.append(f"**{texts.WOULD_COME.format(added=figures.plural(report.added, 'message', 'messages'))}**")
+    lines.append(f"**{texts.WOULD_COME.format(added=counts.MESSAGES(report.added))}**")
     if report.known:
-        lines.append(texts.ALREADY.format(known=figures.plural(report.known, "message is", "messages are")))
+        lines.append(texts.ALREADY.format(known=counts.MESSAGES_ARE(report.known)))
     if report.first_at and report.last_at:
-        lines.append(texts.SPAN.format(first=figures.stamp(report.first_at)[:16], last=figures.stamp(report.last_at)[:16]))
+        lines.append(texts.SPAN.format(first=figures.stamp(report.first_at), last=figures.stamp(report.last_at)))
     st.markdown(" · ".join(lines))
     for note in report.notes:
         st.caption(md_escape(note))
     if report.refused:
-        refused = figures.plural(len(report.refused), "record is", "records are")
+        refused = counts.RECORDS_ARE(len(report.refused))
         st.markdown(f":red[:material/block: {texts.REFUSED.format(refused=refused)}.]")
         rows = [{texts.WHERE: one.where, texts.WHY: one.problem} for one in report.refused]
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="conv-refused", height=frame.table_height(len(rows), most=6))

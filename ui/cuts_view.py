@@ -22,6 +22,7 @@ from memoir_engine import (
 from ui import figures, frame, problems, state
 from ui.components import cuts
 from ui.escape import md_escape
+from ui.wording_counts import texts as counts
 from ui.wording_cuts import texts
 
 PARTS = 3  # a conversation is shown in about so many, where it is too short to be cut by the settings in force
@@ -134,7 +135,7 @@ def _strategies() -> list[str]:
 def _told(whole: CutConversation, *, automatic: bool) -> str:
     method = whole.method
     how = texts.EXACT if method.exact else texts.ESTIMATED.format(basis=method.basis, error=method.error_percent)
-    messages = figures.plural(whole.messages, "message", "messages")
+    messages = counts.MESSAGES(whole.messages)
     counted = texts.COUNTED.format(tokens=figures.count(whole.tokens), messages=messages, how=how)
     most = figures.count(whole.limits.max_tokens)
     if not automatic:
@@ -142,4 +143,4 @@ def _told(whole: CutConversation, *, automatic: bool) -> str:
     if not whole.triggered:
         return f"{counted}. {texts.WHOLE.format(most=most)}"
     name = texts.STRATEGIES.get(whole.strategy, (whole.strategy, ""))[0].lower()
-    return f"{counted}. {texts.WOULD.format(most=most, strategy=name, cuts=figures.plural(len(whole.cuts), 'cut', 'cuts'))}"
+    return f"{counted}. {texts.WOULD.format(most=most, strategy=name, cuts=counts.CUTS(len(whole.cuts)))}"

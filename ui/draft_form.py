@@ -13,6 +13,7 @@ from memoir_engine import HelperDraft, HelperPreview, MemoirError, Memory
 from ui import drafts, figures, frame, jobs, problems, state
 from ui.components import copylink
 from ui.escape import md_escape
+from ui.wording import texts as wording
 from ui.wording_sources import texts
 
 BOX = 230
@@ -20,7 +21,7 @@ EVERY_S = 0.5
 
 
 def show(memory: Memory, draft_id: str) -> None:
-    with frame.found("sources", "Sources"):
+    with frame.found("sources", wording.PAGES["sources"]):
         run = memory.jobs.get(draft_id)
     if run.status in jobs.ACTIVE:
         _until_it_waits(memory, draft_id, run.request.get("name", ""))
@@ -49,11 +50,11 @@ def _head(name: str, draft_id: str) -> None:
 
 
 def _gone(gone: MemoirError, source_id: int | None) -> None:
-    with frame.head("sources", "Sources"):
+    with frame.head("sources", wording.PAGES["sources"]):
         pass
     problems.show(gone)
     if source_id:
-        frame.here("Open", key="draft-open", icon=":material/arrow_forward:", src=source_id)
+        frame.here(wording.OPEN, key="draft-open", icon=":material/arrow_forward:", src=source_id)
     frame.here(texts.ALL_SOURCES, key="all-sources", icon=":material/arrow_back:")
 
 

@@ -12,6 +12,7 @@ import streamlit as st
 
 from memoir_engine import HelperDraft, HelperPreview, Memory
 from ui import figures, frame, problems, state
+from ui.wording_columns import texts as labels
 from ui.wording_sources import texts
 
 HELPER_TOKENS, DESCRIPTION_TOKENS = 300, 200  # at most
@@ -66,12 +67,12 @@ def waiting_table(memory: Memory) -> None:
             on_select="rerun",
             selection_mode="multi-row",
             column_config={
-                "Name": st.column_config.TextColumn(width=190),
-                "Date": st.column_config.TextColumn(width=90),
-                "Author": st.column_config.TextColumn(width=120),
-                "Topic": st.column_config.TextColumn(width=140),
-                "Tokens": st.column_config.NumberColumn(f"Tokens, of {HELPER_TOKENS}", width=100),
-                "State": st.column_config.TextColumn(width=220),
+                labels.NAME: st.column_config.TextColumn(width=190),
+                labels.DATE: st.column_config.TextColumn(width=90),
+                labels.AUTHOR: st.column_config.TextColumn(width=120),
+                labels.TOPIC: st.column_config.TextColumn(width=140),
+                labels.TOKENS: st.column_config.NumberColumn(texts.TOKENS_OF.format(most=HELPER_TOKENS), width=100),
+                labels.STATE: st.column_config.TextColumn(width=220),
             },
             height=frame.table_height(len(rows), most=10),
             placeholder="",
@@ -123,12 +124,12 @@ def _row(draft: HelperDraft, shown: HelperPreview) -> dict[str, object]:
     fields = shown.fields
     needs = ", ".join(texts.NEEDED[name] for name in (*FIELDS, TEXT) if name in shown.errors)
     return {
-        "Name": draft.name,
-        "Date": fields["date"],
-        "Author": fields["author"],
-        "Topic": fields["topic"],
-        "Tokens": shown.tokens if any(fields.values()) else None,
-        "State": texts.READY if shown.ok else texts.NEEDS.format(fields=needs),
+        labels.NAME: draft.name,
+        labels.DATE: fields["date"],
+        labels.AUTHOR: fields["author"],
+        labels.TOPIC: fields["topic"],
+        labels.TOKENS: shown.tokens if any(fields.values()) else None,
+        labels.STATE: texts.READY if shown.ok else texts.NEEDS.format(fields=needs),
     }
 
 

@@ -15,6 +15,8 @@ from ui.components import answer, reader
 from ui.components.choices import Picked
 from ui.escape import md_escape
 from ui.wording import texts as wording
+from ui.wording_columns import texts as labels
+from ui.wording_counts import texts as counts
 
 WIDTH = 620
 SOME, MOST = 4, 24  # chunks of a leaf, categories inside
@@ -37,7 +39,7 @@ def evidence(memory: Memory, used: UsedChunk, label: int) -> None:
         chunk = memory.tree.chunk(used.chunk_id)
         text = memory.sources.text(chunk.source_id)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(f"citation {label}", color="blue")
+        st.badge(wording.CITATION.format(number=label), color="blue")
         name, full = figures.named(chunk.source_name, 48)
         st.markdown(f"**{name}** · {figures.chunk_name(chunk)}", width="content", help=full)
     caught = f" · :orange[{wording.CAUGHT}]" if used.by_net else ""
@@ -52,10 +54,11 @@ def call(memory: Memory, call_id: int) -> None:
     with problems.shown():
         made = memory.runs.call(call_id)
     with st.container(horizontal=True):
-        for label in (made.purpose, made.model, made.output_mode, f"attempt {made.attempt}"):
+        for label in (made.purpose, made.model, made.output_mode, wording.ATTEMPT.format(number=made.attempt)):
             st.badge(md_escape(label), color="gray")
-    estimated = " (estimated)" if made.tokens_estimated else ""
-    tokens = f"{figures.count(made.tokens_prompt)} tokens in, {figures.count(made.tokens_completion)} out{estimated}"
+    tokens = figures.in_and_out(made)
+    if made.tokens_estimated:
+        tokens = wording.ESTIMATED.format(tokens=tokens)
     times = f"{figures.stamp(made.started_at)} · {figures.duration(made.latency_ms)}"
     st.caption(f"{times} · {tokens} · {md_escape(figures.money(made.cost))}")
     if made.error:
@@ -87,8 +90,8 @@ def category(memory: Memory, category_id: int, result: QueryResult | None = None
     if node.level > 1:
         st.caption(md_escape(figures.path(node.path[:-1])))
     with st.grid(2, gap="small"):
-        st.metric("Chunks", figures.count(node.chunks), border=True)
-        st.metric("Categories inside", figures.count(node.children), border=True)
+        st.metric(labels.CHUNKS, figures.count(node.chunks), border=True)
+        st.metric(wording.INSIDE, figures.count(node.children), border=True)
     there = as_of.place(seq, cat=node.id)
     st.page_link("../pages/tree.py", label=wording.IN_TREE, icon=":material/account_tree:", query_params=there)
     _inside(tree, node, seq)
@@ -108,7 +111,7 @@ def _inside(tree: TreeAt, node: Category, seq: int | None) -> None:
     st.markdown(f"**{wording.INSIDE}**")
     with st.container(gap="xsmall"):
         for child in sorted(tree.children(node.id), key=lambda c: (-c.chunks, c.name))[:MOST]:
-            label = f"{figures.named(child.name, 40)[0]} :gray[· {figures.plural(child.chunks, 'chunk', 'chunks')}]"
+            label = f"{figures.named(child.name, 40)[0]} :gray[· {counts.CHUNKS(child.chunks)}]"
             st.page_link("../pages/tree.py", label=label, query_params=as_of.place(seq, cat=child.id))
 
 

@@ -75,7 +75,7 @@ def changes(lines: tuple[str, ...]) -> None:
     """List the changes; a long list is cut and its length shown."""
     st.markdown("\n".join(f"- {md_escape(line[:1].upper() + line[1:])}" for line in lines[:SHOWN_CHANGES]))
     if len(lines) > SHOWN_CHANGES:
-        st.caption(f"… and {len(lines) - SHOWN_CHANGES} more")
+        st.caption(figures.more(len(lines) - SHOWN_CHANGES))
 
 
 def _do(memory: Memory, wanted: Edit, reason: str | None) -> Action:

@@ -11,6 +11,7 @@ import streamlit as st
 from memoir_engine import ErasedPlace, ErasurePreview, Memory, QuotingName, Source, Tombstone
 from ui import figures, problems, state, viewer
 from ui.escape import md_escape
+from ui.wording_counts import texts as counts
 from ui.wording_erasure import texts
 
 ASKED = "erase"
@@ -67,13 +68,13 @@ def _action(stone: Tombstone) -> dict[str, str]:
 
 
 def _effect(preview: ErasurePreview) -> None:
-    chunks = figures.plural(preview.filings, "chunk", "chunks")
+    chunks = counts.CHUNKS(preview.filings)
     lines = [texts.FILED.format(chunks=chunks)]
     if preview.questions:
-        questions = figures.plural(len(preview.questions), "question", "questions")
+        questions = counts.QUESTIONS(len(preview.questions))
         lines.append(texts.READ_BY.format(questions=questions))
     if preview.versions:
-        versions = figures.plural(len(preview.versions), "other version", "other versions")
+        versions = counts.OTHER_VERSIONS(len(preview.versions))
         lines.append(texts.OTHER_VERSIONS.format(versions=versions))
     st.markdown("  \n".join(lines))
     _places(texts.WHAT_GOES, preview.places)
@@ -119,7 +120,7 @@ def _names(shared: list[QuotingName]) -> dict[int, str]:
     st.caption(texts.NAMES_ABOUT)
     given = {}
     for one in shared:
-        chunks = figures.plural(one.chunks, "chunk", "chunks")
+        chunks = counts.CHUNKS(one.chunks)
         label = texts.NEW_NAME.format(path=md_escape(figures.path(one.path)), chunks=chunks)
         given[one.category_id] = st.text_input(label, value=one.becomes or "", key=f"erase-name-{one.category_id}").strip()
     return given

@@ -9,6 +9,7 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import figures, problems
+from ui.wording_counts import texts as counts
 from ui.wording_facts import texts
 
 LEAST, MOST, USUAL = 50, 8_000, 800  # tokens
@@ -40,6 +41,4 @@ def _block(memory: Memory, question: str, user: str | None, most: int) -> None:
         st.caption(texts.CONTEXT_NOTHING)
         return
     st.code(block.text, language=None, wrap_lines=True)
-    st.caption(
-        texts.CONTEXT_TOKENS.format(facts=figures.plural(len(block.facts), "fact", "facts"), tokens=figures.tokens(block.tokens))
-    )
+    st.caption(texts.CONTEXT_TOKENS.format(facts=counts.FACTS(len(block.facts)), tokens=figures.tokens(block.tokens)))

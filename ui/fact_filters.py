@@ -151,7 +151,7 @@ def _learned(known: Sequence[FactView]) -> dict[str, datetime]:
             acted[action] = max(when, acted.get(action, when))
     at = sorted(set(acted.values()))[-MOMENTS:-1]
     seconds = Counter(map(figures.stamp, at))
-    return {figures.stamp(when) + (f".{when:%f}" if seconds[figures.stamp(when)] > 1 else ""): when for when in at}
+    return {figures.exact(when) + (f".{when:%f}" if seconds[figures.exact(when)] > 1 else ""): when for when in at}
 
 
 def _begun(known: Sequence[FactView]) -> dict[str, datetime]:

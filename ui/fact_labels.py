@@ -12,20 +12,15 @@ from memoir_engine import FactOrigin, FactView, MemoirError
 from ui import engine, figures
 from ui.wording_facts import texts
 
-FORMS = {"year": "%Y", "month": "%B %Y", "day": "%Y-%m-%d", "instant": "%Y-%m-%d"}
 ISO = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}
 PEOPLE = ("user", "human")
 JUST_BEFORE = timedelta(microseconds=1)
 
 
-def day(when: datetime) -> str:
-    return when.astimezone(figures.zone()).strftime("%Y-%m-%d")
-
-
 def minute(when: datetime) -> str:
     """Format a moment in the viewer's time zone; midnight as its day."""
     local = when.astimezone(figures.zone())
-    return local.strftime("%Y-%m-%d" if local.hour == local.minute == 0 else "%Y-%m-%d %H:%M")
+    return figures.day(when) if local.hour == local.minute == 0 else figures.stamp(when)
 
 
 def as_stated(when: datetime | None, precision: str | None) -> str:
@@ -49,21 +44,23 @@ def dated(when: datetime | None, precision: str | None) -> str:
     if when is None:
         return ""
     zone = engine.memory().config.zone if precision in ("year", "month", "day") else figures.zone()
-    return when.astimezone(zone).strftime(FORMS.get(precision or "day", "%Y-%m-%d"))
+    if precision == "year":
+        return str(when.astimezone(zone).year)
+    return figures.month(when, zone) if precision == "month" else figures.day(when, zone)
 
 
 def since(fact: FactView) -> str:
     """Format the start; empty if the fact was already over when it was said."""
     if fact.valid_from is None and fact.end_said and fact.valid_to and fact.said_at and fact.valid_to <= fact.said_at:
         return ""
-    return dated(fact.valid_from, fact.valid_from_precision) or day(fact.said_at or fact.recorded_at)
+    return dated(fact.valid_from, fact.valid_from_precision) or figures.day(fact.said_at or fact.recorded_at)
 
 
 def until(fact: FactView) -> str:
     """Format the end; a stated end includes that whole day, month or year."""
     if fact.valid_to is not None:
         return dated(fact.valid_to - (JUST_BEFORE if fact.end_said else timedelta()), fact.valid_to_precision)
-    return day(fact.retired_at) if fact.status == "outdated" and fact.retired_at else ""
+    return figures.day(fact.retired_at) if fact.status == "outdated" and fact.retired_at else ""
 
 
 def period(fact: FactView) -> str:
@@ -100,7 +97,7 @@ def place(origin: FactOrigin, whose: str | None) -> str:
     """Tell where a fact is from: who stated it by hand and when, the document, or the message and its speaker."""
     if origin.kind == "person":
         who = origin.speaker or origin.role
-        return texts.STATED_BY.format(who=who, when=day(origin.at)) if origin.at else texts.STATED_BY_HAND.format(who=who)
+        return texts.STATED_BY.format(who=who, when=figures.day(origin.at)) if origin.at else texts.STATED_BY_HAND.format(who=who)
     if origin.kind == "source":
         return texts.FROM_SOURCE.format(source=_source_name(origin))
     who = origin.speaker or (whose if origin.role in PEOPLE else None) or origin.role

@@ -36,7 +36,7 @@ def show(memory: Memory, facts: Sequence[FactView], filters: fact_filters.FactFi
     """Draw the chosen view of the facts; return its name."""
     wanted = state.param("view")
     view = st.segmented_control(
-        "view",
+        texts.VIEW,
         [TIMELINE, TABLE, RELATIONS],
         format_func=lambda one: texts.VIEWS[one],
         default=wanted if wanted in texts.VIEWS else TIMELINE,
@@ -84,7 +84,7 @@ def _table(facts: Sequence[FactView]) -> None:
             "subject": fact.subject,
             "since": fact_labels.since(fact),
             "until": _until(fact),
-            "said": fact_labels.day(fact.said_at) if fact.said_at else "",
+            "said": figures.day(fact.said_at) if fact.said_at else "",
             "confidence": fact.confidence,
         }
         for fact in facts

@@ -1,54 +1,65 @@
 """Numbers, times and names formatted for people.
 
-Invariant: a figure never claims more than is known: an unknown price is not zero, an estimate is marked.
+Invariant: numbers, money and times are written as the language of the session has them (Babel); a figure never claims more
+than is known: an unknown price is not zero, an estimate is marked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
+from babel.dates import format_date, format_skeleton, format_time, format_timedelta, get_datetime_format
+from babel.numbers import format_compact_decimal, format_currency
+from babel.units import format_unit
 
 from memoir_engine import Call, Chunk, RunView
+from ui import catalogue, language
 from ui.escape import md_escape
+from ui.wording_counts import texts as counts
+from ui.wording_figures import texts
 
-_STEPS = ((60, 1, "s"), (3_600, 60, "min"), (86_400, 3_600, "h"), (30 * 86_400, 86_400, "d"))
+RECENT = timedelta(days=30)  # what is older is told by its day
 
 
 def count(number: int) -> str:
-    return f"{number:,}"
+    return catalogue.number(language.current(), number)
 
 
 def short(number: int) -> str:
-    if number < 1_000:
-        return str(number)
-    return f"{number / 1_000:.1f} k" if number < 1_000_000 else f"{number / 1_000_000:.1f} M"
-
-
-def plural(number: int, one: str, many: str) -> str:
-    return f"{count(number)} {one if number == 1 else many}"
+    return format_compact_decimal(number, fraction_digits=1, locale=language.current())
 
 
 def duration(ms: float) -> str:
-    if ms < 10:
-        return f"{ms:.1f} ms"
     if ms < 1_000:
-        return f"{ms:.0f} ms"
-    return f"{ms / 1_000:.1f} s" if ms < 60_000 else f"{ms / 60_000:.1f} min"
+        return _unit(round(ms, 1) if ms < 10 else round(ms), "millisecond")
+    return _unit(round(ms / 1_000, 1), "second") if ms < 60_000 else _unit(round(ms / 60_000, 1), "minute")
+
+
+def _unit(value: float, unit: str) -> str:
+    return format_unit(value, f"duration-{unit}", length="short", locale=language.current())
 
 
 def money(cost: float | None) -> str:
     if cost is None:
-        return "unknown"
-    if cost == 0:
-        return "$0"
-    return f"${cost:.4f}" if cost < 0.01 else f"${cost:,.2f}"
+        return texts.UNKNOWN
+    if cost == 0 or cost >= 0.01:
+        return format_currency(cost, "USD", "¤#,##0.00" if cost else "¤0", locale=language.current(), currency_digits=False)
+    return format_currency(cost, "USD", "¤0.0000", locale=language.current(), currency_digits=False)
 
 
 def tokens(number: int) -> str:
-    return plural(number, "token", "tokens")
+    return texts.TOKENS(number)
+
+
+def many_tokens(number: int) -> str:
+    return texts.MANY_TOKENS.format(number=short(number))
+
+
+def in_and_out(call: Call) -> str:
+    return texts.IN_AND_OUT.format(prompt=count(call.tokens_prompt), completion=count(call.tokens_completion))
 
 
 def path(names: Sequence[str]) -> str:
@@ -56,11 +67,11 @@ def path(names: Sequence[str]) -> str:
 
 
 def chunk_name(chunk: Chunk) -> str:
-    return f"Chunk {chunk.position + 1}"
+    return texts.CHUNK.format(number=count(chunk.position + 1))
 
 
 def call(call: Call) -> str:
-    return f"{duration(call.latency_ms)} · {call.tokens_prompt + call.tokens_completion:,} tok"
+    return f"{duration(call.latency_ms)} · {tokens(call.tokens_prompt + call.tokens_completion)}"
 
 
 def elapsed(run: RunView) -> str:
@@ -72,23 +83,49 @@ def spent(run: RunView) -> str:
     """Format a run's time for Markdown, with its calls, tokens and cost if it had any."""
     if not run.calls:
         return elapsed(run)
-    used = short(run.tokens_prompt + run.tokens_completion)
-    return f"{elapsed(run)} · {plural(run.calls, 'call', 'calls')} · {used} tokens · {md_escape(money(run.cost))}"
+    used = many_tokens(run.tokens_prompt + run.tokens_completion)
+    return f"{elapsed(run)} · {counts.CALLS(run.calls)} · {used} · {md_escape(money(run.cost))}"
 
 
 def ago(when: datetime) -> str:
-    seconds = max(0.0, (datetime.now(UTC) - when).total_seconds())
-    if seconds < 10:
-        return "just now"
-    for limit, unit, name in _STEPS:
-        if seconds < limit:
-            return f"{int(seconds // unit)} {name} ago"
-    return stamp(when)[:10]
+    past = max(timedelta(), datetime.now(UTC) - when)
+    if past < timedelta(seconds=10):
+        return texts.JUST_NOW
+    if past >= RECENT:
+        return day(when)
+    return format_timedelta(-past, add_direction=True, threshold=1, locale=language.current())
+
+
+def ahead(time: timedelta) -> str:
+    """Format how far a moment lies ahead, to the minute at least."""
+    left = max(time, timedelta(minutes=1))
+    return format_timedelta(left, granularity="minute", add_direction=True, threshold=1, locale=language.current())
 
 
 def stamp(when: datetime) -> str:
-    """Format a moment in the viewer's time zone."""
+    """Format a moment in the viewer's time zone, to the minute."""
+    local = when.astimezone(zone())
+    form = str(get_datetime_format("medium", locale=language.current()))
+    return form.format(format_time(local, "HH:mm", locale=language.current()), day(when))
+
+
+def exact(when: datetime) -> str:
+    """Write a moment in the viewer's time zone as addresses have it, to the second: the same in every language."""
     return when.astimezone(zone()).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def day(when: datetime, within: tzinfo | None = None) -> str:
+    """Format the day of a moment. within: its time zone, by default the viewer's."""
+    return format_date(when.astimezone(within or zone()), "medium", locale=language.current())
+
+
+def month(when: datetime, within: tzinfo) -> str:
+    return format_skeleton("yMMMM", when.astimezone(within), locale=language.current())
+
+
+def more(number: int) -> str:
+    """Say how many are left out of a list."""
+    return f"… {texts.MORE(number)}"
 
 
 def zone() -> tzinfo:

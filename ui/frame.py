@@ -11,9 +11,10 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.grid_container import GridContainer
 
 from memoir_engine import MemoirError, Memory
-from ui import figures, filing, problems, state
+from ui import filing, problems, state
 from ui.escape import md_escape
 from ui.wording import texts as wording
+from ui.wording_columns import texts as labels
 from ui.wording_errors import texts as wording_errors
 
 ICONS = {
@@ -81,15 +82,14 @@ def foot(memory: Memory) -> None:
     """Show the model in use and the chain's length below the navigation."""
     audit = memory.audit.head()
     with st.sidebar:
-        st.caption(
-            f":material/neurology: {md_escape(memory.model_name)}  \n:material/link: {figures.count(audit.seq)} audit events"
-        )
+        st.caption(f":material/neurology: {md_escape(memory.model_name)}  \n:material/link: {wording.CHAIN_LENGTH(audit.seq)}")
 
 
 def metrics(values: dict[str, str], *, width: int = 110, columns: int = 4, explained: bool = True) -> None:
+    help_of = {getattr(labels, name): text for name, text in wording.METRIC_HELP.items()} if explained else {}
     with st.grid(columns, gap="small", min_column_width=width):
         for label, value in values.items():
-            st.metric(label, value, border=True, help=wording.METRIC_HELP.get(label) if explained else None)
+            st.metric(label, value, border=True, help=help_of.get(label))
 
 
 def sides(left: int, right: int, *, least: int) -> tuple[DeltaGenerator, DeltaGenerator]:

@@ -14,6 +14,7 @@ from memoir_engine import Action, Helper, Memory, RunView, Source
 from ui import drafts, figures, filing, jobs, problems, viewer
 from ui.components import reader
 from ui.escape import md_escape
+from ui.wording_columns import texts as labels
 from ui.wording_sources import texts
 
 EVERY_S = 0.5
@@ -141,21 +142,21 @@ def _table(source_id: int, history: Sequence[Helper]) -> None:
 
     rows = [
         {
-            "Version": one.version,
-            "In force": one.in_force,
-            "Origin": texts.HELPER_ORIGIN[one.origin],
-            "Tokens": one.tokens,
-            "Made": figures.stamp(one.created_at),
-            "Text": figures.one_line(one.text),
+            labels.VERSION: one.version,
+            labels.IN_FORCE: one.in_force,
+            labels.ORIGIN: texts.HELPER_ORIGIN[one.origin],
+            labels.TOKENS: one.tokens,
+            labels.MADE: figures.stamp(one.created_at),
+            labels.TEXT: figures.one_line(one.text),
         }
         for one in history
     ]
     columns = {
-        "Version": st.column_config.NumberColumn(width=60),
-        "In force": st.column_config.CheckboxColumn(width=66),
-        "Origin": st.column_config.TextColumn(width=140),
-        "Tokens": st.column_config.NumberColumn(width=60),
-        "Made": st.column_config.TextColumn(width=140),
+        labels.VERSION: st.column_config.NumberColumn(width=60),
+        labels.IN_FORCE: st.column_config.CheckboxColumn(width=66),
+        labels.ORIGIN: st.column_config.TextColumn(width=140),
+        labels.TOKENS: st.column_config.NumberColumn(width=60),
+        labels.MADE: st.column_config.TextColumn(width=140),
     }
     st.dataframe(pd.DataFrame(rows), hide_index=True, key=f"helper-versions-{source_id}", column_config=columns)
 

@@ -13,6 +13,8 @@ from memoir_engine import Memory, RunView
 from ui import figures, frame, job_progress
 from ui.escape import md_escape
 from ui.wording import texts as wording
+from ui.wording_columns import texts as labels
+from ui.wording_counts import texts as counts
 from ui.wording_sources import texts
 
 
@@ -35,8 +37,8 @@ def going_on(memory: Memory, run: RunView) -> str:
     if not kept:
         return texts.RESUME_NEW
     foreseen = run.result.get("estimate") or job_progress.current(memory, run.id).foreseen
-    calls = texts.RESUME_OF.format(calls=figures.plural(int(foreseen["calls"]), "call", "calls")) if foreseen else ""
-    return texts.RESUME_KEPT.format(kept=figures.plural(kept, "answer is", "answers are"), of=calls)
+    calls = texts.RESUME_OF.format(calls=counts.CALLS(int(foreseen["calls"]))) if foreseen else ""
+    return texts.RESUME_KEPT.format(kept=counts.ANSWERS_ARE(kept), of=calls)
 
 
 def _answers_kept(memory: Memory, run: RunView) -> int:
@@ -52,16 +54,16 @@ def _costs(run: RunView, estimate: dict[str, Any] | None) -> None:
 
     foreseen: dict[str, Any] = estimate or {}
     rows = [
-        ("Calls", _count(foreseen.get("calls")), figures.count(run.calls)),
-        ("Tokens in", _count(foreseen.get("tokens_prompt")), figures.count(run.tokens_prompt)),
-        ("Tokens out", _count(foreseen.get("tokens_completion")), figures.count(run.tokens_completion)),
-        ("Cost", figures.money(foreseen["cost"]) if foreseen else "", figures.money(run.cost)),
+        (labels.CALLS, _count(foreseen.get("calls")), figures.count(run.calls)),
+        (labels.TOKENS_IN, _count(foreseen.get("tokens_prompt")), figures.count(run.tokens_prompt)),
+        (labels.TOKENS_OUT, _count(foreseen.get("tokens_completion")), figures.count(run.tokens_completion)),
+        (labels.COST, figures.money(foreseen["cost"]) if foreseen else "", figures.money(run.cost)),
     ]
     st.dataframe(
-        pd.DataFrame(rows, columns=["", "Estimated", "Actual"]),
+        pd.DataFrame(rows, columns=["", labels.ESTIMATED, labels.ACTUAL]),
         hide_index=True,
         key=f"costs-{run.id}",
-        column_config={name: st.column_config.TextColumn(alignment="right") for name in ("Estimated", "Actual")},
+        column_config={name: st.column_config.TextColumn(alignment="right") for name in (labels.ESTIMATED, labels.ACTUAL)},
     )
 
 
@@ -73,18 +75,18 @@ def _batches(run_id: str, batches: list[list[Any]]) -> None:
         return
     more = f" {texts.MORE_BATCHES.format(count=figures.count(len(batches)))}" if len(batches) == job_progress.BATCHES else ""
     st.caption(texts.BATCHES + more)
-    names = ["Level", "Parent", "Sent", "Succeeded", "Retried", "Latency", "Attempt"]
+    names = [labels.LEVEL, labels.PARENT, labels.SENT, labels.SUCCEEDED, labels.RETRIED, labels.LATENCY, labels.ATTEMPT]
     rows = pd.DataFrame(batches, columns=names).assign(Parent=[batch[1] or wording.ROOT for batch in batches])
-    if rows["Attempt"].max() == 1:
-        rows = rows.drop(columns="Attempt")
+    if rows[labels.ATTEMPT].max() == 1:
+        rows = rows.drop(columns=labels.ATTEMPT)
     columns = {
-        "Level": st.column_config.NumberColumn(width=44),
-        "Parent": st.column_config.TextColumn(),
-        "Sent": st.column_config.NumberColumn(width=44),
-        "Succeeded": st.column_config.NumberColumn(width=80),
-        "Retried": st.column_config.NumberColumn(width=60),
-        "Latency": st.column_config.NumberColumn("Latency, ms", format="%.1f", width=88),
-        "Attempt": st.column_config.NumberColumn(width=60),
+        labels.LEVEL: st.column_config.NumberColumn(width=44),
+        labels.PARENT: st.column_config.TextColumn(),
+        labels.SENT: st.column_config.NumberColumn(width=44),
+        labels.SUCCEEDED: st.column_config.NumberColumn(width=80),
+        labels.RETRIED: st.column_config.NumberColumn(width=60),
+        labels.LATENCY: st.column_config.NumberColumn(labels.LATENCY_MS, format="%.1f", width=88),
+        labels.ATTEMPT: st.column_config.NumberColumn(width=60),
     }
     st.dataframe(
         rows,

@@ -15,6 +15,7 @@ from memoir_engine import Memory, RunView
 from ui import figures, filing, job_log, job_progress, problems, viewer
 from ui.escape import md_escape
 from ui.wording import texts as wording
+from ui.wording_counts import texts as counts
 from ui.wording_sources import texts
 from ui.wording_viewer import texts as wording_viewer
 
@@ -146,7 +147,7 @@ def _buttons(memory: Memory, run: RunView) -> None:
                 st.rerun()
         _give_up(memory, run.id, texts.DISCARD, not_mine)
     elif run.result.get("source_id"):
-        _open("Open", ":material/arrow_forward:", src=run.result["source_id"])
+        _open(wording.OPEN, ":material/arrow_forward:", src=run.result["source_id"])
 
 
 def _hopeless(run: RunView) -> bool:
@@ -180,7 +181,7 @@ def _progress(memory: Memory, run: RunView) -> None:
     if known.waiting:
         st.caption(texts.WAITS)
     rate = f" · {known.placed / max(_seconds(run), 0.1):.1f}/s" if known.placed else ""
-    text = f"{figures.count(known.placed)} / {figures.plural(known.total, 'chunk', 'chunks')}{rate} · {figures.spent(run)}"
+    text = f"{figures.count(known.placed)} / {counts.CHUNKS(known.total)}{rate} · {figures.spent(run)}"
     st.progress(min(1.0, known.placed / known.total) if known.total else 0.0, text=text)
     if known.lines:
         st.code("\n".join(known.lines), language=None, wrap_lines=True)
@@ -199,8 +200,8 @@ def _ending(memory: Memory, run: RunView) -> None:
         st.caption(f":orange[:material/warning:] {md_escape(str(warning))}")
     result = run.result
     made = [
-        figures.plural(int(result[name]), one, many)
-        for name, one, many in (("chunks", "chunk", "chunks"), ("new_categories", "new category", "new categories"))
+        plural(int(result[name]))
+        for name, plural in (("chunks", counts.CHUNKS), ("new_categories", counts.NEW_CATEGORIES))
         if result.get(name) is not None and not run.error
     ]
     st.caption(" · ".join([*made, figures.spent(run), figures.ago(run.started_at)]))

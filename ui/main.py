@@ -18,10 +18,10 @@ HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "pages"
 
 
-def page(name: str, title: str, *, default: bool = False) -> st.Page:
+def page(name: str, *, default: bool = False) -> st.Page:
     return st.Page(
         PAGES / f"{name}.py",
-        title=title,
+        title=wording.PAGES[name],
         icon=frame.ICONS[name],
         url_path=None if default else name,
         default=default,
@@ -43,16 +43,10 @@ st.logo(HERE / "static" / "logo.svg", icon_image=HERE / "static" / "favicon.svg"
 viewer.guard()
 chosen = st.navigation(
     {
-        "": [page("overview", "Overview", default=True)],
-        "Build": [page("sources", "Sources"), page("conversations", "Conversations"), page("review", "Review")],
-        "Explore": [
-            page("tree", "Category tree"),
-            page("ask", "Ask"),
-            page("search", "Search"),
-            page("facts", "Facts"),
-            page("cuts", "Cuts"),
-        ],
-        "Admin": [page("people", "People"), page("activity", "Activity"), page("settings", "Settings")],
+        "": [page("overview", default=True)],
+        wording.GROUPS["build"]: [page(name) for name in ("sources", "conversations", "review")],
+        wording.GROUPS["explore"]: [page(name) for name in ("tree", "ask", "search", "facts", "cuts")],
+        wording.GROUPS["admin"]: [page(name) for name in ("people", "activity", "settings")],
     }
 )
 memory = guard()

@@ -49,7 +49,7 @@ def tell(message: str, remedy: str | None) -> None:
     if remedy:
         lines.append(md_escape(remedy))
     if code:
-        lines.append(f":small[:gray[Code {md_escape(code)}]]")
+        lines.append(f":small[:gray[{wording.CODE.format(code=md_escape(code))}]]")
     st.error("  \n".join(lines), icon=":material/error:")
 
 

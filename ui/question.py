@@ -9,6 +9,7 @@ import streamlit as st
 from memoir_engine import Memory, RunView
 from ui import as_of, figures, frame, jobs, problems, state
 from ui.wording import texts as wording
+from ui.wording_columns import texts as labels
 
 RECENT = 10
 WIDEST = 12
@@ -45,13 +46,13 @@ def recent(memory: Memory) -> None:
     st.caption(wording.RECENT_ABOUT)
     rows = [
         {
-            "When": figures.ago(run.started_at),
-            "Ended": wording.STATUS[ended_as(run)],
-            "Question": figures.one_line(jobs.name_of(run)),
+            labels.WHEN: figures.ago(run.started_at),
+            labels.ENDED: wording.STATUS[ended_as(run)],
+            labels.QUESTION: figures.one_line(jobs.name_of(run)),
         }
         for run in runs
     ]
-    columns = {"Ended": st.column_config.TextColumn(width=110), "When": st.column_config.TextColumn(width=80)}
+    columns = {labels.ENDED: st.column_config.TextColumn(width=110), labels.WHEN: st.column_config.TextColumn(width=80)}
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,

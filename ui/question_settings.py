@@ -10,6 +10,7 @@ import streamlit as st
 from memoir_engine import Call, Memory, QueryResult, RunDetail, RunView
 from ui import as_of, figures
 from ui.wording import texts as wording
+from ui.wording_columns import texts as labels
 from ui.wording_history import texts as wording_history
 
 SETTINGS = ("prompt_limiting_strategy", "max_token_budget", "use_rankings", "width_scope", "temperature")  # else as configured
@@ -78,8 +79,8 @@ def _table(rows: Sequence[tuple[str, str]], *, key: str) -> None:
     if not rows:
         st.caption(wording.NO_CALLS)
         return
-    table = pd.DataFrame(rows, columns=["Setting", "Value"])
-    st.dataframe(table, hide_index=True, key=key, column_config={"Setting": st.column_config.TextColumn(width=190)})
+    table = pd.DataFrame(rows, columns=[labels.SETTING, labels.VALUE])
+    st.dataframe(table, hide_index=True, key=key, column_config={labels.SETTING: st.column_config.TextColumn(width=190)})
 
 
 def _plain(value: object) -> str:

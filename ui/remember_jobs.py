@@ -14,6 +14,7 @@ import streamlit as st
 from memoir_engine import EventView, Memory, RunView
 from ui import figures, jobs, problems, state, viewer
 from ui.escape import md_escape
+from ui.wording_counts import texts as counts
 from ui.wording_facts import texts
 from ui.wording_viewer import texts as wording_viewer
 
@@ -118,8 +119,8 @@ def _cut(events: tuple[EventView, ...]) -> str:
     found = [event.body for event in events if event.kind == "ConversationCut"]
     if not found:
         return ""
-    messages = figures.plural(found[-1]["messages"], "message", "messages")
-    return md_escape(texts.CUT.format(messages=messages, cuts=figures.plural(found[-1]["cuts"], "part", "parts")))
+    messages = counts.MESSAGES(found[-1]["messages"])
+    return md_escape(texts.CUT.format(messages=messages, cuts=counts.PARTS(found[-1]["cuts"])))
 
 
 def _progress(run: RunView, events: tuple[EventView, ...]) -> None:
@@ -164,12 +165,12 @@ def _ending(events: tuple[EventView, ...]) -> list[str]:
             found.append(f":orange[{md_escape(texts.PART_FAILED.format(number=body['number'], of=body['of']))}]")
         elif event.kind == "FactsCompared":
             new, known = (
-                figures.plural(body["new"], "new fact", "new facts"),
-                figures.plural(body["known"], "known one", "known ones"),
+                counts.NEW_FACTS(body["new"]),
+                counts.KNOWN_ONES(body["known"]),
             )
             found.append(md_escape(texts.COMPARED.format(new=new, known=known)))
         elif event.kind == "FactsStored":
-            added = figures.plural(body["added"], "fact added", "facts added")
-            outdated = figures.plural(body["outdated"], "known one outdated", "known ones outdated")
+            added = counts.FACTS_ADDED(body["added"])
+            outdated = counts.KNOWN_ONES_OUTDATED(body["outdated"])
             found.append(md_escape(texts.DONE.format(added=added, outdated=outdated)))
     return found[-4:]

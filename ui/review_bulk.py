@@ -17,6 +17,7 @@ import streamlit as st
 from memoir_engine import LeafEffect, MemoirError, Memory, ReviewItem, StepsPreview
 from ui import figures, frame, problems, review_steps
 from ui.escape import md_escape
+from ui.wording_counts import texts as counts
 from ui.wording_review import texts
 
 STEPS, DONE = "rv-bulk", "rv-bulk-done"  # what would be done, and what was done
@@ -133,11 +134,7 @@ def _offer(memory: Memory, steps: Sequence[review_steps.Sent]) -> None:
 
 def _effect(effect: StepsPreview) -> None:
     st.markdown(f"**{texts.EFFECT}**")
-    lines = [
-        f"- {texts.EFFECTS[verdict].format(chunks=figures.plural(many, 'chunk', 'chunks'))}"
-        for verdict, many in effect.counts.items()
-        if many
-    ]
+    lines = [f"- {texts.EFFECTS[verdict].format(chunks=counts.CHUNKS(many))}" for verdict, many in effect.counts.items() if many]
     lines += [f"- {_leaf(leaf)}" for leaf in effect.leaves[:LEAVES]]
     if len(effect.leaves) > LEAVES:
         lines.append(f"- {texts.MORE_LEAVES.format(count=len(effect.leaves) - LEAVES)}")

@@ -92,7 +92,7 @@ def _side(memory: Memory, fact: FactView, label: str) -> dict[str, Any]:
 
 def _said(memory: Memory, fact: FactView, origin: FactOrigin) -> dict[str, Any]:
     """Return the quotation within its message; without the message if it no longer exists or never did."""
-    when = f" · {figures.stamp(origin.at)[:16]}" if origin.at else ""
+    when = f" · {figures.stamp(origin.at)}" if origin.at else ""
     told = {"where": fact_labels.place(origin, fact.user_id) + when, "before": "", "quote": "", "behind": "", "missing": ""}
     if origin.kind == "person":
         return told | {"where": fact_labels.place(origin, fact.user_id)}

@@ -6,6 +6,7 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import figures
+from ui.wording_counts import texts as counts
 from ui.wording_review import texts
 
 
@@ -35,7 +36,7 @@ def line(many: int) -> None:
     if not many:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="to-review"):
-        filings = figures.plural(many, "filing waits", "filings wait")
+        filings = counts.FILINGS_WAIT(many)
         st.markdown(f":violet[:material/fact_check:] {texts.WAIT.format(filings=filings)}", width="content")
         st.space("stretch")
         st.page_link("../pages/review.py", label=texts.REVIEW)

@@ -17,6 +17,7 @@ from memoir_engine import MemoirError, Memory, ReviewItem, ReviewPage
 from ui import figures, frame, problems, review_bulk
 from ui.escape import md_escape
 from ui.review_filters import ReviewFilters
+from ui.wording_columns import texts as labels
 from ui.wording_review import texts
 
 PAGE, SEEN = 50, 10  # rows of a page, and those in sight: the verdict stands below them
@@ -57,13 +58,13 @@ def _table(items: Sequence[ReviewItem], *, decided: bool) -> list[ReviewItem]:
     import pandas as pd
 
     columns = {
-        "Risk": st.column_config.ProgressColumn(width=70, min_value=0, max_value=1, format=" ", help=texts.RISK_HELP),
-        "Source": st.column_config.TextColumn(width=150),
-        "Text": st.column_config.TextColumn(),
-        "Filed under": st.column_config.TextColumn(width=230),
-        "Why it is here": st.column_config.TextColumn(width=190),
-        "State": st.column_config.TextColumn(width=90),
-        "By": st.column_config.TextColumn(width=80),
+        labels.RISK: st.column_config.ProgressColumn(width=70, min_value=0, max_value=1, format=" ", help=texts.RISK_HELP),
+        labels.SOURCE: st.column_config.TextColumn(width=150),
+        labels.TEXT: st.column_config.TextColumn(),
+        labels.FILED_UNDER: st.column_config.TextColumn(width=230),
+        labels.REASONS: st.column_config.TextColumn(width=190),
+        labels.STATE: st.column_config.TextColumn(width=90),
+        labels.BY: st.column_config.TextColumn(width=80),
     }
     shown = hashlib.sha256(json.dumps([[item.key, item.state] for item in items]).encode()).hexdigest()[:12]
     event = st.dataframe(
@@ -80,13 +81,13 @@ def _table(items: Sequence[ReviewItem], *, decided: bool) -> list[ReviewItem]:
 
 def _row(item: ReviewItem, decided: bool) -> dict[str, Any]:
     row = {
-        "Risk": item.risk,
-        "Source": item.source_name,
-        "Text": figures.one_line(item.text, 120),
-        "Filed under": figures.path(item.path),
-        "Why it is here": ", ".join(texts.REASONS.get(reason.code, reason.code) for reason in item.reasons),
+        labels.RISK: item.risk,
+        labels.SOURCE: item.source_name,
+        labels.TEXT: figures.one_line(item.text, 120),
+        labels.FILED_UNDER: figures.path(item.path),
+        labels.REASONS: ", ".join(texts.REASONS.get(reason.code, reason.code) for reason in item.reasons),
     }
-    review = {"State": texts.BADGES.get(item.state, item.state), "By": item.reviewer or ""}
+    review = {labels.STATE: texts.BADGES.get(item.state, item.state), labels.BY: item.reviewer or ""}
     return row | review if decided or item.state != "unreviewed" else row
 
 

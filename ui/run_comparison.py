@@ -14,6 +14,7 @@ from ui import figures, frame, jobs, question_settings, search_comparison, state
 from ui.components import answer, comparison, copylink, reader
 from ui.escape import md_escape
 from ui.wording import texts as wording
+from ui.wording_columns import texts as labels
 from ui.wording_comparison import texts as wording_comparison
 
 RECENT = 30
@@ -91,7 +92,7 @@ def _settings(compared: RunComparison) -> None:
     if compared.settings:
         st.markdown(f"**{wording_comparison.DIFFERENT}**")
         rows = [
-            {"Setting": each.name, wording_comparison.ONE: each.one, wording_comparison.OTHER: each.other}
+            {labels.SETTING: each.name, wording_comparison.ONE: each.one, wording_comparison.OTHER: each.other}
             for each in compared.settings
         ]
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="beside-settings")

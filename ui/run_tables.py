@@ -10,6 +10,8 @@ from memoir_engine import Call, Chunk, Memory, QueryResult, RunDetail
 from ui import charts, drawers, figures, frame, question_settings, state, summary_view
 from ui.components import answer, reader
 from ui.wording import texts as wording
+from ui.wording_columns import texts as labels
+from ui.wording_counts import texts as counts
 
 
 def tabs(memory: Memory, detail: RunDetail, result: QueryResult) -> None:
@@ -58,24 +60,24 @@ def _calls(memory: Memory, calls: Sequence[Call]) -> None:
     rows = pd.DataFrame(
         [
             {
-                "Purpose": call.purpose,
-                "Model": call.model,
-                "Start": round((call.started_at - first).total_seconds() * 1_000),
-                "Took": round(call.latency_ms, 1),
-                "In": call.tokens_prompt,
-                "Out": call.tokens_completion,
-                "Cost": figures.money(call.cost),
-                "Attempt": call.attempt,
-                "Ended": call.error or ("reused" if call.reused_from else "ok"),
+                labels.PURPOSE: call.purpose,
+                labels.MODEL: call.model,
+                labels.START: round((call.started_at - first).total_seconds() * 1_000),
+                labels.TOOK: round(call.latency_ms, 1),
+                labels.IN: call.tokens_prompt,
+                labels.OUT: call.tokens_completion,
+                labels.COST: figures.money(call.cost),
+                labels.ATTEMPT: call.attempt,
+                labels.ENDED: call.error or wording.ENDED["reused" if call.reused_from else "ok"],
             }
             for call in calls
         ]
     )
     columns = {
-        "Start": st.column_config.NumberColumn("Start, ms", format="localized"),
-        "Took": st.column_config.NumberColumn("Took, ms", format="localized"),
-        "In": st.column_config.NumberColumn("Tokens in", format="localized"),
-        "Out": st.column_config.NumberColumn("Tokens out", format="localized"),
+        labels.START: st.column_config.NumberColumn(labels.START_MS, format="localized"),
+        labels.TOOK: st.column_config.NumberColumn(labels.TOOK_MS, format="localized"),
+        labels.IN: st.column_config.NumberColumn(labels.TOKENS_IN, format="localized"),
+        labels.OUT: st.column_config.NumberColumn(labels.TOKENS_OUT, format="localized"),
     }
     chosen = st.dataframe(
         rows, hide_index=True, key="calls-table", on_select="rerun", selection_mode=frame.A_ROW, column_config=columns
@@ -99,7 +101,7 @@ def _chunks_read(result: QueryResult) -> tuple[Chunk, ...]:
 
 def _read(result: QueryResult) -> None:
     if result.left_out:
-        st.caption(wording.LEFT_OUT.format(chunks=figures.plural(result.left_out, "chunk", "chunks")))
+        st.caption(wording.LEFT_OUT.format(chunks=counts.CHUNKS(result.left_out)))
     if chunks := _chunks_read(result):
         reader.show(
             reader.chunks_read(chunks, result.used_chunks, answer.labels(result.answer, result.used_chunks)),
@@ -116,9 +118,9 @@ def _dropped(result: QueryResult) -> None:
         return
     rows = [
         {
-            "Path": figures.path(dropped.category_path) or wording.ROOT,
-            "Why": wording.dropped(dropped.reason),
-            "Chunks": dropped.chunks or None,
+            labels.PATH: figures.path(dropped.category_path) or wording.ROOT,
+            labels.WHY: wording.dropped(dropped.reason),
+            labels.CHUNKS: dropped.chunks or None,
         }
         for dropped in result.dropped_paths
     ]
@@ -126,7 +128,7 @@ def _dropped(result: QueryResult) -> None:
         pd.DataFrame(rows),
         hide_index=True,
         key="dropped-table",
-        column_config={"Path": st.column_config.TextColumn(width="large")},
+        column_config={labels.PATH: st.column_config.TextColumn(width="large")},
     )
 
 

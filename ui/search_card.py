@@ -12,6 +12,7 @@ import streamlit as st
 from memoir_engine import Memory, RunView
 from ui import engine, figures, filing, problems, viewer
 from ui.escape import md_escape
+from ui.wording_counts import texts as counts
 from ui.wording_settings import texts
 
 VERB = "reindex"
@@ -25,7 +26,7 @@ def show(memory: Memory) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{texts.SEARCH_TITLE}**", width="content")
             st.badge(md_escape(here.embedder), color="orange" if here.lexical else "green")
-            st.badge(figures.plural(here.passages, "passage", "passages"), color="gray")
+            st.badge(counts.PASSAGES(here.passages), color="gray")
         st.caption(md_escape(here.note) or (texts.LEXICAL_ABOUT if here.lexical else texts.SEMANTIC_ABOUT))
         if viewer.may(memory, key="embedder", role="admin"):
             _choice(memory)
@@ -91,7 +92,7 @@ def _told(memory: Memory, run_id: str) -> tuple[str, int, int]:
 def _ended(run: RunView) -> None:
     if run.status == "done":
         kept, took = figures.count(run.result.get("vectors", 0)), figures.duration(run.result.get("latency_ms", 0.0))
-        passages = figures.plural(run.result.get("passages", 0), "passage", "passages")
+        passages = counts.PASSAGES(run.result.get("passages", 0))
         when = figures.ago(run.ended_at or run.started_at)
         line = texts.REINDEXED.format(passages=passages, vectors=kept, took=took)
         st.markdown(f":green[:material/check_circle:] {line} :small[:gray[{when}]]")

@@ -15,6 +15,7 @@ from memoir_engine import Memory, Searchable, SearchResult, Source
 from ui import dialogs, figures, frame, problems, state
 from ui.components import ranking, reader
 from ui.escape import md_escape
+from ui.wording_counts import texts as counts
 from ui.wording_search import texts
 
 MOST = 10  # shown
@@ -102,7 +103,7 @@ def _mode(found: Sequence[SearchResult], there: Searchable) -> None:
     if degraded is None:
         by = texts.BY_LEXICAL if there.lexical else texts.BY_SEMANTIC
         numbers = {"shown": min(MOST, len(found)), "candidates": len(found)}
-        count = texts.FOUND.format(**numbers, passages=figures.plural(there.passages, "passage", "passages"))
+        count = texts.FOUND.format(**numbers, passages=counts.PASSAGES(there.passages))
         st.caption(f"{count} · {by.format(embedder=md_escape(there.embedder))}")
         return
     with st.container(border=True, key="search-degraded"):

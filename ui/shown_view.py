@@ -71,7 +71,7 @@ def _words(memory: Memory, one: Finding) -> None:
     with problems.shown():
         name = f" · **{md_escape(memory.sources.get(one['source_id']).name)}**" if _has_words(one) else ""
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.badge(f"citation {one['number']}", color="blue")
+            st.badge(wording.CITATION.format(number=one["number"]), color="blue")
             st.markdown(texts.KINDS.get(one["kind"], "") + name, width="content")
         if _has_words(one):
             text = memory.sources.text(one["source_id"])

@@ -11,6 +11,7 @@ from memoir_engine import Memory, SignOff
 from ui import event_words, figures, problems, report_buttons, viewer
 from ui.escape import md_escape
 from ui.wording_activity import texts
+from ui.wording_counts import texts as counts
 
 LOOKS: dict[str, tuple[Literal["green", "orange", "gray"], str]] = {  # of a signature's state
     "valid": ("green", ":material/verified:"),
@@ -54,8 +55,8 @@ def _signature(one: SignOff) -> None:
             st.badge(texts.STATES[one.state], color=color, icon=icon)
             st.markdown(f"**{md_escape(one.signer)}** :gray[{figures.stamp(one.at)}]", width="content")
         st.text(one.statement if one.statement is not None else texts.ERASED_WORDS)
-        chunks = figures.plural(one.chunks, "chunk", "chunks")
-        categories = figures.plural(one.categories, "category", "categories")
+        chunks = counts.CHUNKS(one.chunks)
+        categories = counts.CATEGORIES(one.categories)
         st.caption(texts.COVERS.format(chunks=chunks, categories=categories, reviewed=figures.count(one.reviewed)))
         _ended(one)
 
@@ -67,14 +68,14 @@ def _ended(one: SignOff) -> None:
         form = texts.VOID_SINCE if one.state == "void" else texts.WITHDRAWN
         by = one.ended_by
         label = form.format(who=md_escape(by.actor), what=md_escape(event_words.action(by)), when=figures.stamp(by.at))
-        st.page_link("../pages/activity.py", label=label, icon=texts.ICONS[one.state], query_params={"action": by.action_id})
+        st.page_link("../pages/activity.py", label=label, icon=LOOKS[one.state][1], query_params={"action": by.action_id})
 
 
 def _form(memory: Memory, key: str, source_id: int | None, category_id: int | None) -> None:
     if not viewer.may(memory, key=key):
         return
     now = memory.review.preview_sign_off(source_id=source_id, category_id=category_id)
-    chunks, categories = figures.plural(now.chunks, "chunk", "chunks"), figures.plural(now.categories, "category", "categories")
+    chunks, categories = counts.CHUNKS(now.chunks), counts.CATEGORIES(now.categories)
     st.caption(texts.COVERS.format(chunks=chunks, categories=categories, reviewed=figures.count(now.reviewed)))
     with st.form(f"{key}-f", border=False):
         words = st.text_area(texts.STATEMENT, placeholder=texts.STATEMENT_FORM, max_chars=4000, key=f"{key}-words", height=90)

@@ -11,6 +11,7 @@ from memoir_engine import Chunk, MemoirError, Memory, Source
 from ui import erase_panel, figures, frame, helper_view, jobs, knowledge_view, review_link, sign_panel, state
 from ui.components import reader, scroll_position
 from ui.escape import md_escape
+from ui.wording_columns import texts as labels
 from ui.wording_sources import texts
 
 PAGE = 20  # chunks on one page of the text
@@ -46,8 +47,7 @@ def table(memory: Memory) -> None:
 
 
 def _paged(memory: Memory, sources: tuple[Source, ...], *, hidden: int) -> None:
-    versions = "versions are" if hidden != 1 else "version is"
-    left_out = texts.EARLIER_HIDDEN.format(count=hidden, versions=versions) if hidden else ""
+    left_out = texts.EARLIER_HIDDEN(hidden) if hidden else ""
     st.caption(f"{texts.OPEN_SOURCE} {left_out}")
     pages = max(1, -(-len(sources) // ROWS))
     page = min(pages, int(st.session_state.get(PAGE_KEY, 1)))
@@ -61,16 +61,16 @@ def _rows(sources: tuple[Source, ...], passages: dict[int, int]) -> None:
     import pandas as pd
 
     columns = {
-        "Name": st.column_config.TextColumn(width=200),
-        "Title": st.column_config.TextColumn(width=180),
-        "Version": st.column_config.TextColumn(width=60),
-        "Status": st.column_config.TextColumn(width=80),
-        "Added": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130),
-        "Kind": st.column_config.TextColumn(width=50),
-        "Chunks": st.column_config.NumberColumn(format="localized", width=70),
-        "Passages": st.column_config.NumberColumn(format="localized", width=70, help=texts.SEARCHED_HELP),
-        "Tokens": st.column_config.NumberColumn(format="localized", width=70),
-        "By": st.column_config.TextColumn(width=80),
+        labels.NAME: st.column_config.TextColumn(width=200),
+        labels.TITLE: st.column_config.TextColumn(width=180),
+        labels.VERSION: st.column_config.TextColumn(width=60),
+        labels.STATUS: st.column_config.TextColumn(width=80),
+        labels.ADDED: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130),
+        labels.KIND: st.column_config.TextColumn(width=50),
+        labels.CHUNKS: st.column_config.NumberColumn(format="localized", width=70),
+        labels.PASSAGES: st.column_config.NumberColumn(format="localized", width=70, help=texts.SEARCHED_HELP),
+        labels.TOKENS: st.column_config.NumberColumn(format="localized", width=70),
+        labels.BY: st.column_config.TextColumn(width=80),
     }
     st.dataframe(
         pd.DataFrame([_row(source, passages.get(source.id, 0)) for source in sources]),
@@ -85,16 +85,16 @@ def _rows(sources: tuple[Source, ...], passages: dict[int, int]) -> None:
 
 def _row(source: Source, passages: int) -> dict[str, object]:
     return {
-        "Name": source.name,
-        "Title": source.title or "",
-        "Version": f"v{source.version}",
-        "Status": texts.SOURCE_STATUS.get(source.status, source.status),
-        "Kind": source.kind,
-        "Chunks": source.chunks,
-        "Passages": passages,
-        "Tokens": source.tokens,
-        "Added": source.created_at.astimezone(figures.zone()).replace(tzinfo=None),
-        "By": source.added_by or source.owner or "",
+        labels.NAME: source.name,
+        labels.TITLE: source.title or "",
+        labels.VERSION: f"v{source.version}",
+        labels.STATUS: texts.SOURCE_STATUS.get(source.status, source.status),
+        labels.KIND: source.kind,
+        labels.CHUNKS: source.chunks,
+        labels.PASSAGES: passages,
+        labels.TOKENS: source.tokens,
+        labels.ADDED: source.created_at.astimezone(figures.zone()).replace(tzinfo=None),
+        labels.BY: source.added_by or source.owner or "",
     }
 
 
@@ -166,9 +166,9 @@ def _warnings(memory: Memory, source: Source) -> None:
 
 
 def _numbers(source: Source, passages: int) -> dict[str, str]:
-    numbers = {"Chunks": figures.count(source.chunks)} | ({"Passages": figures.count(passages)} if passages else {})
-    numbers |= {"Tokens": figures.count(source.tokens), "Characters": figures.count(source.chars)}
-    return numbers | ({"Pages": figures.count(len(source.pages))} if source.pages else {})
+    numbers = {labels.CHUNKS: figures.count(source.chunks)} | ({labels.PASSAGES: figures.count(passages)} if passages else {})
+    numbers |= {labels.TOKENS: figures.count(source.tokens), labels.CHARACTERS: figures.count(source.chars)}
+    return numbers | ({labels.PAGES: figures.count(len(source.pages))} if source.pages else {})
 
 
 def _not_in_force(source: Source, versions: Sequence[Source]) -> None:
@@ -192,12 +192,12 @@ def _versions(source: Source, versions: tuple[Source, ...]) -> None:
     st.caption(texts.VERSIONS_ABOUT)
     rows = [
         {
-            "Version": f"v{version.version}" + (" (this one)" if version.id == source.id else ""),
-            "Status": texts.SOURCE_STATUS.get(version.status, version.status),
-            "Name": version.name,
-            "Chunks": version.chunks,
-            "Added": figures.stamp(version.created_at),
-            "By": version.added_by or version.owner or "",
+            labels.VERSION: texts.THIS_ONE.format(version=version.version) if version.id == source.id else f"v{version.version}",
+            labels.STATUS: texts.SOURCE_STATUS.get(version.status, version.status),
+            labels.NAME: version.name,
+            labels.CHUNKS: version.chunks,
+            labels.ADDED: figures.stamp(version.created_at),
+            labels.BY: version.added_by or version.owner or "",
         }
         for version in versions
     ]
@@ -209,17 +209,17 @@ def _facts(source: Source) -> None:
     import pandas as pd
 
     known = {
-        "Title": source.title,
-        "Author": source.author,
-        "Date": source.dated,
-        "Added": figures.stamp(source.created_at),
-        "By": source.added_by or source.owner,
-        "Version": str(source.version),
+        labels.TITLE: source.title,
+        labels.AUTHOR: source.author,
+        labels.DATE: source.dated,
+        labels.ADDED: figures.stamp(source.created_at),
+        labels.BY: source.added_by or source.owner,
+        labels.VERSION: str(source.version),
         "SHA-256": source.sha256[:24] + "…",
         **{name: str(value) for name, value in source.metadata.items()},
     }
-    rows = pd.DataFrame([(name, value) for name, value in known.items() if value], columns=["Property", "Value"])
-    st.dataframe(rows, hide_index=True, column_config={"Property": st.column_config.TextColumn(width=90)}, key="src-facts")
+    rows = pd.DataFrame([(name, value) for name, value in known.items() if value], columns=[labels.PROPERTY, labels.VALUE])
+    st.dataframe(rows, hide_index=True, column_config={labels.PROPERTY: st.column_config.TextColumn(width=90)}, key="src-facts")
 
 
 def _text(memory: Memory, source: Source) -> None:

@@ -14,6 +14,7 @@ from memoir_engine import Category, Memory, RunView, SplitGroup, SplitProposal
 from ui import edit_effect, figures, problems, state
 from ui.edit_effect import Edit
 from ui.escape import md_escape
+from ui.wording_counts import texts as counts
 from ui.wording_edit import texts
 
 ACTIVE = ("queued", "running")
@@ -83,7 +84,7 @@ def _proposal(memory: Memory, node: Category, proposal: SplitProposal, key: str)
     st.caption(texts.PROPOSED if proposal.groups else texts.ONE_SUBJECT)
     names = [_title(group) for group in proposal.groups]
     at = st.radio(
-        "groups", range(len(names)), format_func=lambda one: names[one], label_visibility="collapsed", key=f"{key}-group"
+        texts.GROUPS, range(len(names)), format_func=lambda one: names[one], label_visibility="collapsed", key=f"{key}-group"
     )
     if at is not None and proposal.groups:
         group = proposal.groups[at]
@@ -94,7 +95,7 @@ def _proposal(memory: Memory, node: Category, proposal: SplitProposal, key: str)
 
 
 def _title(group: SplitGroup) -> str:
-    return texts.GROUP.format(name=md_escape(group.name), count=figures.plural(group.chunks, "chunk", "chunks"))
+    return texts.GROUP.format(name=md_escape(group.name), count=counts.CHUNKS(group.chunks))
 
 
 def _about(memory: Memory, proposal: SplitProposal, group: SplitGroup) -> None:
@@ -105,7 +106,7 @@ def _about(memory: Memory, proposal: SplitProposal, group: SplitGroup) -> None:
             is_chunk = proposal.kind == "chunk"
             st.text(figures.one_line(memory.tree.chunk(number).text) if is_chunk else memory.tree.node(number).name)
         if len(group.chosen) > SHOWN_ITEMS:
-            st.caption(f"… and {len(group.chosen) - SHOWN_ITEMS} more")
+            st.caption(figures.more(len(group.chosen) - SHOWN_ITEMS))
 
 
 def _confirm(memory: Memory, node: Category, group: SplitGroup, key: str) -> None:

@@ -13,6 +13,8 @@ from memoir_engine import Chunk, ChunkSummary, QueryResult, RunView
 from ui import figures, frame, state
 from ui.components import reader
 from ui.wording import texts as wording
+from ui.wording_columns import texts as labels
+from ui.wording_counts import texts as counts
 
 
 def show(run: RunView, result: QueryResult) -> None:
@@ -50,22 +52,22 @@ def _table(result: QueryResult, kept: Sequence[ChunkSummary], chunks: dict[int, 
 
     rows = [
         {
-            "Source": chunks[each.chunk_id].source_name,
-            "Chunk": chunks[each.chunk_id].position + 1,
-            "Characters": each.chars,
-            "Target": each.target,
-            "Summary": len(each.text),
-            "Of target": 100 * len(each.text) / each.target,
+            labels.SOURCE: chunks[each.chunk_id].source_name,
+            labels.CHUNK: chunks[each.chunk_id].position + 1,
+            labels.CHARACTERS: each.chars,
+            labels.TARGET: each.target,
+            labels.SUMMARY: len(each.text),
+            labels.OF_TARGET: 100 * len(each.text) / each.target,
         }
         for each in kept
     ]
     columns = {
-        "Source": st.column_config.TextColumn(),
-        "Chunk": st.column_config.NumberColumn(width=60),
-        "Characters": st.column_config.NumberColumn("Characters before", format="localized", width=120),
-        "Target": st.column_config.NumberColumn(format="localized", width=80),
-        "Summary": st.column_config.NumberColumn("Characters after", format="localized", width=110),
-        "Of target": st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100, width=150),
+        labels.SOURCE: st.column_config.TextColumn(),
+        labels.CHUNK: st.column_config.NumberColumn(width=60),
+        labels.CHARACTERS: st.column_config.NumberColumn(labels.CHARACTERS_BEFORE, format="localized", width=120),
+        labels.TARGET: st.column_config.NumberColumn(format="localized", width=80),
+        labels.SUMMARY: st.column_config.NumberColumn(labels.CHARACTERS_AFTER, format="localized", width=110),
+        labels.OF_TARGET: st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100, width=150),
     }
     chosen = st.dataframe(
         pd.DataFrame(rows),
@@ -99,4 +101,4 @@ def _beside(result: QueryResult, one: ChunkSummary, chunks: dict[int, Chunk]) ->
 
 
 def _chars(number: int) -> str:
-    return figures.plural(number, "character", "characters")
+    return counts.CHARACTERS(number)

@@ -11,7 +11,9 @@ from memoir_engine import Memory, MessageRecord, SessionView
 from ui import chat_view, conversation_facts, conversations_view, figures, frame, problems, shown_view, state, viewer
 from ui.components import copylink, transcript
 from ui.escape import md_escape
+from ui.wording_columns import texts as labels
 from ui.wording_conversations import texts
+from ui.wording_counts import texts as counts
 
 AT_ONCE = 200  # messages
 LONGEST = 44  # characters of a title
@@ -60,10 +62,10 @@ def _title(session: SessionView) -> tuple[str, str | None]:
 
 def _numbers(session: SessionView) -> dict[str, str]:
     return {
-        "Turns": figures.count(session.turns),
-        "Messages": figures.count(session.messages),
-        "Last activity": figures.ago(session.last_at),
-        "Expires": conversations_view.expiry(session),
+        labels.TURNS: figures.count(session.turns),
+        labels.MESSAGES: figures.count(session.messages),
+        labels.LAST_ACTIVITY: figures.ago(session.last_at),
+        labels.EXPIRES: conversations_view.expiry(session),
     }
 
 
@@ -150,7 +152,7 @@ def _keep(memory: Memory, session: SessionView) -> None:
         with problems.noted():
             would = memory.sessions.preview_retention(session.session_id, max_messages=most, session_timeout=timeout_s)
             gone = len(would[0].dropped) if would else 0
-            told = {"dropped": figures.plural(gone, "message", "messages"), "kept": figures.count(session.messages - gone)}
+            told = {"dropped": counts.MESSAGES(gone), "kept": figures.count(session.messages - gone)}
             st.markdown(texts.WOULD_GO.format(**told) if gone else texts.NONE_WOULD_GO)
             if _may(memory, "auditor", "conv-keep") and st.button(texts.APPLY, key="conv-apply", icon=":material/check:"):
                 memory.sessions.set_retention(session.session_id, max_messages=most, session_timeout=timeout_s)
@@ -180,7 +182,7 @@ def _clear(memory: Memory, session: SessionView) -> None:
     leave: dict[str, str | int | None] = {"clear": None}
     with st.container(border=True, key="conv-clear-panel"):
         st.subheader(f":red[:material/delete_forever:] {texts.CLEAR_TITLE}", anchor=False)
-        st.markdown(texts.CLEAR_ABOUT.format(messages=figures.plural(session.messages, "message", "messages")))
+        st.markdown(texts.CLEAR_ABOUT.format(messages=counts.MESSAGES(session.messages)))
         with st.container(horizontal=True):
             if _may(memory, "admin", "conv-clear-who") and st.button(
                 texts.CLEAR_YES, type="primary", icon=":material/delete_forever:", key="conv-clear-yes"

@@ -14,6 +14,8 @@ from memoir_engine import Category, Chunk, Memory
 from ui import edit_effect, figures, frame, split_view, state, viewer
 from ui.edit_effect import Edit
 from ui.escape import md_escape
+from ui.wording_columns import texts as labels
+from ui.wording_counts import texts as counts
 from ui.wording_edit import texts
 
 MOST_CHUNKS = 500  # of a leaf in one table
@@ -131,7 +133,7 @@ def _target(memory: Memory, verb: str, key: str, fits: Callable[[Category], bool
     if not found:
         st.caption(texts.NOTHING_FITS if words.strip() else texts.NO_PLACE[verb])
         return None
-    paths = {one.id: f"{figures.path(one.path)}  ({figures.plural(one.chunks, 'chunk', 'chunks')})" for one in found}
+    paths = {one.id: f"{figures.path(one.path)}  ({counts.CHUNKS(one.chunks)})" for one in found}
     return st.selectbox(
         texts.TO[verb],
         list(paths),
@@ -149,11 +151,13 @@ def _picked(memory: Memory, node: Category, key: str) -> tuple[int, ...]:
     if node.is_leaf:
         chunks = memory.tree.chunks(node.id, limit=MOST_CHUNKS).chunks
         ids, everything = [one.id for one in chunks], node.chunks
-        rows = [{"Source": c.source_name, "Chunk": c.position + 1, "Text": figures.one_line(c.text)} for c in chunks]
+        rows = [
+            {labels.SOURCE: c.source_name, labels.CHUNK: c.position + 1, labels.TEXT: figures.one_line(c.text)} for c in chunks
+        ]
     else:
         below = memory.tree.children(node.id)
         ids, everything = [one.id for one in below], node.children
-        rows = [{"Category": one.name, "Chunks": one.chunks, "Inside": one.children} for one in below]
+        rows = [{labels.CATEGORY: one.name, labels.CHUNKS: one.chunks, labels.INSIDE: one.children} for one in below]
     st.caption(texts.CHOOSE_CHUNKS if node.is_leaf else texts.CHOOSE_CATEGORIES)
     chosen = st.dataframe(
         pd.DataFrame(rows),

@@ -10,6 +10,7 @@ from memoir_engine import Category, Chunk, Memory, TreeAt
 from ui import drawers, figures, frame, review_link, sign_panel, state, tree_edit
 from ui.components import choices, copylink, reader
 from ui.wording import texts as wording
+from ui.wording_columns import texts as labels
 from ui.wording_history import texts as wording_history
 
 PAGE = 50
@@ -21,10 +22,10 @@ def root(tree: TreeAt, sources: int | None) -> None:
     st.subheader(wording.ROOT, anchor=False)
     categories = tree.all()
     values = {
-        "Chunks": _all_chunks(categories),
-        "Categories": len(categories),
-        "Leaves": sum(node.is_leaf and node.chunks > 0 for node in categories),
-        **({} if sources is None else {"Sources": sources}),
+        labels.CHUNKS: _all_chunks(categories),
+        labels.CATEGORIES: len(categories),
+        labels.LEAVES: sum(node.is_leaf and node.chunks > 0 for node in categories),
+        **({} if sources is None else {labels.SOURCES: sources}),
     }
     frame.metrics({name: figures.count(value) for name, value in values.items()})
     st.caption(wording.TREE_HINT if categories else wording_history.EMPTY_THEN)
@@ -37,8 +38,12 @@ def category(memory: Memory, tree: TreeAt, node: Category) -> None:
     _crumbs(tree.path(node.id)[:-1])
     _name(node)
     depth = memory.config.hierarchy_depth
-    inside = {"Level": f"{node.level} of {depth}"} if node.is_leaf else {wording.INSIDE: figures.count(node.children)}
-    values = {"Chunks": figures.count(node.chunks), **inside, "Share of all": _share(tree, node)}
+    inside = (
+        {labels.LEVEL: wording.LEVEL_OF.format(level=node.level, depth=depth)}
+        if node.is_leaf
+        else {wording.INSIDE: figures.count(node.children)}
+    )
+    values = {labels.CHUNKS: figures.count(node.chunks), **inside, labels.SHARE_OF_ALL: _share(tree, node)}
     frame.metrics(values, columns=3)
     if tree.is_now:
         review_link.show(memory, branch=node.id)
@@ -57,7 +62,9 @@ def chunk(memory: Memory, tree: TreeAt, shown: Chunk) -> None:
         _crumbs(tree.path(shown.category_id))
     with st.container(horizontal=True, vertical_alignment="center"):
         source, full = figures.named(shown.source_name, LONGEST)
-        st.subheader(f"{figures.chunk_name(shown)} of {source}", anchor=False, width="content", help=full)
+        st.subheader(
+            wording.CHUNK_OF.format(chunk=figures.chunk_name(shown), source=source), anchor=False, width="content", help=full
+        )
         st.badge(figures.tokens(shown.tokens), color="gray")
         st.space("stretch")
         copylink.show("chunk-link", **state.with_moment(chunk=shown.id))
@@ -117,7 +124,7 @@ def _name(node: Category) -> None:
         st.subheader(name, anchor=False, width="content", help=full)
         st.badge(wording.LEVEL.format(level=node.level).lower(), color="gray")
         if node.is_leaf:
-            st.badge("leaf", color="green")
+            st.badge(wording.LEAF, color="green")
         st.space("stretch")
         copylink.show("cat-link", **state.with_moment(cat=node.id))
 
@@ -136,14 +143,19 @@ def _inside(nodes: Sequence[Category], key: str) -> None:
 
     nodes = sorted(nodes, key=lambda node: (-node.chunks, node.name))
     most = max((node.chunks for node in nodes), default=1) or 1
-    rows = pd.DataFrame([{"Category": n.name, "Chunks": n.chunks, "Share": n.chunks / most, "Inside": n.children} for n in nodes])
-    if not rows["Inside"].any():
-        rows = rows.drop(columns="Inside")
+    rows = pd.DataFrame(
+        [
+            {labels.CATEGORY: n.name, labels.CHUNKS: n.chunks, labels.SHARE: n.chunks / most, labels.INSIDE: n.children}
+            for n in nodes
+        ]
+    )
+    if not rows[labels.INSIDE].any():
+        rows = rows.drop(columns=labels.INSIDE)
     columns = {
-        "Category": st.column_config.TextColumn(),
-        "Inside": st.column_config.NumberColumn(wording.INSIDE, format="localized", width=110),
-        "Chunks": st.column_config.NumberColumn(format="localized", width=80),
-        "Share": st.column_config.ProgressColumn("", min_value=0, max_value=1, format=" ", width=100),
+        labels.CATEGORY: st.column_config.TextColumn(),
+        labels.INSIDE: st.column_config.NumberColumn(wording.INSIDE, format="localized", width=110),
+        labels.CHUNKS: st.column_config.NumberColumn(format="localized", width=80),
+        labels.SHARE: st.column_config.ProgressColumn("", min_value=0, max_value=1, format=" ", width=100),
     }
     key = f"inside-{key}"
     st.dataframe(
@@ -169,15 +181,20 @@ def _filed(tree: TreeAt, node: Category) -> None:
     st.caption(wording.OPEN_CHUNK)
     rows = pd.DataFrame(
         [
-            {"Source": c.source_name, "Chunk": c.position + 1, "Tokens": c.tokens, "Text": figures.one_line(c.text)}
+            {
+                labels.SOURCE: c.source_name,
+                labels.CHUNK: c.position + 1,
+                labels.TOKENS: c.tokens,
+                labels.TEXT: figures.one_line(c.text),
+            }
             for c in page.chunks
         ]
     )
     columns = {
-        "Source": st.column_config.TextColumn(width=140),
-        "Chunk": st.column_config.NumberColumn(width=60),
-        "Text": st.column_config.TextColumn(),
-        "Tokens": st.column_config.NumberColumn(width=60),
+        labels.SOURCE: st.column_config.TextColumn(width=140),
+        labels.CHUNK: st.column_config.NumberColumn(width=60),
+        labels.TEXT: st.column_config.TextColumn(),
+        labels.TOKENS: st.column_config.NumberColumn(width=60),
     }
     key = f"filed-{node.id}"
     ids = [c.id for c in page.chunks]

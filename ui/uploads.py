@@ -16,6 +16,8 @@ import streamlit as st
 from memoir_engine import Estimate, MemoirConfig, MemoirError, Memory, Source
 from ui import fact_filters, figures, problems, remember_form, state, viewer
 from ui.escape import md_escape
+from ui.wording_columns import texts as labels
+from ui.wording_counts import texts as counts
 from ui.wording_facts import texts as wording_facts
 from ui.wording_sources import texts
 
@@ -40,7 +42,7 @@ class Upload:
 def add(memory: Memory) -> bool:
     """Draw the upload form; return whether a conversation is to be added instead."""
     kind = st.segmented_control(
-        "Kind",
+        labels.KIND,
         [texts.ADD_FILES, texts.ADD_TEXT, texts.ADD_TALK],
         default=texts.ADD_FILES,
         required=True,
@@ -145,7 +147,7 @@ def _which(memory: Memory, one: Upload) -> int | None:
 
 def _newer(source: Source, *, alone: bool) -> str:
     form = texts.NEWER if alone else texts.NEWER_OF
-    chunks = figures.plural(source.chunks, "chunk", "chunks")
+    chunks = counts.CHUNKS(source.chunks)
     return form.format(version=source.version, chunks=chunks, when=figures.stamp(source.created_at))
 
 
@@ -183,9 +185,9 @@ def _tell(memory: Memory, estimates: Sequence[Estimate]) -> None:
     costs = [each.cost for each in estimates]
     cost = None if None in costs else sum(each for each in costs if each is not None)
     line = texts.ESTIMATED.format(
-        chunks=figures.plural(sum(each.chunks for each in estimates), "chunk", "chunks"),
-        calls=figures.plural(sum(each.calls for each in estimates), "call", "calls"),
-        tokens=f"{figures.short(sum(each.tokens_prompt + each.tokens_completion for each in estimates))} tokens",
+        chunks=counts.CHUNKS(sum(each.chunks for each in estimates)),
+        calls=counts.CALLS(sum(each.calls for each in estimates)),
+        tokens=figures.many_tokens(sum(each.tokens_prompt + each.tokens_completion for each in estimates)),
         cost=md_escape(figures.money(cost)),
     )
     st.markdown(f":small[:material/calculate: {line}]", help=texts.ESTIMATED_ABOUT)

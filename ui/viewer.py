@@ -88,7 +88,7 @@ def may(memory: Memory, *, key: str, role: str = "auditor") -> bool:
     if role in memory.actor.roles:
         return True
     if _by_sign_in():
-        given = texts.GIVEN_ROLES.format(roles=" and ".join(sorted(memory.actor.roles)))
+        given = texts.GIVEN_ROLES.format(roles=texts.AND.join(sorted(memory.actor.roles)))
         st.caption(f":material/lock: {texts.NEEDS_ROLE.format(role=role, given=given)}")
     else:
         ask(key)

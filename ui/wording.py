@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ui.words import Words
+from ui.words import Plural, Words
 
 NOT_CHOSEN, PART = "not chosen", "part"  # reasons of the engine
 
@@ -20,6 +20,23 @@ class Shared(Words):
         ":gray[Word statistics only: no key, no cost, nothing leaves this machine.]]"
     )
     OTHER_MODEL = "Use a language model"
+    PAGES = {
+        "overview": "Overview",
+        "sources": "Sources",
+        "conversations": "Conversations",
+        "review": "Review",
+        "tree": "Category tree",
+        "ask": "Ask",
+        "search": "Search",
+        "facts": "Facts",
+        "cuts": "Cuts",
+        "people": "People",
+        "activity": "Activity",
+        "settings": "Settings",
+    }
+    GROUPS = {"build": "Build", "explore": "Explore", "admin": "Admin"}
+    CHAIN_LENGTH = Plural("{count} audit event", "{count} audit events")
+    CODE = "Code {code}"
     PAGE_HELP = {
         "overview": "What the memory holds, what needs attention and what was done last.",
         "sources": "Add files or text, watch them being filed, and see what became of each chunk.",
@@ -35,18 +52,19 @@ class Shared(Words):
         "settings": "What is in force and where it came from, a test call, and the check of the audit chain.",
     }
     METRIC_HELP = {
-        "Cost": "What the providers charge by their price lists; unknown where a model has no known price. Offline is free.",
-        "Latency": "Waiting for the model and reading chunks, added up. "
+        "COST": "What the providers charge by their price lists; unknown where a model has no known price. Offline is free.",
+        "LATENCY": "Waiting for the model and reading chunks, added up. "
         "The clock on the wall shows less where calls overlap, more where the engine itself was at work in between.",
-        "Passages": (
+        "PASSAGES": (
             "Pieces of 512 characters into which the text is cut for the search; each is found by its words and its vector."
         ),
-        "Offered": "Categories the model could choose from, over all levels.",
-        "Selected": "Categories that were followed, over all levels.",
-        "Dropped": "Paths that were open but not followed to the answer.",
+        "OFFERED": "Categories the model could choose from, over all levels.",
+        "SELECTED": "Categories that were followed, over all levels.",
+        "DROPPED": "Paths that were open but not followed to the answer.",
     }
     UNEXPECTED = "Something went wrong on this page"
     UNEXPECTED_REMEDY = "Nothing was changed by looking at it. Reload the page; if it stays so, the log of the app says why."
+    OPEN = "Open"
     COPY_LINK = "Copy link"
     COPIED = "Copied"
     ROOT = "Memory"
@@ -67,6 +85,9 @@ class Shared(Words):
 
     # --- overview ------------------------------------------------------------------------------------------------------
 
+    OVERVIEW_TITLE = "Memory overview"
+    HEAD = "Audit head {events}"
+    UNDONE = "taken back"
     OVERVIEW_EMPTY = "Nothing is remembered yet"
     OVERVIEW_EMPTY_TEXT = "Add a document and watch it being filed, or load the sample memory to look around first."
     ABOUT = "What it is about"
@@ -77,7 +98,7 @@ class Shared(Words):
         "Stopped before it ended. No partial data was stored. "
         "Resume a text on the Sources page: answers already paid for are used again. Ask a question again."
     )
-    DRAFTS_WAIT = "{texts} until you say what {they}."
+    DRAFTS_WAIT = Plural("{count} text waits until you say what it is.", "{count} texts wait until you say what they are.")
     ACTIVITY = "Recent activity"
     NO_ACTIVITY = "Nothing has been done yet."
     ASK_PLACEHOLDER = "Ask the memory a question"
@@ -165,6 +186,14 @@ class Shared(Words):
 
     # --- choices -------------------------------------------------------------------------------------------------------
 
+    LEAF = "leaf"
+    LEVEL_OF = "{level} of {depth}"
+    CHUNK_OF = "{chunk} of {source}"
+    RUN = "run {run}"
+    CITATION = "citation {number}"
+    ESTIMATED = "{tokens} (estimated)"
+    ATTEMPT = "attempt {number}"
+    ENDED = {"ok": "ok", "reused": "reused"}
     LEVEL, LEVELS = "Level {level}", "Levels {first}–{last}"
     FORCED = "one option, no call"
     SKIPPED = "{levels} levels, one choice each"

@@ -78,6 +78,7 @@ class Edit(Words):
     ASK_ABOUT = "The model looks for groups in what this category holds. Nothing changes until you confirm a group."
     ASKING = "The model is looking for groups …"
     ONE_SUBJECT = "The model sees one subject only, and proposes no group."
+    GROUPS = "Groups"
     PROPOSED = "The model proposes these groups. Choose one to see what it would do; its name can be changed."
     GROUP = "{name}: {count}"
     WHY = "Why, in the model's words: {why}"

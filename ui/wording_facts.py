@@ -41,6 +41,7 @@ class Facts(Words):
         "miscellaneous": "Other",
     }
     ACTIVE, OUTDATED, LAST, TO_DECIDE = "Active facts", "Outdated", "Last change", "To decide"
+    VIEW = "View"
     VIEWS = {"Timeline": "Timeline", "Table": "Table", "Relations": "Relations"}  # by what stands in the address
     TIMELINE_WORDS = {
         "label": "Facts over time; arrow keys walk from one to the next, Enter opens it, Space selects it",

@@ -18,6 +18,7 @@ class Settings(Words):
         "with its key, and start the app again."
     )
     NO_MODEL = "none named: {model} answers"
+    ASKING = "Asking"
     TEST_CALL = "Test call"
     TEST_OK = "{model} answered in {latency}."
     TEST_TOKENS = "{prompt} tokens in, {completion} out"

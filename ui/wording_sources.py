@@ -5,7 +5,7 @@ Invariant: glossary words only; a figure computed in advance is called estimated
 
 from __future__ import annotations
 
-from ui.words import Words
+from ui.words import Plural, Words
 
 
 class Sources(Words):
@@ -83,6 +83,7 @@ class Sources(Words):
         "description": "A sentence or two, or unknown",
     }
     DATE_FORM = "ISO 8601: 2024, 2024-05, 2024-05-17 or 2024-05-17T09:30:00"
+    TOKENS_OF = "Tokens, of {most}"
     OF_TOKENS = "{tokens} of {most} tokens"
     PREVIEW = "Preview"
     COMPOSED, EDITED = "composed", "edited by you"
@@ -126,7 +127,10 @@ class Sources(Words):
 
     ALL_SOURCES = "All sources"
     SHOW_EARLIER = "Show earlier versions"
-    EARLIER_HIDDEN = "{count} earlier or withdrawn {versions} hidden."
+    EARLIER_HIDDEN = Plural(
+        "{count} earlier or withdrawn version is hidden.", "{count} earlier or withdrawn versions are hidden."
+    )
+    THIS_ONE = "v{version} (this one)"
     MORE_SOURCES = "Show more"
     NO_SOURCES = "No sources yet"
     NO_SOURCES_TEXT = "Add a file or a text above, or load the sample memory to look around first."

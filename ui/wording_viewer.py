@@ -21,6 +21,7 @@ class Viewer(Words):
     NAMELESS = "Whoever you signed in with says neither your e-mail nor who you are"
     NAMELESS_REMEDY = "Sign out and in again, or ask for the scopes openid and email."
     NEEDS_ROLE = "You can look, but not change this: it needs the role {role}. {given} Ask whoever runs this app."
+    AND = " and "
     GIVEN_ROLES = "You are {roles}."
     ANOTHERS = "{name} has begun this. To stop it or go on with it takes the role auditor."
     NOT_ALLOWED = (

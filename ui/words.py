@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ui import catalogue, language
 
@@ -52,15 +52,17 @@ class Words:
     def __init_subclass__(cls) -> None:
         cls._drawn = {}
 
-    def __getattribute__(self, name: str) -> Any:
-        value = super().__getattribute__(name)
-        spoken = language.current() if name.isupper() else language.ENGLISH
-        if spoken == language.ENGLISH:
-            return value
-        drawn: dict[tuple[str, str], Any] = type(self)._drawn
-        if (spoken, name) not in drawn:
-            drawn[spoken, name] = _translated(value, spoken)
-        return drawn[spoken, name]
+    if not TYPE_CHECKING:  # a checker sees the attributes as they are written
+
+        def __getattribute__(self, name: str) -> Any:
+            value = super().__getattribute__(name)
+            spoken = language.current() if name.isupper() else language.ENGLISH
+            if spoken == language.ENGLISH:
+                return value
+            drawn = type(self)._drawn
+            if (spoken, name) not in drawn:
+                drawn[spoken, name] = _translated(value, spoken)
+            return drawn[spoken, name]
 
 
 def meant(text: str, context: str) -> str:

@@ -81,7 +81,7 @@ def test_a_long_name_keeps_its_beginning_and_its_ending():
 
 def test_a_run_without_calls_says_nothing_of_their_cost():
     run = RunView("r", "ingest_text", "local", None, "failed", NOW, NOW + timedelta(seconds=2), None, None, {}, {}, None, None)
-    assert figures.spent(run) == "2.0 s"
+    assert figures.spent(run) == "2 sec"
 
 
 def test_a_long_name_is_cut_on_its_tile_and_whole_when_pointed_at():

@@ -77,7 +77,7 @@ def _message(message: Any, tokens: int) -> dict[str, Any]:
     return {
         "who": message.name or wording_cuts.ROLES.get(message.role, message.role),
         "person": message.role in PERSON,
-        "at": figures.stamp(at)[:16] if at else "",  # to the minute
+        "at": figures.stamp(at) if at else "",
         "text": text,
         "tokens": tokens,
     }

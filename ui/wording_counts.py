@@ -1,0 +1,34 @@
+"""How many of what: the forms of a number and its noun."""
+
+from __future__ import annotations
+
+from ui.words import Plural, Words
+
+
+class Counts(Words):
+    ANSWERS_ARE = Plural("{count} answer is", "{count} answers are")
+    CALLS = Plural("{count} call", "{count} calls")
+    CATEGORIES = Plural("{count} category", "{count} categories")
+    CHARACTERS = Plural("{count} character", "{count} characters")
+    CHUNKS = Plural("{count} chunk", "{count} chunks")
+    CITATIONS = Plural("{count} citation", "{count} citations")
+    CUTS = Plural("{count} cut", "{count} cuts")
+    EVENTS = Plural("{count} event", "{count} events")
+    FACTS = Plural("{count} fact", "{count} facts")
+    FACTS_ADDED = Plural("{count} fact added", "{count} facts added")
+    FILINGS_WAIT = Plural("{count} filing waits", "{count} filings wait")
+    KNOWN_ONES = Plural("{count} known one", "{count} known ones")
+    KNOWN_ONES_OUTDATED = Plural("{count} known one outdated", "{count} known ones outdated")
+    LEAVES = Plural("{count} leaf", "{count} leaves")
+    MESSAGES = Plural("{count} message", "{count} messages")
+    MESSAGES_ARE = Plural("{count} message is", "{count} messages are")
+    NEW_CATEGORIES = Plural("{count} new category", "{count} new categories")
+    NEW_FACTS = Plural("{count} new fact", "{count} new facts")
+    OTHER_VERSIONS = Plural("{count} other version", "{count} other versions")
+    PARTS = Plural("{count} part", "{count} parts")
+    PASSAGES = Plural("{count} passage", "{count} passages")
+    QUESTIONS = Plural("{count} question", "{count} questions")
+    RECORDS_ARE = Plural("{count} record is", "{count} records are")
+
+
+texts = Counts()

@@ -1,0 +1,18 @@
+"""Words beside numbers and times."""
+
+from __future__ import annotations
+
+from ui.words import Plural, Words
+
+
+class Figures(Words):
+    UNKNOWN = "unknown"
+    JUST_NOW = "just now"
+    CHUNK = "Chunk {number}"
+    TOKENS = Plural("{count} token", "{count} tokens")
+    MANY_TOKENS = "{number} tokens"
+    IN_AND_OUT = "{prompt} tokens in, {completion} out"
+    MORE = Plural("and {count} more", "and {count} more")
+
+
+texts = Figures()
