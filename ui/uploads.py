@@ -191,8 +191,9 @@ def _tell(memory: Memory, estimates: Sequence[Estimate]) -> None:
         cost=md_escape(figures.money(cost)),
     )
     st.markdown(f":small[:material/calculate: {line}]", help=texts.ESTIMATED_ABOUT)
-    for note in dict.fromkeys(each.note for each in estimates if each.note):
-        st.caption(md_escape(note))
+    if cost is not None or memory.config.max_cost is None:  # else the cap says it
+        for note in dict.fromkeys(each.note for each in estimates if each.note):
+            st.caption(md_escape(note))
     _cap(memory.config, None if cost is None else max((each for each in costs if each is not None), default=0.0))
 
 

@@ -64,6 +64,7 @@ def fitting(history: Sequence[Message], budget: int, count: Callable[[str], int]
 MOST_CALLS = 100
 MOST_CHARS = 1_000_000
 NO_WORDS = "The model gave no words."
+QUESTION_MARKS = ("?", "？", "؟")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 _log = logging.getLogger(__name__)
@@ -190,17 +191,20 @@ async def _reply(engine: Engine, actor: Actor, run: Run, turn: ReplyTurn, memory
     except MemoirError:
         await _store(memory, run, turn, [question])
         raise
-    numbered = [replace(message, id=f"{run.id}-{at}", at=None) for at, message in enumerate(turned.messages, start=1)]
+    text, is_none = chat.unmarked(turned.text)
+    numbered = [replace(_shown(message), id=f"{run.id}-{at}", at=None) for at, message in enumerate(turned.messages, start=1)]
     records = await _store(memory, run, turn, [question, *numbered])
+    called = {message.name for message in turned.messages if message.kind == "tool"}
+    is_first_question = not history and called <= set(OWN) and turn.text.rstrip().endswith(QUESTION_MARKS)
     return Reply(
-        text=turned.text or NO_WORDS,
+        text=text or NO_WORDS,
         session_id=turn.session_id,
         messages=records,
         run_id=run.id,
         tool_calls=sum(message.kind == "tool" for message in turned.messages),
         limited=turned.limited,
-        shown=shown.behind(turned.text),
-        answered=shown.answers(turned.text),
+        shown=shown.behind(text),
+        answered=not is_none and shown.answers(text, by_memory_alone=is_first_question),
         warnings=(*turn.warnings, *(turn.follow_up.warnings() if turn.follow_up is not None else ())),
         actions=() if edits is None else tuple(edits.actions),
         model=turned.model,
@@ -228,6 +232,7 @@ async def _converse(
         own = [*own, *edits.tools]
     turn.pieces.clear()  # of a memory that failed
 
+    @chat.Unmarked
     def heard(piece: str) -> None:
         turn.pieces.append(piece)
         if turn.words is not None:
@@ -281,6 +286,11 @@ async def _history(engine: Engine, actor: Actor, turn: ReplyTurn) -> tuple[tuple
         )
         turn.warnings += [assumed] * bool(assumed)
     return kept, shown
+
+
+def _shown(message: Message) -> Message:
+    """Return a message as a person is shown it."""
+    return replace(message, content=chat.unmarked(message.text)[0]) if base_kind(message.kind) == "ai" else message
 
 
 def _in_brief(message: Message) -> Message:

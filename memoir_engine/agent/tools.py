@@ -32,7 +32,8 @@ MOST_CHARS = 2_000  # of one finding
 class ShownItems:
     """Findings of one turn. earlier: of the turns before, oldest first, whose numbers go on.
 
-    tree_answered: what the tree said to each question it was asked, whether it has an answer.
+    tree_answered: what the tree said to each question it was asked, whether it has an answer. found: of each other lookup,
+    whether it found anything.
     """
 
     def __init__(self, earlier: Iterable[Shown] = ()) -> None:
@@ -40,6 +41,7 @@ class ShownItems:
         self._numbers = {(shown.kind, shown.id): shown.number for shown in self._earlier.values()}
         self._seen: dict[tuple[str, int | str], Shown] = {}
         self.tree_answered: list[bool] = []
+        self.found: list[bool] = []
 
     def show(self, shown: Shown, text: str, **more: Any) -> dict[str, Any]:
         """Return the record that the model gets; `more` without what is not known."""
@@ -63,9 +65,13 @@ class ShownItems:
         cited = dict.fromkeys(self._cited(text))
         return (*self.all, *(self._earlier[number] for number in cited if number in self._earlier and number not in here))
 
-    def answers(self, text: str) -> bool:
-        """Return False where the tree, asked, had no answer, or nothing was found, and the text cites nothing of the memory."""
-        is_refused = bool(self.tree_answered) and not any(self.tree_answered)
+    def answers(self, text: str, *, by_memory_alone: bool = False) -> bool:
+        """Return False where the tree, asked, had no answer, or nothing was found, and the text cites nothing of the memory.
+
+        by_memory_alone: nothing but the memory could have answered, so that lookups that all came back empty are no answer.
+        """
+        all_lookups = [*self.tree_answered, *self.found] if by_memory_alone else []
+        is_refused = any(looked and not any(looked) for looked in (self.tree_answered, all_lookups))
         known = set(self._numbers.values())
         return not (is_refused or text in NOTHING_FOUND.values()) or not known.isdisjoint(self._cited(text))
 
@@ -129,7 +135,7 @@ class Lookups:
             kinds = tuple(kind for kind in stored if kind != hits.CONVERSATION)
         results = await self._memory.search(query, 2 * FOUND, kinds=kinds) if kinds != () else []
         others = [hit for hit in results if hit.session_id is None or hit.session_id != self._session_id]
-        return _or_nothing(
+        return self._or_nothing(
             self._shown.show(
                 _passage(hit),
                 hit.text,
@@ -146,7 +152,7 @@ class Lookups:
             query: What to recall, as a question or in key words.
         """
         zone = self._engine.resolved.config.zone
-        return _or_nothing(
+        return self._or_nothing(
             self._shown.show(
                 Shown(0, "fact", recalled.fact.id),
                 recalled.content,
@@ -182,12 +188,13 @@ class Lookups:
         numbers = {used.number: record["number"] for used, record in zip(cited, evidence, strict=True)}
         return [{"text": renumber(result.answer, numbers), "answered": True}, *evidence]
 
+    def _or_nothing(self, records: Iterable[dict[str, Any]]) -> Found:
+        """Return the records; for none a sentence, since an empty list would reach the model as no words at all."""
+        listed = list(records)
+        self._shown.found.append(bool(listed))
+        return listed or "Nothing was found."
+
 
 def _passage(hit: SearchResult) -> Shown:
     message = next(iter(hit.message_ids), None)
     return Shown(0, "passage", hit.passage_id, hit.source_id, hit.start, hit.end, session_id=hit.session_id, message=message)
-
-
-def _or_nothing(records: Iterable[dict[str, Any]]) -> Found:
-    """An empty list would reach the model as no words at all."""
-    return list(records) or "Nothing was found."

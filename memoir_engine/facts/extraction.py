@@ -334,7 +334,7 @@ async def extract(source: ExtractionInput, extraction: Extraction, ask: Ask, run
         links = await related(extraction.merged.facts, ask)
     except COSTS_ONE_CUT as failed:
         links = ()
-        extraction.warn(run, "relate", f"how the facts are related could not be asked: {failed}")
+        extraction.warn(run, "relate", f"how the facts are related could not be asked: {failed}. {failed.remedy}")
     extraction.links, extraction.orphans = repoint(links, extraction.merged.stands_for)
     extraction.deduplication_ms = run.clock.tick_ms() - began
     merged = extraction.merged

@@ -39,7 +39,15 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
-from memoir_engine.core.errors import CostCapReached, CostUnknown, DatabaseError, MemoirError, ModelError, ModelReplyInvalid
+from memoir_engine.core.errors import (
+    CostCapReached,
+    CostUnknown,
+    DatabaseError,
+    MemoirError,
+    ModelError,
+    ModelReplyCut,
+    ModelReplyInvalid,
+)
 from memoir_engine.core.errors.system import FALLEN_BACK, UNAVAILABLE
 from memoir_engine.core.events import Warned
 from memoir_engine.core.run import Attempt, Run
@@ -111,13 +119,20 @@ class LedgeredModel(WrapperModel):
         prompt = Prompt(chat.PURPOSE, chat.VERSION, "", body, FreeText)
         mark = fingerprint(prompt, client.choice, {"temperature": client.config.temperature})
 
+        def read(response: ModelResponse) -> Answer:
+            text, refused = _reply_with_calls(response), client.refusal(prompt, response)
+            if isinstance(refused, ModelReplyCut) and _can_be_used(response):
+                turn.warnings.append(f"{refused.message}; {refused.remedy}")
+                refused = None
+            return Answer(response, text, refused=refused)
+
         async def attempt(number: int) -> Answer | Failure:
             settings = client.settings()
             measure = Measure(prompt, turn.run, client.choice, client.secrets, mark, number, "text", settings, client.is_offline)
             if client.speaks_no_http:
                 measure.wire.sent = body
             send = self._send(messages, cast("ModelSettings", settings), parameters, measure, words)
-            return await calls.answer(measure, send, lambda response: Answer(response, _reply_with_calls(response)))
+            return await calls.answer(measure, send, read)
 
         return (await calls.patiently(turn.seat, attempt)).response
 
@@ -163,6 +178,12 @@ def request_body(messages: list[ModelMessage], parameters: ModelRequestParameter
             turns.append({"role": part.part_kind, "content": content})
     tools = [tool.name for tool in parameters.function_tools]
     return json.dumps({"messages": turns, "tools": tools}, ensure_ascii=False, default=str)
+
+
+def _can_be_used(response: ModelResponse) -> bool:
+    """Return True for a reply that was cut off with something to show for it: words, or calls of tools that are whole."""
+    calls = [part for part in response.parts if part.part_kind == "tool-call"]
+    return all("unreadable" not in call_arguments(part.args) for part in calls) and bool(calls or response.text)
 
 
 def _reply_with_calls(response: ModelResponse) -> str:
@@ -314,7 +335,8 @@ async def converse(
         ours = _our_error(error)
         if ours is error:
             raise
-        raise ours or ModelReplyInvalid(model=turn.client.choice.named, problem=one_line(str(error))) from error
+        problem = one_line(str(error))
+        raise ours or ModelReplyInvalid(model=turn.client.choice.named, problem=problem, purpose=chat.PURPOSE) from error
     added = _from_model(messages)
     last = next((message for message in reversed(added) if message.kind == "ai"), None)
     text = "" if last is None or last.rest.get("tool_calls") else last.text

@@ -171,7 +171,7 @@ class ModelClient:
                 raise self._refused(prompt, answer.text)
             if left:
                 messages = [*messages, *_correction(prompt, answer)]
-        raise ModelReplyInvalid(model=self.choice.named, problem=answer.problem)
+        raise ModelReplyInvalid(model=self.choice.named, problem=answer.problem, purpose=prompt.purpose)
 
     async def repeat(self, prompt: Prompt, run: Run) -> ModelReply | None:
         """Return the answer that was paid for before, at no cost; None where there is none that fits. No model is asked."""
@@ -221,7 +221,7 @@ class ModelClient:
             return calls.answer(measure, send, read)
 
         def read(response: ModelResponse) -> Answer:
-            text, refused = output_mode.reply_text(response), self._refusal(prompt, response)
+            text, refused = output_mode.reply_text(response), self.refusal(prompt, response)
             value, data, problem = _checked(prompt, text)
             if refused is not None and (problem or not isinstance(refused, ModelReplyCut)):  # a cut one may be whole all the same
                 return Answer(response, text, refused=refused)
@@ -240,7 +240,7 @@ class ModelClient:
         self._mode = modes[0]
         return answer
 
-    def _refusal(self, prompt: Prompt, response: ModelResponse) -> ModelError | None:
+    def refusal(self, prompt: Prompt, response: ModelResponse) -> ModelError | None:
         """Return the error of a model that stopped: asking the same again would end the same."""
         if response.finish_reason == "length":
             return ModelReplyCut(model=self.choice.named, purpose=prompt.purpose)

@@ -1,8 +1,8 @@
-"""The final prompt: a question, the helpers of its sources, and the chunks that may answer it.
+"""The final prompt: the chunks that may answer a question, the helpers of their sources, and last the question.
 
 Invariant: `read(build(…).text)` returns the question, helpers and chunks, whatever they contain. The model returns only the
 answer, and whether it is one; the chunks it used are read from the numbers it cites.
-Source: MEMOIR 9 (budget handling 1, final outputs), spec/README 19, 20; DESIGN §9.
+Source: MEMOIR 9 (budget handling 1, final outputs), spec/README 19, 20; DESIGN §9; decision 0058 (the question last).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memoir_engine.prompts import Prompt
 from memoir_engine.prompts.frames import block, labelled, line, path_line, read_block, read_labelled, read_line, read_path_line
 from memoir_engine.text.spans import cited_numbers
 
-VERSION = "answer/2"
+VERSION = "answer/3"
 NOT_ANSWERED = "The chunks read do not answer this."  # the whole answer of a model that found none, until answer/1
 BY_WORDS = "words"
 
@@ -104,16 +104,13 @@ def number_chunks(chunks: Iterable[NumberedChunk]) -> tuple[NumberedChunk, ...]:
 
 def build(question: str, passages: Sequence[NumberedChunk], *, helpers: Sequence[SourceHelper] = ()) -> Prompt:
     """Ask for the answer to a question from the chunks that were read, with their numbers, and whether it is one."""
-    text = _head(question, helpers) + "".join(chunk_text(passage) for passage in passages)
+    text = _head(helpers) + "".join(chunk_text(passage) for passage in passages) + _tail(question)
     return Prompt("answer", VERSION, INSTRUCTIONS, text, Reply)
 
 
 def read(text: str) -> AnswerRequest:
     """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
-    if not text.startswith(f"{_QUESTION}\n"):
-        raise ValueError("not the text of an answer prompt")
-    question, at = read_block(text, len(_QUESTION) + 1)
-    at += 2
+    at = 0
     helpers: list[SourceHelper] = []
     while text.startswith(_HELPER, at):
         end = text.index("\n", at)
@@ -123,17 +120,20 @@ def read(text: str) -> AnswerRequest:
     if not text.startswith(f"{_CHUNKS}\n\n", at):
         raise ValueError("not the text of an answer prompt")
     passages, at = [], at + len(_CHUNKS) + 2
-    while at < len(text):
+    while text.startswith("[", at):
         end = text.index("\n", at)
         content, behind = read_block(text, end + 1)
         passages.append(_read_head(text[at:end], content))
         at = behind + 2
+    if not text.startswith(f"{_QUESTION}\n", at):
+        raise ValueError("not the text of an answer prompt")
+    question, _ = read_block(text, at + len(_QUESTION) + 1)
     return AnswerRequest(question, tuple(helpers), tuple(passages))
 
 
 def fixed_text(question: str, *, helpers: Sequence[SourceHelper] = ()) -> str:
     """Return everything that is sent except the chunks: instructions, question, helpers, wrapper (MEMOIR 9.B1)."""
-    return INSTRUCTIONS + _head(question, helpers)
+    return INSTRUCTIONS + _head(helpers) + _tail(question)
 
 
 def chunk_text(passage: NumberedChunk) -> str:
@@ -157,9 +157,13 @@ def citations(answer: str, count: int) -> list[int]:
     return [number for number in dict.fromkeys(cited_numbers(answer, count)) if 1 <= number <= count]
 
 
-def _head(question: str, helpers: Sequence[SourceHelper]) -> str:
+def _head(helpers: Sequence[SourceHelper]) -> str:
     written = "".join(f"{_HELPER}{line(helper.source)}:\n{block(helper.text)}\n\n" for helper in helpers)
-    return f"{_QUESTION}\n{block(question)}\n\n{written}{_CHUNKS}\n\n"
+    return f"{written}{_CHUNKS}\n\n"
+
+
+def _tail(question: str) -> str:
+    return f"{_QUESTION}\n{block(question)}\n"
 
 
 def _read_head(head: str, text: str) -> NumberedChunk:

@@ -2,7 +2,8 @@
 
 Invariant: `read(build(request).text) == request`; the good selections of `parse` are known, unique and ranked N, N−1, … without
 a gap, where N is the most that may be selected at the level. The order of a reply decides; its numbers are only compared.
-Source: MEMOIR 4.1, 4.1.1, 4.1.2, 8; spec/README 21; DESIGN §9 (width, options as paths, evidence).
+What differs with every question stands last, so that a provider's cache can hold what comes before.
+Source: MEMOIR 4.1, 4.1.1, 4.1.2, 8; spec/README 21; DESIGN §9 (width, options as paths, evidence); decision 0058.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ from memoir_engine.prompts.frames import (
 )
 from memoir_engine.text.names import fold, quote_name
 
-VERSION = "select/2"
+VERSION = "select/3"
 MAX_LITERALS = 250
+_HELPER, _QUESTION = "contextual_helper:\n", "Question:\n"
 _PROBLEMS = "Wrong with the reply before"
 
 INSTRUCTIONS = f"""\
@@ -105,15 +107,15 @@ def labels(groups: Iterable[OptionGroup]) -> tuple[str, ...]:
 
 def build(choice: SelectRequest) -> Prompt:
     """Ask which categories of one level to follow for a question, below all open paths together."""
-    named = iter(labels(choice.groups))
-    rows = ["Question:", block(choice.question), ""]
+    named, rows = iter(labels(choice.groups)), list[str]()
     for helper in choice.helpers:
-        rows += ["contextual_helper:", block(helper), ""]
-    rows += [f"Level: {choice.level} of {choice.depth}", f"Select at most: {choice.most}"]
+        rows += [f"{_HELPER}{block(helper)}", ""]
+    rows.append(f"Level: {choice.level} of {choice.depth}")
     for group in choice.groups:
         rows.append(f"Categories below: {path_line(group.path)}")
         rows += [_option(name, label) for name, label in zip(group.names, named, strict=False)]
     rows += [f"{HEAD}: {len(choice.evidence)}", *map(row, choice.evidence)]
+    rows += [f"Select at most: {choice.most}", f"{_QUESTION}{block(choice.question)}"]
     if choice.problems:
         rows += [f"{_PROBLEMS}:", *map(item_line, choice.problems)]
     return Prompt("select", VERSION, INSTRUCTIONS, "\n".join(rows) + "\n", schema(choice), per_item=True, lists=("selections",))
@@ -135,18 +137,18 @@ def _literal(offered: tuple[str, ...]) -> type[BaseModel]:
 
 def read(text: str) -> SelectRequest:
     """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
-    question, at = read_block(text, len("Question:\n"))
-    at += 2
-    helpers: list[str] = []
-    while text.startswith("contextual_helper:\n", at):
-        helper, end = read_block(text, at + len("contextual_helper:\n"))
+    helpers, at = list[str](), 0
+    while text.startswith(_HELPER, at):
+        helper, end = read_block(text, at + len(_HELPER))
         helpers.append(helper)
         at = end + 2
+    asked = text.index(f"\n{_QUESTION}", at) + 1
+    question, end = read_block(text, asked + len(_QUESTION))
     fields: dict[str, str] = {}
     listed: dict[str, list[str]] = {}
     groups: list[tuple[str, list[str]]] = []
     rows: list[str] = []
-    for written in filter(None, text[at:].split("\n")):
+    for written in filter(None, f"{text[at:asked]}{text[end:]}".split("\n")):
         if written.startswith("- "):
             rows.append(written)
             continue

@@ -112,6 +112,59 @@ def test_a_reply_says_that_the_tree_had_no_answer_where_it_rests_on_nothing_else
     assert json.loads(told) == [{"text": "The chunks are about a tower.", "answered": False}]
 
 
+def test_a_reply_that_the_model_marks_as_none_is_none_and_nobody_sees_the_mark(wired: Wired, fake_openai: FakeOpenAI) -> None:
+    agent = wired(embedder="offline")
+    agent.memory.add_knowledge("tower", TOWER)
+    fake_openai.say(searching("Quebec bridge"), Text("[no answer] I only find a tower [1]."))
+    replying = agent.stream("Who built the Quebec bridge?", session_id="s")
+    streamed = "".join(replying)
+    reply = replying.reply
+    assert (streamed, reply.text, reply.answered) == ("I only find a tower [1].", "I only find a tower [1].", False)
+    assert agent.memory.runs.get(reply.run_id).run.result["answered"] is False
+    assert agent.get_session_history("s")[-1].text == "I only find a tower [1]."
+    assert agent.memory.runs.get(reply.run_id).calls[-1].error is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [("Who built the Quebec bridge?", False), ("I built the Quebec bridge.", True)],
+    ids=["a question", "no question"],
+)
+def test_a_first_question_that_nothing_is_found_for_is_not_answered(
+    wired: Wired, fake_openai: FakeOpenAI, asked: str, answered: bool
+) -> None:
+    agent = wired(embedder="offline", memory_tools="propose")
+    fake_openai.say(searching("Quebec bridge"), Text("I see."), searching("Quebec bridge"), Text("You built it."))
+    assert agent.query(asked, session_id="s").answered is answered
+    assert agent.query("Who built the Quebec bridge?", session_id="s").answered
+
+
+@pytest.mark.parametrize(
+    ("text", "unmarked"),
+    [
+        ("[no answer] Nothing.", ("Nothing.", True)),
+        (" [No answer]: Nothing.", ("Nothing.", True)),
+        ("Nothing. [no answer]", ("Nothing.", True)),
+        ("[no answer]", ("Nothing in the memory says anything about this.", True)),
+        ("It says [no answer] there [1].", ("It says [no answer] there [1].", False)),
+        ("Nine [1].", ("Nine [1].", False)),
+    ],
+    ids=["before", "in another case", "behind", "alone", "quoted", "none"],
+)
+def test_the_mark_of_a_reply_that_is_none(text: str, unmarked: tuple[str, bool]) -> None:
+    assert chat.unmarked(text) == unmarked
+
+
+@pytest.mark.parametrize("cut", range(1, 14))
+def test_a_mark_is_kept_from_view_however_it_comes_in_pieces(cut: int) -> None:
+    told: list[str] = []
+    shown = chat.Unmarked(told.append)
+    words = "[No answer] See [1]."
+    for piece in (words[:cut], words[cut:]):
+        shown(piece)
+    assert "".join(told) == "See [1]."
+
+
 def test_the_offline_model_says_in_the_persons_language_that_nothing_was_found(opened: Callable[..., AgentClient]) -> None:
     agent = opened()
     agent.memory.ingest_text(TOWER).raise_for_error()

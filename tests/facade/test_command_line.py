@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from fake_openai import FakeOpenAI, offline
 from memoir_engine import Memory
 from memoir_engine.api.cli import app
 
@@ -32,6 +33,24 @@ def test_a_file_is_filed_asked_about_drawn_and_verified(run, tmp_path: Path) -> 
     assert run("tree").output.count("(1)") == 3
     checked = run("verify")
     assert (checked.exit_code, checked.output.endswith("verified\n")) == (0, True)
+
+
+def test_what_a_cap_does_not_count_is_said_with_the_answer(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
+    run("ingest", tmp_path / "lease.txt")
+    question = "How much notice does ending the lease need?"
+    with FakeOpenAI() as server:
+        server.otherwise(offline)
+        for name, value in (("OPENAI_BASE_URL", server.url), ("MEMOIR_MODEL", "my-model"), ("MEMOIR_MAX_COST", "1")):
+            monkeypatch.setenv(name, value)
+        refused = run("ask", question)
+        assert (refused.exit_code, server.seen) == (1, [])
+        assert "no price is known for 'my-model'" in refused.output
+        assert "set accept_unknown_price" in refused.output
+        monkeypatch.setenv("MEMOIR_ACCEPT_UNKNOWN_PRICE", "true")
+        asked = run("ask", question)
+    assert "three months' notice" in asked.stdout
+    assert asked.stderr.count("max_cost counts nothing of my-model: no price is known for it") == 1
 
 
 def test_the_tree_is_tidied_by_proposals_that_are_accepted_by_key(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -1,6 +1,7 @@
-"""Anthropic, Google and xAI by their own clients, against a server of our own: the newest models answer, are priced, and say no.
+"""Each provider by its own client, against a server of our own: the newest models answer, are priced, and say no.
 
-Each needs its provider's package, an extra: without it nothing of that provider can be opened, and its cases do not apply.
+OpenAI's two wires, Ollama and LM Studio are always here. Anthropic, Google and xAI need their provider's package, an extra:
+without it nothing of that provider can be opened, and its cases do not apply.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
+from os.path import commonprefix
 from typing import Any
 
 import pytest
 
+from fake_openai import FakeOpenAI, Text
 from memoir_engine.core.errors import ModelRefused, ModelReplyCut
-from memoir_engine.prompts import chat, classify
+from memoir_engine.models.prices import window_of_choice
+from memoir_engine.prompts import answer, chat, classify, select
 
 Body = dict[str, Any]
 Reply = Callable[[str, str], Body]  # of the text and why it ended
@@ -162,8 +166,60 @@ def test_a_reply_in_a_fence_is_taken(case, opened, ask, monkeypatch):
     assert len(asked) == 1
 
 
+@pytest.mark.req("MEMOIR 1.4")
+@pytest.mark.parametrize(
+    ("model", "place", "path", "cost"),
+    [
+        ("openai-chat:gpt-6-luna", "OPENAI_BASE_URL", "/v1/chat/completions", (400 * 0.1 + 1_600 * 0.01 + 10 * 0.5) / 1e6),
+        ("openai-responses:gpt-6-luna", "OPENAI_BASE_URL", "/v1/responses", (400 * 0.1 + 1_600 * 0.01 + 10 * 0.5) / 1e6),
+        ("ollama:qwen3.5:9b", "OLLAMA_BASE_URL", "/v1/chat/completions", 0.0),
+        ("lmstudio:openai/gpt-oss-20b", "LMSTUDIO_BASE_URL", "/v1/chat/completions", 0.0),
+    ],
+    ids=["OpenAI chat", "OpenAI responses", "Ollama", "LM Studio"],
+)
+def test_the_newest_model_of_openai_s_kind_answers_and_its_row_has_what_was_cached(
+    opened, ask, book, fake_openai: FakeOpenAI, model: str, place: str, path: str, cost: float
+):
+    fake_openai.say(Text(GOOD, usage=(2_000, 10), cached=1_600))
+    client = opened(environ={place: fake_openai.url, "OPENAI_API_KEY": "sk-1234567890"}, model=model)
+    assert ask(client, chat.build_ping()).value == chat.Echo(word="memoir")
+    (seen,), (row,) = fake_openai.seen, book.rows
+    assert (seen.path, seen.body["model"]) == (path, model.partition(":")[2])
+    assert (row.tokens_prompt, row.tokens_completion, row.params["tokens_cached"]) == (2_000, 10, 1_600)
+    assert row.cost == pytest.approx(cost)
+    assert window_of_choice(client.choice).known is (place == "OPENAI_BASE_URL")
+
+
+QUESTIONS = ("When does the ferry leave?", "What does a ticket cost?")
+OPTIONS = (select.OptionGroup((), ("Harbour", "Garden")),)
+CHUNKS = answer.number_chunks([answer.NumberedChunk(0, ("Harbour",), "The ferry leaves at nine. A ticket costs four euros.")])
+
+
+@pytest.mark.parametrize(
+    ("asking", "shared", "reply"),
+    [
+        (
+            lambda question: select.build(select.SelectRequest(question, 1, 2, 1, OPTIONS)),
+            '- "Garden"',
+            '{"selections": [{"category": "Harbour", "ranked_relevance": 1}]}',
+        ),
+        (lambda question: answer.build(question, CHUNKS), "four euros.", '{"answer": "So it is [1].", "answered": true}'),
+    ],
+    ids=["select", "answer"],
+)
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_two_questions_begin_alike_on_the_wire_up_to_what_differs(
+    opened, ask, fake_openai: FakeOpenAI, api: str, asking: Any, shared: str, reply: str
+):
+    fake_openai.say(reply, reply)
+    ask(opened(model=f"openai-{api}:gpt-6-luna"), *map(asking, QUESTIONS))
+    one, other = (seen.instructions + seen.user_text for seen in fake_openai.seen)
+    assert shared in commonprefix([one, other])
+    assert QUESTIONS[0] in one.splitlines()[-2]
+
+
 @contextmanager
-def talking_grpc(text: str) -> Iterator[tuple[str, list[Any]]]:
+def talking_grpc(text: str, ended: str = "REASON_STOP") -> Iterator[tuple[str, list[Any]]]:
     """Serve xAI's chat over gRPC; yield the address and what was asked."""
     import grpc
     from xai_sdk.proto import chat_pb2, chat_pb2_grpc, sample_pb2, usage_pb2
@@ -174,7 +230,7 @@ def talking_grpc(text: str) -> Iterator[tuple[str, list[Any]]]:
         def GetCompletion(self, request: Any, context: Any) -> Any:
             asked.append(request)
             message = chat_pb2.CompletionMessage(content=text, role=chat_pb2.MessageRole.ROLE_ASSISTANT)
-            output = chat_pb2.CompletionOutput(index=0, message=message, finish_reason=sample_pb2.FinishReason.REASON_STOP)
+            output = chat_pb2.CompletionOutput(index=0, message=message, finish_reason=sample_pb2.FinishReason.Value(ended))
             usage = usage_pb2.SamplingUsage(
                 prompt_tokens=2_000, completion_tokens=10, total_tokens=2_010, cached_prompt_text_tokens=1_600
             )
@@ -202,3 +258,18 @@ def test_xai_answers_by_its_own_client(opened, ask, book, monkeypatch):
     row = book.rows[0]
     assert (row.tokens_prompt, row.tokens_completion, row.params["tokens_cached"]) == (2_000, 10, 1_600)
     assert row.cost == pytest.approx((400 * 2 + 1_600 * 0.5 + 10 * 6) / 1_000_000)
+
+
+@needs("xai", "xai_sdk")
+def test_a_reply_of_xai_in_a_fence_is_taken_and_a_cut_one_said_as_such(opened, ask, monkeypatch):
+    import pydantic_ai.providers.xai as provider
+
+    client = provider.AsyncClient
+    with talking_grpc(f"```json\n{GOOD}\n```") as (host, asked):
+        monkeypatch.setattr(provider, "AsyncClient", partial(client, api_host=host, use_insecure_channel=True))
+        grok = opened(environ={"XAI_API_KEY": "xai-1234567890"}, model="xai:grok-4.7")
+        assert (ask(grok, chat.build_ping()).attempts, len(asked)) == (1, 1)
+    with talking_grpc('{"word": "mem', "REASON_MAX_LEN") as (host, _):
+        monkeypatch.setattr(provider, "AsyncClient", partial(client, api_host=host, use_insecure_channel=True))
+        with pytest.raises(ModelReplyCut):
+            ask(opened(environ={"XAI_API_KEY": "xai-1234567890"}, model="xai:grok-4.7"), chat.build_ping())

@@ -138,3 +138,14 @@ def test_a_replaced_source_says_that_a_newer_one_is_in_force(replaced: Memory):
 
 def test_e_mail_is_among_the_files_that_may_be_dropped(memory: Memory):
     assert ".eml" in opened("sources").file_uploader(key="upload-0").proto.type
+
+
+@pytest.mark.parametrize("accepts", ["false", "true"])
+def test_a_price_that_is_not_known_is_said_once_also_beside_a_cap(memory: Memory, monkeypatch: pytest.MonkeyPatch, accepts: str):
+    engine.close()
+    names = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "MEMOIR_MODEL": "my-model", "MEMOIR_MAX_COST": "1"}
+    for name, value in {**names, "MEMOIR_ACCEPT_UNKNOWN_PRICE": accepts}.items():
+        monkeypatch.setenv(name, value)
+    shown = words(uploaded(("a.txt", NEWER)))
+    assert shown.lower().count("no price is known") == 1
+    assert "max_cost" in shown

@@ -37,7 +37,7 @@ def test_the_prompt_and_what_the_model_may_return_stand_as_agreed(golden: Golden
         ),
         helpers=[SourceHelper("roof.md", "Author: Paul. Topic: solar roof.")],
     )
-    golden("answer-2", prompt_text(prompt))
+    golden("answer-3", prompt_text(prompt))
     assert list(prompt.schema.model_fields) == ["answer", "answered"]
 
 
@@ -47,7 +47,7 @@ def test_the_prompt_reads_back_whatever_it_holds(question, helpers, chunks):
     assert read(build(question, numbered, helpers=helpers).text) == AnswerRequest(question, tuple(helpers), numbered)
 
 
-@pytest.mark.parametrize("text", ["", "Question:\nno frame", 'Question:\n"""\nq\n"""\n\n'], ids=["empty", "unframed", "cut"])
+@pytest.mark.parametrize("text", ["", "Chunks:\n\nQuestion:\nno frame", "Chunks:\n\n"], ids=["empty", "unframed", "cut"])
 def test_another_text_is_refused(text):
     with pytest.raises(ValueError):
         read(text)
@@ -59,7 +59,7 @@ def test_fixed_text_and_chunks_together_are_all_that_is_sent():
     helpers = [SourceHelper("a.md", "Author: Ann.")]
     prompt = build("What is there?", chunks, helpers=helpers)
     sent = prompt.instructions + prompt.text
-    assert fixed_text("What is there?", helpers=helpers) + "".join(map(chunk_text, chunks)) == sent
+    assert sent.replace("".join(map(chunk_text, chunks)), "") == fixed_text("What is there?", helpers=helpers)
     assert "a painting" not in fixed_text("What is there?", helpers=helpers)
 
 

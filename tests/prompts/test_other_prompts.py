@@ -29,7 +29,7 @@ ANSWER = [
 def test_an_agent_is_told_what_was_agreed_and_shown_results_in_these_forms(golden: Golden):
     told = chat.instructions("Speak as a harbour master.", datetime(2026, 11, 23, 12, tzinfo=UTC))
     whole, tree = (json.dumps(records, ensure_ascii=False) for records in (RECORDS, ANSWER))
-    golden("chat-2", f"{chat.VERSION}\n---\n{told}---\n{whole}\n\n{tree}\n\n{chat.in_brief(whole)}\n")
+    golden("chat-3", f"{chat.VERSION}\n---\n{told}---\n{whole}\n\n{tree}\n\n{chat.in_brief(whole)}\n")
 
 
 @pytest.mark.parametrize(

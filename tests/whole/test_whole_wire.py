@@ -134,6 +134,17 @@ def test_a_refused_temperature_is_recorded_and_the_result_is_called_not_determin
     assert [("temperature" in call.params, call.error) for call in others] == [(False, None)] * len(others)
 
 
+# --- what is not known of a model -----------------------------------------------------------------------------------------
+
+
+def test_a_budget_above_a_window_that_is_not_known_is_said_once(on_the_wire):
+    with on_the_wire(max_token_budget=9_000) as memory:
+        memory.ingest_text(TEXT, name="trades.txt").raise_for_error()
+        answered = memory.query(QUESTION).raise_for_error()
+    sentence = "The context window of local-model is not known; 8192 tokens are assumed, and the setting model_info can give it."
+    assert answered.warnings == (sentence,)
+
+
 # --- the model is not to be had -------------------------------------------------------------------------------------------
 
 

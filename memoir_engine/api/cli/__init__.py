@@ -57,6 +57,8 @@ def ask(
             if used.cited:
                 source = memory.sources.get(used.source_id)
                 typer.echo(f"[{used.number}] {source.name} {used.start}–{used.end}  {' › '.join(used.category_path)}")
+        for warning in result.warnings:
+            typer.echo(warning, err=True)
 
 
 @app.command()

@@ -1,12 +1,14 @@
 """Frame of every command: open the configured memory, print errors in words with an exit code, and results as JSON.
 
 Invariant: an error prints its message and its remedy and ends with 1; with --json the output is one JSON value and nothing else.
+What the engine warns of is printed with the result, once: its log goes only where somebody sends it.
 Source: API "Commands".
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
@@ -21,11 +23,13 @@ from memoir_engine.core.errors import MemoirError
 
 DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder of the memory; else the configured one.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+_UNSEEN = logging.NullHandler()
 
 
 @contextmanager
 def opened(data_dir: Path | None) -> Iterator[Memory]:
     """Open the configured memory."""
+    logging.getLogger("memoir_engine").addHandler(_UNSEEN)  # else Python prints warnings of the log by itself
     with errors_shown(), Memory(**settings(data_dir)) as memory:
         yield memory
 

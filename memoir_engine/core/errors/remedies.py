@@ -23,7 +23,24 @@ _SHORTER = {  # what makes the reply shorter; what is asked in halves is down to
     "tidy": "look at one category at a time: category_id",
     "summarise": "ask for a shorter summary",
     "helper": "give the contextual helper yourself",
+    "condense": "ask with PRUNE",
     "facts": "cut that message: even alone it gave more facts than a reply may hold",
+    "consolidate": "remember fewer messages at once",
+    "relate": "remember fewer messages at once",
+}
+_FITTING = {  # what makes it likelier that a reply fits its form
+    "classify": "lower batch_size",
+    "helper": "give the contextual helper yourself",
+    "answer": "lower max_token_budget",
+    "condense": "ask with PRUNE",
+    "chat": "say it in other words",
+    "facts": f"lower {_CONVERSATION}",
+    "recap": f"lower {_CONVERSATION}",
+    "consolidate": "remember fewer messages at once",
+    "relate": "remember fewer messages at once",
+    "tidy": "look at one category at a time: category_id",
+    "split": "ask for fewer groups",
+    "summarise": "ask for a shorter summary",
 }
 _INSTEAD = {  # what a refused request may be replaced by
     "classify": "leave that text out",
@@ -35,6 +52,10 @@ _INSTEAD = {  # what a refused request may be replaced by
     "chat": "say it in other words",
     "facts": "leave those messages out",
     "recap": "leave those messages out",
+    "consolidate": "leave those messages out",
+    "relate": "leave those messages out",
+    "tidy": "look at another category: category_id",
+    "split": "look at another category",
     "summarise": "leave that text out",
 }
 
@@ -44,5 +65,6 @@ def endings(purpose: str) -> dict[str, str]:
     return {
         "smaller": f", or lower {_SMALLER[purpose]}" if purpose in _SMALLER else "",
         "shorter": f", or {_SHORTER[purpose]}" if purpose in _SHORTER else "",
+        "fitting": f", or {_FITTING[purpose]}" if purpose in _FITTING else "",
         "instead": f", or {_INSTEAD[purpose]}" if purpose in _INSTEAD else "",
     }

@@ -226,7 +226,7 @@ class ModelTimedOut(ModelError):
 class ModelReplyInvalid(ModelError):
     code = "E407"
     message_form = "the model {model!r} did not answer in the form asked for: {problem}"
-    remedy_form = "Try another output_mode, or a model that follows JSON schemas; the ledger keeps the reply."
+    remedy_form = "Try another output_mode, or a model that follows JSON schemas{fitting}; the ledger keeps the reply."
     retryable = True
 
 

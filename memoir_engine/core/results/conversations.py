@@ -180,8 +180,9 @@ class Reply:
 
     tool_calls: how many were made. limited: the model asked for more than the limit allows. shown: the memory the model saw.
     warnings: what the memory could not do; the reply was given all the same. actions: ids of what the agent's tools changed in
-    the facts, or suggested. answered: False where the tree, which was asked, has no answer, and the text cites nothing else of
-    the memory; also where the offline model found nothing.
+    the facts, or suggested. answered: False where the model says that neither the conversation nor the memory answers it; also
+    where the tree, which was asked, has no answer, or all lookups for a first question found nothing, and the text cites nothing
+    of the memory.
     """
 
     text: str
