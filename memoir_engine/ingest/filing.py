@@ -16,6 +16,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from memoir_engine.core.errors import ChunkUnclassified, ModelReplyCut
@@ -248,7 +249,8 @@ class SourceFiling:
         self._batch_size = batch_size
         self._profile_terms = profile_terms
         self._lessons = lessons or Lessons()
-        self._lock = threading.Lock()  # profiles are read in the pool by several batches at once
+        self._lock = threading.Lock()  # profiles are read in the thread and on the loop
+        self._thread: ThreadPoolExecutor | None = None  # of questions: one at a time, and each thread has a heap of its own
         self._total = profiles.size(ROOT) + len(material.texts)  # chunks in the memory once this text is filed
         self._inside = tree.largest_below(profiles.size, MOST_INSIDE)
         self.own: Counter[int] = Counter()  # chunks of this text, by category
@@ -259,7 +261,8 @@ class SourceFiling:
         stream = Stream(ROOT, 1)
         stream.feed(range(len(self.material.texts)))
         stream.end()
-        await self._follow(stream)
+        with ThreadPoolExecutor(1, "memoir-filing") as self._thread:
+            await self._follow(stream)
         return sorted(self.chosen, key=lambda chosen: (chosen.placed.position, chosen.level))
 
     async def _follow(self, stream: Stream) -> None:
@@ -298,7 +301,8 @@ class SourceFiling:
         if len(batch) * max(1, frame.options.filed) <= FEW:
             question = self._question(frame, batch)
         else:
-            question = await asyncio.to_thread(self._question, frame, batch)  # while other calls are in flight
+            loop = asyncio.get_running_loop()  # which goes on with other calls
+            question = await loop.run_in_executor(self._thread, self._question, frame, batch)
         async with self._gate.turn(frame.options.level):
             return await ask_batch(question, self._ask, self._run, source=self.material.name)
 
@@ -327,7 +331,7 @@ class SourceFiling:
         return tuple(node.name for node, size in each if is_crowded(level, self.tree.depth, size, self._total))
 
     def _question(self, frame: WaveOptions, batch: list[int]) -> BatchQuestion:
-        """Collect the prompt's values, the second opinion and the lessons; runs in the thread pool."""
+        """Collect the prompt's values, the second opinion and the lessons; mostly in the thread of questions."""
         ids = [node.id for node in frame.nodes]
         with self._lock:
             rows = [self.profiles.look(self.material.terms[p]) for p in batch]
@@ -341,11 +345,11 @@ class SourceFiling:
             )
         chunks = tuple((number, self.material.texts[p]) for number, p in enumerate(batch, 1))
         nearest = {
-            number: tuple(sorted(zip(ids, map(float, row), strict=True), key=lambda pair: -pair[1])[:KEPT_OPINIONS])
-            for number, row in enumerate(opinions, 1)
+            number: tuple(sorted(zip(ids, row, strict=True), key=lambda pair: -pair[1])[:KEPT_OPINIONS])
+            for number, row in enumerate(opinions.tolist(), 1)
         }
         prompt = classify.Batch(frame.options, self.material.helper, chunks, evidence, tuple(examples.values()))
-        offer = replace(frame.offer, taught=tuple(examples))
+        offer = replace(frame.offer, taught=tuple(examples)) if examples else frame.offer
         return BatchQuestion(prompt, offer, dict(enumerate(batch, 1)), nearest)
 
     async def _settle(self, frame: WaveOptions, choices: list[NamedChoice]) -> list[CategoryChoice]:
@@ -415,5 +419,5 @@ class SourceFiling:
 
 
 def _with_category(frame: WaveOptions, choice: NamedChoice, node: Node) -> CategoryChoice:
-    offer = replace(frame.offer, taught=choice.taught)  # examples are a batch's own
+    offer = replace(frame.offer, taught=choice.taught) if choice.taught else frame.offer  # examples are a batch's own
     return CategoryChoice(choice, frame.options.level, frame.parent, node.id, offer)

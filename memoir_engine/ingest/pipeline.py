@@ -83,7 +83,7 @@ def make_plan(
             position=placed.position,
             level=choice.level,
             parent=final(choice.parent),
-            offer=index[final_offer(choice.offer)],
+            offer=place[id(choice.offer)],
             chosen=final(choice.category),
             call_id=placed.call_id,
             opinions=tuple((final(category), round(score, 4)) for category, score in placed.opinions),
@@ -95,14 +95,15 @@ def make_plan(
 
     drafts = {node.id: node for node in tree.drafts}
     nodes = [drafts[draft] for draft in numbers]
-    offers = list(dict.fromkeys(final_offer(choice.offer) for choice in chosen))
-    index = {offer: i for i, offer in enumerate(offers)}
+    finals = {key: final_offer(offer) for key, offer in {id(choice.offer): choice.offer for choice in chosen}.items()}
+    index = {offer: i for i, offer in enumerate(dict.fromkeys(finals.values()))}
+    place = {key: index[offer] for key, offer in finals.items()}  # by object: comparing long offers takes time
     return IngestPlan(
         source=source,
         helper=helper,
         chunks=tuple(chunks),
         categories=tuple(NewCategory(final(node.id), final(node.parent), node.level, node.name) for node in nodes),
-        offers=tuple(offers),
+        offers=tuple(index),
         decisions=tuple(map(decision, chosen)),
         tree_seq=tree_seq,
     )

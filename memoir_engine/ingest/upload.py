@@ -6,7 +6,7 @@ Source: MEMOIR 6.2, 2B.7, 7.9.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from memoir_engine import readers
@@ -31,7 +31,7 @@ class UserHelper:
 class Upload:
     """verb: ingest_text (data is UTF-8) or ingest_file. replaces: the source of which this is a newer version.
 
-    regenerate: generate the helper again although a generated one is stored.
+    regenerate: generate the helper again although a generated one is stored. text: that of ingest_text, where it is at hand.
     """
 
     verb: str
@@ -42,6 +42,7 @@ class Upload:
     metadata: dict[str, Any] = field(default_factory=dict)
     replaces: int | None = None
     regenerate: bool = False
+    text: str | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def again(cls, kept: RunInput, *, max_mb: int) -> Upload:
@@ -62,7 +63,8 @@ class Upload:
 
     def read(self) -> Document:
         if self.verb == "ingest_text":
-            return readers.read_text(self.data.decode("utf-8", "surrogatepass"), self.name, max_mb=self.max_mb)
+            text = self.data.decode("utf-8", "surrogatepass") if self.text is None else self.text
+            return readers.read_text(text, self.name, max_mb=self.max_mb)
         return readers.read(self.data, self.name, max_mb=self.max_mb)
 
 
@@ -97,8 +99,9 @@ class IngestTextOptions(IngestOptions):
     def upload(self, max_mb: int) -> Upload:
         """Check the arguments; a text without a name is called "text". Raises InvalidSetting."""
         name = validation.raw_text("name", self.name)
-        data = validation.raw_text("text", self.text).encode("utf-8", "surrogatepass")
-        return self._upload("ingest_text", name if name.strip() else UNNAMED, data, max_mb)
+        text = validation.raw_text("text", self.text)
+        data = text.encode("utf-8", "surrogatepass")
+        return replace(self._upload("ingest_text", name if name.strip() else UNNAMED, data, max_mb), text=text)
 
 
 @dataclass(frozen=True)

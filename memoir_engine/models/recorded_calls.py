@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from memoir_engine.core.config import MemoirConfig, Secrets
 from memoir_engine.core.errors import ModelError, ModelReplyEmpty, ModelReplyInvalid
+from memoir_engine.core.json_encoder import encoding
 from memoir_engine.core.run import CACHED, WRITTEN, Attempt, Paid, Run, to_call_ended
 from memoir_engine.models import output_mode
 from memoir_engine.models.output_mode import Mode
@@ -39,6 +40,8 @@ Sleep = Callable[[float], Awaitable[None]]
 Model = TypeVar("Model")
 Returned = TypeVar("Returned")
 Outcome = TypeVar("Outcome")
+
+_sorted = encoding(sort_keys=True)
 
 FIRST_WAIT_S = 0.5  # doubled with each retry
 LONGEST_WAIT_S = 60.0  # a server that asks for more has refused, as far as a waiting person is concerned
@@ -220,7 +223,7 @@ def fingerprint(prompt: Prompt, choice: Choice, params: dict[str, Any]) -> str:
     """Equal for two prompts only if model, server, parameters, prompt version, exact text and exact schema are equal."""
     who = [choice.provider, choice.model, choice.server]
     what = [instructions_of(prompt), prompt.text, output_mode.wire_schema(prompt.schema)]
-    exact = json.dumps([who, params, what], ensure_ascii=False, sort_keys=True)
+    exact = _sorted([who, params, what])
     return hashlib.sha256(exact.encode("utf-8", "backslashreplace")).hexdigest()
 
 

@@ -98,11 +98,11 @@ def _choose(
     max_tokens: int,
 ) -> dict[int, Shown]:
     """Choose every text's nearest, then every text's second nearest, …, down to `least` and until the ceiling is reached."""
-    ranked = np.argsort(-near, axis=1, kind="stable")[:, :per_text]
-    needed = [int(index) for place in ranked.T for text, index in enumerate(place) if near[text, index] >= least]
+    ranked, values = np.argsort(-near, axis=1, kind="stable")[:, :per_text].T.tolist(), near.tolist()
+    needed = [index for place in ranked for text, index in enumerate(place) if values[text][index] >= least]
     left, shown = max_tokens * _CHARS_PER_TOKEN, {}
     for index in dict.fromkeys(needed):
-        item = make(index, tuple(round(float(value), 3) for value in near[:, index]))
+        item = make(index, tuple(round(row[index], 3) for row in values))
         left -= len(write(item)) + 1
         if left < 0:
             break

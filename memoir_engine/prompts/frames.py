@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeGuard
 
+from memoir_engine.core.json_encoder import plain
+
 FENCE = '"""'
 SEPARATOR = " › "  # between the names of a path; refused inside names
 
@@ -60,7 +62,7 @@ def read_blocks(text: str, at: int, head: re.Pattern[str]) -> Iterator[tuple[re.
 @lru_cache(maxsize=8192)  # names, mostly: those of a tree are written in every prompt
 def line(text: str) -> str:
     """Return the text on one line, in quotes, with line breaks and control characters escaped."""
-    return json.dumps(text, ensure_ascii=False)
+    return plain(text)
 
 
 def read_line(encoded: str) -> str:
@@ -72,7 +74,7 @@ def read_line(encoded: str) -> str:
 
 def item_line(value: object) -> str:
     """Return a JSON value as one line of a list."""
-    return f"- {json.dumps(value, ensure_ascii=False)}"
+    return f"- {plain(value)}"
 
 
 def read_item_line(row: str) -> Any:
@@ -106,7 +108,7 @@ def commonest(names: Iterable[str]) -> str:
 
 def _field(value: object) -> str:
     is_bare = isinstance(value, str) and _BARE.fullmatch(value) is not None
-    return str(value) if is_bare else json.dumps(value, ensure_ascii=False)
+    return str(value) if is_bare else plain(value)
 
 
 def path_line(path: tuple[str, ...]) -> str:

@@ -16,7 +16,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -117,7 +117,9 @@ class Profiles:
         self._held: dict[int, dict[int, TermVector]] = {}  # per category its chunks, in the order they came
         self._own: set[int] = set()  # categories whose chunks no fork shares
         self._shelves: dict[int, OptionIndex] = {}  # per parent
-        self._told: dict[int, dict[int, tuple[str, ...]]] = {}  # per parent the key terms of its children, as far as asked for
+        self._told: dict[
+            int, dict[tuple[int, int], tuple[str, ...]]
+        ] = {}  # per parent, of (child, how many), as far as asked for
         self._leaves: tuple[Ids, Ids] | None = None  # chunks in rising order, and the leaf of each
         self._lines: tuple[tuple[Ids, Ids], tuple[Ids, Ids, Ids, Ids]] | None = None  # made from those leaves
 
@@ -247,11 +249,12 @@ class Profiles:
         if parent is None:
             return ()
         known = self._told.setdefault(parent, {})
-        if category not in known:
+        if (category, n) not in known:
             best = self._shelf(parent).key_terms(self._children[parent].index(category), MOST_TERMS)
             shown = (self._surface(self._words.stems[term]) for term in best)
-            known[category] = tuple(surface for surface in shown if surface not in STOP)  # short texts hold function words
-        return known[category][:n]
+            telling = (surface for surface in shown if surface not in STOP)  # short texts hold function words
+            known[category, n] = tuple(islice(telling, n))
+        return known[category, n]
 
     def opinion(self, parent: int, options: Sequence[int], texts: Sequence[Terms]) -> Floats:
         """Return (n_texts, n_options) in [0, 1]: half centroid, half best example, among all children of the parent."""

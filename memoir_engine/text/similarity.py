@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -38,6 +39,7 @@ Ints = NDArray[np.intp]
 MAX_EXAMPLES = 2048  # per shelf: one wave's opinions stay near a millisecond at any size of the memory
 MIN_EXAMPLES = 8  # per option, whatever their number
 MOST_TERMS = 40  # that set an option apart
+_NARROW = 65_536  # so many terms are numbered in two bytes, which are sorted several times as fast
 _CALM = 10  # rows a shelf is thought to hold more than it does: among few, every word looks common
 _SHARPNESS = 3  # of votes: every example has one, the nearest count most (level 1: .90 against .88 for the best three)
 _VOTES = 3  # examples as near as this many count as one cosine: one alone is chance
@@ -46,10 +48,10 @@ _CLOSE = 0.30  # nearness at which two new names of one wave are worth a questio
 
 @dataclass(frozen=True, slots=True)
 class TermVector:
-    """Term ids ascending, their dampened counts, and the summed squares of words that have no id."""
+    """Term ids ascending, how often each stands, up to 1023, and the summed squared weights of words that have no id."""
 
-    ids: Ints
-    weights: Floats
+    ids: NDArray[np.int32]
+    counts: NDArray[np.int16]
     unknown: float = 0.0
 
 
@@ -58,13 +60,13 @@ _DAMPED = np.array([0.0, *(1 + math.log(count) for count in range(1, 1024))])
 
 def term_vector(terms: Terms, ids: Mapping[str, int]) -> TermVector:
     size = len(terms.counts)
-    at = np.fromiter(map(ids.get, terms.counts, repeat(-1)), np.intp, size)
-    weights = _DAMPED[np.minimum(np.fromiter(terms.counts.values(), np.intp, size), 1023)]
+    at = np.fromiter(map(ids.get, terms.counts, repeat(-1)), np.int32, size)
+    counts = np.minimum(np.fromiter(terms.counts.values(), np.intp, size), 1023).astype(np.int16)
     known = at >= 0
-    unknown = float(np.square(weights[~known]).sum())
-    at, weights = at[known], weights[known]
+    unknown = float(np.square(_DAMPED[counts[~known]]).sum())
+    at, counts = at[known], counts[known]
     order = at.argsort()
-    return TermVector(at[order], weights[order], unknown)
+    return TermVector(at[order], counts[order], unknown)
 
 
 def sample(count: int, most: int) -> list[int]:
@@ -80,38 +82,42 @@ class OptionIndex:
         rows = [row for option in examples for row in option]
         self.options = len(examples)
         self.sizes = np.array([len(option) for option in examples], dtype=np.intp)
-        self._labels = np.repeat(np.arange(self.options), self.sizes)
+        self._labels = np.repeat(np.arange(self.options, dtype=np.int32), self.sizes)
         self._rows = len(rows)
-        ids = np.concatenate([row.ids for row in rows]) if rows else np.zeros(0, np.intp)
-        weights = np.concatenate([row.weights for row in rows]) if rows else np.zeros(0)
-        owner = np.repeat(np.arange(self._rows), [len(row.ids) for row in rows])
-        self._terms, local = _compact_ids(ids)
-        self._index(local, weights, owner)
+        self._index(rows)
         self._ranked: dict[int, Ints] = {}
 
-    def _index(self, local: Ints, weights: Floats, owner: Ints) -> None:
-        frequency = np.bincount(local, minlength=len(self._terms))
+    def _index(self, rows: Sequence[TermVector]) -> None:
+        """Sort the entries of all rows by term, then by row; narrow numbers, since this waits for memory."""
+        ids = np.concatenate([row.ids for row in rows]) if rows else np.zeros(0, np.int32)
+        counts = np.concatenate([row.counts for row in rows]) if rows else np.zeros(0, np.int16)
+        owner = np.repeat(np.arange(self._rows, dtype=np.int32), [len(row.ids) for row in rows])
+        self._terms, frequency, local = _compact_ids(ids)
         self._idf = np.log((self._rows + _CALM) / (frequency + 0.5))
         self._new = float(np.log((self._rows + _CALM) / 0.5))  # of a word no example has
-        rare = weights * self._idf[local]
-        norms = np.sqrt(np.bincount(owner, rare**2, minlength=self._rows))
-        even = rare / np.where(norms > 0, norms, 1)[owner]
-        order = np.argsort(local.astype(np.uint16) if len(self._terms) < 65_536 else local, kind="stable")
-        self._owner, self._weights = owner[order].astype(np.int32), even[order]
         self._starts = np.concatenate(([0], np.cumsum(frequency)))
-        self._sum_up(local[order])
+        order = np.argsort(local, kind="stable")
+        self._owner = owner[order]
+        rare = _DAMPED[counts[order]] * np.repeat(self._idf, frequency)
+        norms = np.sqrt(np.bincount(self._owner, rare**2, minlength=self._rows))
+        self._weights = rare / np.where(norms > 0, norms, 1)[self._owner]
+        self._sum_up(frequency)
 
-    def _sum_up(self, term: Ints) -> None:
+    def _sum_up(self, frequency: Ints) -> None:
         """Sum per (term, option): entries of one term lie together, within it those of one option."""
         label = self._labels[self._owner]
-        first = np.flatnonzero(np.concatenate(([True], (term[1:] != term[:-1]) | (label[1:] != label[:-1])))[: len(term)])
+        begins = np.ones(len(label), dtype=bool)
+        np.not_equal(label[1:], label[:-1], out=begins[1:])
+        begins[self._starts[:-1]] = True
+        first = np.flatnonzero(begins)
+        term, option = np.repeat(np.arange(len(self._terms)), frequency)[first], label[first]
         sums = np.add.reduceat(self._weights, first) if len(first) else np.zeros(0)
-        held = np.diff(np.append(first, len(term)))
-        self._totals = np.bincount(term[first], sums, minlength=len(self._terms))
-        by_label = np.argsort(label[first].astype(np.uint16), kind="stable")  # a few thousand options at most
-        self._runs = (term[first][by_label].astype(np.int32), sums[by_label], held[by_label].astype(np.int32))
-        self._run_starts = np.concatenate(([0], np.cumsum(np.bincount(label[first], minlength=self.options))))
-        self._centroid_norms = np.sqrt(np.bincount(label[first], sums**2, minlength=self.options))
+        held = np.diff(np.append(first, len(label)))
+        self._totals = np.bincount(term, sums, minlength=len(self._terms))
+        by_label = np.argsort(option.astype(np.uint16), kind="stable")  # a few thousand options at most
+        self._runs = (term[by_label].astype(np.int32), sums[by_label], held[by_label].astype(np.int32))
+        self._run_starts = np.concatenate(([0], np.cumsum(np.bincount(option, minlength=self.options))))
+        self._centroid_norms = np.sqrt(np.bincount(option, sums**2, minlength=self.options))
 
     def nearness(self, texts: Sequence[TermVector]) -> Floats:
         """Return (n_texts, n_options) in [0, 1]."""
@@ -143,7 +149,7 @@ class OptionIndex:
         whose = np.repeat(np.arange(len(texts)), [len(text.ids) for text in texts])
         place = np.minimum(np.searchsorted(self._terms, ids), len(self._terms) - 1)
         known = self._terms[place] == ids
-        weights = np.concatenate([text.weights for text in texts]) * np.where(known, self._idf[place], self._new)
+        weights = _DAMPED[np.concatenate([text.counts for text in texts])] * np.where(known, self._idf[place], self._new)
         squares = np.bincount(whose, weights**2, minlength=len(texts))
         lengths = np.sqrt(squares + np.array([text.unknown for text in texts]) * self._new**2)
         even = (weights / np.where(lengths > 0, lengths, 1)[whose])[known]
@@ -209,13 +215,15 @@ def _content(found: Terms) -> Terms:
     return Terms({stem: count for stem, count in found.counts.items() if found.surfaces[stem] not in STOP}, found.surfaces)
 
 
-def _compact_ids(ids: Ints) -> tuple[Ints, Ints]:
-    """Return the ids that occur, ascending, and the index of each entry among them."""
+def _compact_ids(ids: NDArray[np.int32]) -> tuple[Ints, Ints, NDArray[Any]]:
+    """Return the ids that occur, ascending, how often each does, and the index of each entry among them."""
     if not len(ids) or len(ids) < int(ids.max()) // 4:
-        terms, local = np.unique(ids, return_inverse=True)
-        return terms, local
-    occurs = np.bincount(ids) > 0
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[ids]
+        terms, local, frequency = np.unique(ids.astype(np.intp), return_inverse=True, return_counts=True)
+        return terms, frequency, local.astype(np.uint16 if len(terms) < _NARROW else np.intp)
+    often = np.bincount(ids)
+    terms = np.flatnonzero(often)
+    place = (np.cumsum(often > 0) - 1).astype(np.uint16 if len(terms) < _NARROW else np.intp)
+    return terms, often[terms], place[ids]
 
 
 def _slice_positions(starts: Ints, places: Ints) -> tuple[Ints, Ints]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.text.terms import stem, terms, tokens
+from memoir_engine.text.terms import stem, terms, tokens, words
 
 
 def test_words_are_folded_stemmed_and_counted():
@@ -60,3 +60,8 @@ def test_a_short_text_keeps_its_function_words_and_a_long_one_does_not():
 def test_hiragana_alone_count_only_where_there_is_nothing_else():
     assert set(terms("東京の夏は").counts) == {"東", "京", "夏", "東京", "京の", "の夏", "夏は"}
     assert "これ" in terms("これは").counts
+
+
+@given(st.text(alphabet=st.one_of(st.characters(max_codepoint=127), st.characters()), max_size=80))
+def test_signs_beside_a_text_change_none_of_its_words(text):
+    assert words(f"{text} \u56f3\u66f8") == [*words(text), "\u56f3\u66f8"]

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from json import JSONDecoder, JSONEncoder
-from json.encoder import c_make_encoder, encode_basestring  # type: ignore[attr-defined]  # typeshed knows only the class
 from typing import Any
 
 from sqlalchemy import Table, insert, select
 
+from memoir_engine.core.json_encoder import encoding
 from memoir_engine.store import tables
 from memoir_engine.store.db.statements import Prepared, Tx, portions
 
@@ -63,21 +63,11 @@ LATER = {"fact": 2, "fact_origin": 1}
 """How many columns at the end of a table's covered ones were added when there were rows already: unset ones are not covered."""
 
 
-class _Canonical(JSONEncoder):
-    def default(self, value: Any) -> Any:
-        return stamp(value) if isinstance(value, datetime) else super().default(value)
+def _stamped(value: Any) -> Any:
+    return stamp(value) if isinstance(value, datetime) else JSONEncoder().default(value)
 
 
-def _encoding() -> Callable[[Any], str]:
-    """JSONEncoder makes its encoder in C anew for every value, which takes longer than a short value does."""
-    made = _Canonical(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    if c_make_encoder is None:
-        return made.encode
-    encode = c_make_encoder(None, made.default, encode_basestring, None, ":", ",", True, False, False)
-    return lambda value: "".join(encode(value, 0))
-
-
-canonical = _encoding()
+canonical = encoding(sort_keys=True, separators=(",", ":"), allow_nan=False, default=_stamped)
 parse = JSONDecoder().decode
 
 

@@ -22,6 +22,7 @@ from memoir_engine.store.sources import sources
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.text.passages import split_passages
 
+_ADD = Prepared(insert(tables.passage))
 _DAY = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
 _P, _S, _PART = tables.passage.c, tables.source.c, tables.source_text.c
 
@@ -122,7 +123,7 @@ def add(
         for at, span in enumerate(spans)
     ]
     for portion in portions(rows, 1000):
-        tx.execute(insert(tables.passage), portion)
+        _ADD.run_all(tx, portion)
     return range(first, first + len(spans))
 
 
