@@ -239,7 +239,7 @@ class Facts(Words):
     EXPIRES_IN = {"week": "In a week", "month": "In a month", "year": "In a year", "day": "At a time", "never": "Never"}
     WHY = "Reason"
     WHY_HINT = "For whoever asks later"
-    DO = {
+    DO: dict[str, str | Plural] = {
         "correct": "Correct it",
         "add": "Add it",
         "retire": Plural("End it", "End {count} facts"),
