@@ -3,8 +3,9 @@
 Filed are LoCoMo's conversations session by session, long texts, and our own long conversations sitting by sitting. Thin: leaves
 of one chunk. Near-synonyms: categories whose words are all in a sibling's name, or a sibling's in theirs. Evidence: the share of
 the turns that answer a question among the chunks read (wide branch, nothing left out for a budget), or in a prompt of a budget.
-The flat search has the same chunks in one category, those least like the question dropped until its prompt has as many. Requests
-(CLINC) are filed into their own tree of two levels, each of whose leaves holds 20 of them.
+The flat search has the same chunks in one category, those least like the question dropped until its prompt has as many. A prompt
+of a budget is also measured with the safety net in it, which is off by default. Requests (CLINC) are filed into their own tree of
+two levels, each of whose leaves holds 20 of them.
 
 A figure stands for a half: what was looked at while rules were written, and what nobody had read. `MEMOIR_TREE_MODEL` names
 another model than the offline one; `MEMOIR_TREE_MEASURE=1` reads the unread half of our own conversations, too.
@@ -36,6 +37,7 @@ UNREAD_TALKS = {2}  # of LoCoMo, by place
 STEPS = {"full": 4, "small": 40}  # of questions
 TEXTS = {"full": None, "small": 4}
 BUDGETS = (2_500, 8_000)
+NET = 10  # chunks of other leaves, nearest by words, where the safety net enters the prompt
 NO_LIMIT = 1_000_000
 FIXED_TOKENS, FRAME_TOKENS = 400, 30  # of a prompt, and of each chunk's frame in it, to begin with
 TRIES = 3
@@ -186,6 +188,8 @@ def _evidence(part: Part, tree: tuple[Memory, Named], flat: tuple[Memory, Named]
         for budget in BUDGETS:
             found[f"tree {budget}"].append(_share(_ask(tree[0], question, budget), tree[1], wanted))
             found[f"flat {budget}"].append(_share(_ask(flat[0], question, budget), flat[1], wanted))
+            netted = _ask(tree[0], question, budget, safety_net=NET, safety_net_in_prompt=True)
+            found[f"net {budget}"].append(_share(netted, tree[1], wanted))
     mean = {name: sum(values) / len(values) for name, values in found.items()}
     large = total >= LARGE
 
@@ -196,11 +200,13 @@ def _evidence(part: Part, tree: tuple[Memory, Named], flat: tuple[Memory, Named]
     yield made("share of the memory read", mean["read"], 0.30 if large else None, "lower")
     yield made("evidence, a flat search that reads as much", mean["flat"])
     for budget in BUDGETS:
-        yield made(f"evidence in a prompt of {budget:,} tokens", mean[f"tree {budget}"], round(mean[f"flat {budget}"], 4))
+        flat_share = round(mean[f"flat {budget}"], 4)
+        yield made(f"evidence in a prompt of {budget:,} tokens", mean[f"tree {budget}"], flat_share)
+        yield made(f"evidence in a prompt of {budget:,} tokens, {NET} of the net in it", mean[f"net {budget}"], flat_share)
 
 
-def _ask(memory: Memory, question: str, budget: int) -> QueryResult:
-    return memory.query(question, prune_by="chunk", max_token_budget=budget)
+def _ask(memory: Memory, question: str, budget: int, **net: Any) -> QueryResult:
+    return memory.query(question, prune_by="chunk", max_token_budget=budget, **net)
 
 
 def _ask_as_much(flat: Memory, question: str, whole: QueryResult) -> QueryResult:

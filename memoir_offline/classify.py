@@ -37,7 +37,7 @@ NEAR_NOTHING = 0.03  # below, no option has anything to do with the chunk
 TAUGHT = 0.5  # what a person placed counts as the evidence counts an option's best examples: as one half of its nearness
 CAPPED_FROM = 12  # chunks below the parent before balance matters
 FULL = 2  # times the fair share from which on an option draws less
-CROWDED = 0.3  # of the value of an option that the engine lists as crowded
+CROWDED = 0.1  # of the value of an option that the engine lists as crowded
 MOST_FIELDS = 16  # categories of level 1 that suit any number of chunks
 LEAF = 8  # chunks of a leaf that suits
 GROWN = 20  # chunks in each option, on average, at which a subject counts half
@@ -115,6 +115,7 @@ def _existing_values(chunk: Chunk, at: int, batch: Batch) -> dict[str, float]:
     Adding the two counts an example twice and lets weak likenesses outvote the evidence: it made more errors than it fixed.
     """
     shown = {evidence.category: evidence for evidence in batch.evidence}
+    crowded = frozenset(batch.options.crowded)
     values: dict[str, float] = {}
     taught: dict[str, float] = {}
     for name in batch.options.names:
@@ -124,7 +125,7 @@ def _existing_values(chunk: Chunk, at: int, batch: Batch) -> dict[str, float]:
         )
         words = set(tokens(name))
         named = sum(1 for stem in words if stem in chunk.terms.counts) / len(words) if words else 0.0
-        balance = CROWDED if name in batch.options.crowded else _balance(evidence.size if evidence else 0, batch.options)
+        balance = _balance(evidence.size if evidence else 0, batch.options) * (CROWDED if name in crowded else 1)
         values[name] = value * balance + NAME_WEIGHT * named
     for example in batch.examples:
         taught[example.category] = max(taught.get(example.category, 0.0), example.nearness[at])

@@ -325,10 +325,9 @@ class SourceFiling:
         return WaveOptions(parent, nodes, options, Offer(level, parent, tuple((node.id, node.name) for node in nodes)))
 
     def _crowded(self, level: int, nodes: Sequence[Node], sizes: Sequence[int]) -> tuple[str, ...]:
-        if self._total < LARGE:
-            return ()
-        each = zip(nodes, sizes, strict=True)
-        return tuple(node.name for node, size in each if is_crowded(level, self.tree.depth, size, self._total))
+        """Name the options that one chunk more would make crowded, were the memory a large one already."""
+        each, total = zip(nodes, sizes, strict=True), max(self._total, LARGE)
+        return tuple(node.name for node, size in each if is_crowded(level, self.tree.depth, size + 1, total))
 
     def _question(self, frame: WaveOptions, batch: list[int]) -> BatchQuestion:
         """Collect the prompt's values, the second opinion and the lessons; mostly in the thread of questions."""

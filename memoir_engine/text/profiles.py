@@ -299,7 +299,10 @@ class Profiles:
         return surface
 
     def _votes_below(self, lexical: Mapping[int, float]) -> dict[int, float]:
-        """Return the votes of the chunks in or below each category: BM25 relative to the best of all, to the fourth power."""
+        """Return the votes of each leaf's chunks, BM25 relative to the best of all to the fourth power; above, the best leaf's.
+
+        By the sum of all its leaves, a broad category would hide the one leaf elsewhere that has what is asked.
+        """
         nearness = ScoreMap.of(lexical)
         keys, scores = nearness.keys_held, nearness.scores
         top = scores.max(initial=0.0)
@@ -311,9 +314,10 @@ class Profiles:
         held, whose, above, categories = self._lines_up()
         votes = np.power(scores[filed] / top, _SHARPNESS)
         of_leaf = np.bincount(np.searchsorted(held, leaves[at[filed]]), votes, minlength=len(held))
-        total = np.bincount(above, of_leaf[whose], minlength=len(categories))
-        there = total > 0
-        return dict(zip(categories[there].tolist(), total[there].tolist(), strict=True))
+        most = np.zeros(len(categories))
+        np.maximum.at(most, above, of_leaf[whose])
+        there = most > 0
+        return dict(zip(categories[there].tolist(), most[there].tolist(), strict=True))
 
     def _lines_up(self) -> tuple[Ids, Ids, Ids, Ids]:
         """Return the non-empty leaves; then, for each step up from one of them, the index of the leaf and of the category."""
@@ -356,8 +360,8 @@ class Profiles:
 class QuestionProfile:
     """A question's similarity to options, level by level: votes of the chunks below, and a little of the cosine to the centroid.
 
-    Both are relative to the best option of the level. votes: by category, each chunk's for all above it. The best chunk alone,
-    with half of the cosine, led to fewer of the chunks that answer: docs/decisions/0046.
+    Both are relative to the best option of the level. votes: by leaf, those of its chunks; by category above, its best leaf's.
+    The best chunk alone, with half of the cosine, led to fewer of the chunks that answer: docs/decisions/0046, 0049.
     """
 
     profiles: Profiles

@@ -1,10 +1,10 @@
 """Similarity by words alone: of texts to categories, and of any two texts by hashed vectors.
 
 To a category it is half the cosine to the centroid of its examples, half the votes of the examples themselves, TF-IDF over the
-siblings only. Hashed vectors need no model: their cosine measures shared vocabulary, forgiving of spelling and
-inflection, not meaning. Words are stems as statistics see them; pieces are runs of three to five letters with the word's borders,
-so that a misspelt word still matches. CJK is taken by twos and threes; pairs of hiragana alone are endings and particles, and are
-left out.
+siblings only; where the examples are short and many, weights learned from them count as much as both (learned_weights.py).
+Hashed vectors need no model: their cosine measures shared vocabulary, forgiving of spelling and inflection, not meaning. Words
+are stems as statistics see them; pieces are runs of three to five letters with the word's borders, so that a misspelt word still
+matches. CJK is taken by twos and threes; pairs of hiragana alone are endings and particles, and are left out.
 Invariant: similarity is in [0, 1], rounded to 4 places so that the order of additions never shows; no texts, no options and no
 common words give zeros. An `OptionIndex` never changes after it is made. Every vector has unit length and depends on nothing but
 its text, the same in every process (CRC-32); a text without any word gets a direction of its own, which no word has. Pure.
@@ -21,7 +21,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import repeat
 from typing import Any
 from zlib import crc32
@@ -29,6 +29,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from memoir_engine.text.learned_weights import example_weights
 from memoir_engine.text.names import fold
 from memoir_engine.text.terms import SEARCH_TOKENIZER, STOP, Terms, is_cjk, search_tokens, words
 from memoir_engine.text.terms import stem as stem_of
@@ -43,6 +44,8 @@ _NARROW = 65_536  # so many terms are numbered in two bytes, which are sorted se
 _CALM = 10  # rows a shelf is thought to hold more than it does: among few, every word looks common
 _SHARPNESS = 3  # of votes: every example has one, the nearest count most (level 1: .90 against .88 for the best three)
 _VOTES = 3  # examples as near as this many count as one cosine: one alone is chance
+_SHORT = 16  # different words of an example, on average, below which the words that tell options apart are learned
+_ENOUGH = 8  # examples of an option, on average, to learn from
 _CLOSE = 0.30  # nearness at which two new names of one wave are worth a question
 
 
@@ -122,7 +125,19 @@ class OptionIndex:
     def nearness(self, texts: Sequence[TermVector]) -> Floats:
         """Return (n_texts, n_options) in [0, 1]."""
         cosines = self._cosines(texts)
-        return np.asarray(np.round(np.clip(0.5 * self._to_centroids(cosines) + 0.5 * self._to_votes(cosines), 0, 1), 4))
+        near = 0.5 * self._to_centroids(cosines) + 0.5 * self._to_votes(cosines)
+        if self._can_learn:
+            near = 0.5 * near + 0.5 * cosines @ self._learned
+        return np.asarray(np.round(np.clip(near, 0, 1), 4))
+
+    @property
+    def _can_learn(self) -> bool:
+        return self._rows >= _ENOUGH * self.options > _ENOUGH and 0 < len(self._owner) <= _SHORT * self._rows
+
+    @cached_property
+    def _learned(self) -> Floats:
+        term = np.repeat(np.arange(len(self._terms)), np.diff(self._starts))
+        return example_weights(term, self._owner, self._weights, self._labels, self.options)
 
     def to_centroids(self, texts: Sequence[TermVector]) -> Floats:
         """Return (n_texts, n_options) in [0, 1]: the cosine to the centroid alone."""

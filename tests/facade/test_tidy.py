@@ -292,6 +292,15 @@ def test_a_crowded_category_is_named_to_the_model_and_nothing_is_merged_above_it
     assert (result.proposals, result.notes) == ((), ("'Bx' was left out: it would hold too much",))
 
 
+def test_a_leaf_is_named_as_crowded_before_the_memory_is_a_large_one(opened: Opened, script: Script) -> None:
+    """Filing cannot take back what went into a leaf while the memory was small."""
+    memory = opened(hierarchy_depth=2, batch_size=50)
+    memory.ingest_text(paper("A/Aw", "A/Ax", *["A/Aw"] * 9), name="first").raise_for_error()
+    script.requests.clear()
+    memory.ingest_text(paper("A/Ax"), name="next").raise_for_error()
+    assert [asked.batch.options.crowded for asked in script.asked("classify")] == [(), ("Aw",)]
+
+
 def test_what_an_erased_text_alone_said_is_not_in_the_proposals(memory: Memory, script: Script) -> None:
     script.always("tidy", merging("Dulcimer cabinet", "Violin", "Viola"))
     memory.ingest_text("Music/Strings/Dulcimer tells of a dulcimer cabinet and of zithers.", name="zithers").raise_for_error()

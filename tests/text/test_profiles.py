@@ -122,8 +122,14 @@ def test_a_dropped_category_is_no_option_any_more(filed):
 def test_every_chunk_has_a_vote_where_a_question_goes_the_nearest_counts_most(filed):
     asked = filed.question(terms("unheard words"), {13: 2.0, 11: 1.0})
     assert asked.opinion(0, [MONEY, ANIMALS]).tolist() == [0.0562, 0.9]  # (1 / 2)⁴ and 1 of what the cosine leaves
+    filed.move(12, BUDGETS, TAXES)
     many = filed.question(terms("unheard words"), {13: 2.0, 11: 1.9, 12: 1.9})
     assert many.opinion(0, [MONEY, ANIMALS]).argmax() == 0
+
+
+def test_a_question_goes_where_the_best_leaf_is_however_much_a_broad_category_holds(filed):
+    asked = filed.question(terms("unheard words"), {13: 2.0, 11: 1.9, 12: 1.9})  # those of 11 and 12 are in two leaves
+    assert asked.opinion(0, [MONEY, ANIMALS]).tolist() == [0.7331, 0.9]  # (1.9 / 2)⁴ and 1 of what the cosine leaves
 
 
 def test_a_questions_nearness_is_measured_over_all_open_paths_of_the_level(filed):
