@@ -34,7 +34,7 @@ from memoir_engine.text.profiles import Profiles
 from memoir_engine.text.sentences import opening
 from memoir_engine.text.similarity import group_close_names
 from memoir_engine.text.terms import Terms
-from memoir_engine.text.tree_shape import LARGE, is_crowded, shared_words
+from memoir_engine.text.tree_shape import LARGE, NEVER_CROWDED, is_crowded, shared_words
 
 FEW = 500  # pairs of new and filed chunks: compared in less time than a hop to another thread takes
 RETRIES = 2  # of an invalid item (spec/README 2A.8)
@@ -326,6 +326,8 @@ class SourceFiling:
 
     def _crowded(self, level: int, nodes: Sequence[Node], sizes: Sequence[int]) -> tuple[str, ...]:
         """Name the options that one chunk more would make crowded, were the memory a large one already."""
+        if max(sizes, default=0) < NEVER_CROWDED:
+            return ()
         each, total = zip(nodes, sizes, strict=True), max(self._total, LARGE)
         return tuple(node.name for node, size in each if is_crowded(level, self.tree.depth, size + 1, total))
 

@@ -15,6 +15,7 @@ from memoir_engine.text.similarity import name_stems
 LARGE = 100  # chunks in a memory from which on shares mean something
 ROOT_SHARE = 0.40  # of all chunks, in one category of level 1
 LEAF_SHARE = 0.10  # of all chunks, in one leaf
+NEVER_CROWDED = round(LEAF_SHARE * LARGE)  # chunks: a category of so many is not crowded, whatever the memory holds
 THIN = 2  # chunks in a category with one child
 
 
