@@ -13,7 +13,6 @@ times.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta, tzinfo
@@ -42,7 +41,15 @@ from memoir_engine.store.facts.rows import (
     PlannedLink,
     PlannedSpan,
 )
-from memoir_engine.text.attributes import fold_statement, read_slots, relatedness, speech, subject_key, words
+from memoir_engine.text.attributes import (
+    bare_statement,
+    fold_statement,
+    read_slots,
+    relatedness,
+    said_of,
+    speech,
+    subject_key,
+)
 from memoir_engine.text.partial_dates import format_date, parse_date_range
 
 T = TypeVar("T")
@@ -161,17 +168,6 @@ async def consolidate(
         links=tuple(PlannedLink(*key, confidence=confidence) for key, confidence in ends.items() if key[0] != key[1]),
         vectors=plan.vectors,
     )
-
-
-def bare_statement(content: str, person: str) -> str:
-    """Return what a statement says without the person's name; the whole of it where nothing else is said."""
-    names = sorted({person, *(word for word in person.split() if word[:1].isupper())} - {""}, key=len, reverse=True)
-    bare = content
-    for name in names:
-        border = (r"\b", r"(?:['’]s)?\b") if name.isascii() else ("", "")
-        bare = re.sub(f"{border[0]}{re.escape(name)}{border[1]}", " ", bare, flags=re.IGNORECASE)
-    bare = " ".join(bare.split()).lstrip(" ,;:'’")
-    return bare if words(bare) else content
 
 
 async def _vectors_of(contents: Sequence[str], person: str, near: Nearness, run: Run) -> tuple[Vectors, Vectors]:
@@ -387,5 +383,6 @@ def statement(label: str, fact: PlannedFact | KnownFact, zone: tzinfo, near: tup
 
 
 def _is_restated(new: PlannedFact, known: KnownFact) -> bool:
-    """Return True if the fact repeats a known one word for word, so that the model need not be asked."""
-    return fold_statement(new.content) == fold_statement(known.content) and subject_key(new.subject) == subject_key(known.subject)
+    """Return True if the fact repeats a known one but for the person's name, so that the model need not be asked."""
+    told, before = (fold_statement(said_of(fact.content, fact.subject)) for fact in (new, known))
+    return told == before and subject_key(new.subject) == subject_key(known.subject)

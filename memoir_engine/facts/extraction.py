@@ -36,7 +36,7 @@ from memoir_engine.prompts import facts
 from memoir_engine.prompts.facts import CutMessage, ExtractedFact, ExtractRequest, ExtractResult, Quote, RelatableFact
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Ask, RunModel
-from memoir_engine.text.attributes import fold_statement, is_same, subject_key, words
+from memoir_engine.text.attributes import fold_statement, said_of, say_the_same, words
 from memoir_engine.text.messages import Message
 from memoir_engine.text.spans import find_quote
 from memoir_engine.text.transcripts import is_label_of
@@ -111,10 +111,6 @@ class DraftFact:
         """Return the place in the conversation: what is asked of the facts does not depend on the order of a reply."""
         first = min((span.message, span.start or 0) for span in self.spans)
         return *first, fold_statement(self.content)
-
-    def says_the_same(self, other: DraftFact) -> bool:
-        names = (*self.entities, *other.entities)
-        return subject_key(self.subject) == subject_key(other.subject) and is_same(self.content, other.content, names)
 
     def joined(self, again: DraftFact) -> DraftFact:
         """Join with the same fact; the words are those of the more confident of the two, of the earlier one if they are equal."""
@@ -466,10 +462,10 @@ def merge(drafts: Sequence[DraftFact]) -> MergedFacts:
     stands_for: dict[str, str] = {}
     by_word: dict[str, list[int]] = {}
     for fact in drafts:
-        keys = words(fact.content) or frozenset((fold_statement(fact.content),))
+        keys = words(said_of(fact.content, fact.subject)) or frozenset((fold_statement(fact.content),))
         rarest = sorted(keys, key=lambda word: len(by_word.get(word, ())))[: len(keys) // 4 + 1]
         candidates = sorted({at for word in rarest for at in by_word.get(word, ())})
-        at = next((at for at in candidates if kept[at].says_the_same(fact)), None)
+        at = next((at for at in candidates if say_the_same(kept[at], fact)), None)
         if at is None:
             stands_for[fact.id] = fact.id
             for word in keys:

@@ -22,7 +22,7 @@ from memoir_engine.core.ports import Vectors
 from memoir_engine.prompts.consolidate import ENDS, Verdict
 from memoir_engine.runtime.indexes import LIMIT
 from memoir_engine.store.facts.rows import KnownFact, PlannedFact, PlannedProposal, PlannedSpan, Sighting, Supersession
-from memoir_engine.text.attributes import is_same, may_oppose, subject_key
+from memoir_engine.text.attributes import is_same, may_oppose, say_the_same
 
 SECOND_OPINION = "second_opinion"
 MODEL = "model"
@@ -78,7 +78,7 @@ class PlanDraft:
 
     def settle(self, new: PlannedFact, vectors: tuple[Vectors, Vectors], verdict: Verdict, named: Sequence[KnownFact]) -> None:
         """Apply one verdict of the model on a draft fact. named: the facts that it is about."""
-        same = next((key for key in self.kept if key not in self.gone and says_the_same(new, self.facts[-key - 1])), None)
+        same = next((key for key in self.kept if key not in self.gone and say_the_same(new, self.facts[-key - 1])), None)
         if same is not None:
             self.restate(new, same)
             return
@@ -151,7 +151,7 @@ class PlanDraft:
             takes=tuple(one.key for one in olds if one.key > 0),
         )
         others: list[PlannedFact | KnownFact] = [*self.facts, *self.shown.values()]
-        if not any(says_the_same(kept, other) for other in others if other.key not in self.gone):
+        if not any(say_the_same(kept, other) for other in others if other.key not in self.gone):
             self.kept.append(self.add(kept))
             self.parts += [(self.kept[-1], one.key, "part_of") for one in olds]
 
@@ -237,11 +237,6 @@ def _dates_of(fact: PlannedFact) -> frozenset[str]:
     times = [time for time in (fact.valid_from, fact.valid_to, fact.said_at) if time is not None]
     written = {f"{number:{width}}" for time in times for number in (time.year, time.month, time.day) for width in ("d", "02d")}
     return frozenset(written)
-
-
-def says_the_same(one: PlannedFact, other: PlannedFact | KnownFact) -> bool:
-    names = (*one.entities, *other.entities)
-    return subject_key(one.subject) == subject_key(other.subject) and is_same(one.content, other.content, names)
 
 
 def is_earlier(new: PlannedFact, old: KnownFact) -> bool:

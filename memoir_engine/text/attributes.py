@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from memoir_engine.text.clauses import complement, is_about, is_past, predicate, tense_of
 from memoir_engine.text.terms import tokens, word_list
@@ -318,6 +318,8 @@ _GERMAN = frozenset(
     zu den dem des kein keine keinen jetzt noch wieder mehr sind wird uns""".split()
 )
 _ENGLISH = frozenset("the of to my i is a and are they their with has have at for his her our it".split())
+_FIRST_CJK = 0x2E80  # code point
+_JAPANESE_TOPIC = re.compile("^(?:さん|ちゃん|くん|君|様|氏)?(?:は|が|も|の|って)、?")  # behind a name
 _HIRAGANA = re.compile("[\u3041-\u309f\u79c1\u50d5]")  # endings and particles, and two words for "I"
 _SILENT = frozenset("a an the is are was were be been am do does did has have had very really quite so that this it".split())
 _NOT = frozenset(word_list("negations"))
@@ -326,6 +328,50 @@ _NOT = frozenset(word_list("negations"))
 def fold_statement(statement: str) -> str:
     """Fold a statement for comparison: case, Unicode form, white space and the full stop do not count."""
     return " ".join(unicodedata.normalize("NFKC", statement).casefold().split()).rstrip(" .!")
+
+
+class Said(Protocol):
+    """A fact as it is compared. entities: names in it."""
+
+    @property
+    def content(self) -> str: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def entities(self) -> tuple[str, ...]: ...
+
+
+def say_the_same(one: Said, other: Said) -> bool:
+    """Return True if two facts say the same of one subject, be its name in them or not."""
+    if subject_key(one.subject) != subject_key(other.subject):
+        return False
+    names = (*one.entities, *other.entities, one.subject)  # who helps her is another than whom she helps
+    return is_same(said_of(one.content, one.subject), said_of(other.content, other.subject), names)
+
+
+def said_of(content: str, subject: str) -> str:
+    """Return what a statement says of its subject, without its name in front: "Cy is ill" of Cy is "is ill"."""
+    named = _name_of(subject).match(content) if subject else None
+    rest = _JAPANESE_TOPIC.sub("", content[named.end() :], count=1) if named else content
+    return rest.lstrip(" ,;:'’") if words(rest) else content
+
+
+def bare_statement(content: str, person: str) -> str:
+    """Return what a statement says without the person's name, wherever it stands; all of it where nothing else is said."""
+    bare = " ".join(_name_of(person).sub(" ", content).split()).lstrip(" ,;:'’") if person else content
+    return bare if words(bare) else content
+
+
+@lru_cache(maxsize=1_000)
+def _name_of(person: str) -> re.Pattern[str]:
+    """Match a name or a part of it, and its possessive."""
+    names = sorted({person, *(word for word in person.split() if word[:1].isupper())}, key=len, reverse=True)
+    return re.compile("|".join(map(_written_name, names)), re.IGNORECASE)
+
+
+def _written_name(name: str) -> str:
+    is_parted = max(map(ord, name)) < _FIRST_CJK  # from its neighbours, by spaces
+    return rf"\b{re.escape(name)}(?:['’]s)?\b" if is_parted else re.escape(name)
 
 
 def is_same(one: str, other: str, entities: Iterable[str] = ()) -> bool:

@@ -64,6 +64,14 @@ _LESS = re.compile(r"\b(?:less|more|better|rather) than\b|\bless\b|\bonly\b|\bex
 _HOUSED = frozenset({"residence", "employment", "place"})  # where such a thing is may be said more closely
 _MOST_PARTS = 40  # pairs of clauses looked at; more is a list and no statement
 _VALUES: frozenset[Slot] = frozenset({"marriage", "diet"})  # whose words are the values, and no two ways to say one
+_HELD_TOGETHER: frozenset[Slot] = frozenset({"role", "employer"})
+_ONE_OF_SEVERAL = re.compile(  # a sister's name, work: there may be another one beside it
+    r"(?:(?:(?:little|big|younger|older|elder|good|old|pet)\s)*(?:sister|brother|sibling|son|daughter|child|kid|cousin|uncle|aunt"
+    r"|niece|nephew|grand\w+|friend|flatmate|roommate|housemate|colleague|neighbou?r|teacher|pupil|student|client|dog|cat|pet"
+    r"|rabbit|hamster|horse|bird|fish|car|bike|guitar)(?:['’]s\sname)?\sis\s(?:called\s|named\s)?(?:an?\s|(?-i:[A-Z]))"
+    r"|(?:hobby|sport|pastime|instrument|language|allergy|medication|medicine|project|job|work|position|employer)\sis\b)",
+    re.IGNORECASE,
+)
 _GENERIC = frozenset({"weight", "phone", "superior"})  # one at a time, known by their words alone
 
 
@@ -206,9 +214,16 @@ def _revalued(old: str, new: str) -> Comparison | None:
         return None  # their team won three games, and five
     if prefix[-1] == "is" and CHANGED.search(new) and collected:
         return Comparison("update", False, "the same statement with another value")
-    if collected and not counted and not _FULL_NAME.search(old[: old.casefold().rfind(was[0])]):
+    of_full_name = bool(_FULL_NAME.search(old[: old.casefold().rfind(was[0])]))
+    if collected and not counted and not of_full_name:
         return None
-    return Comparison("update", True, "the same statement with another value")
+    is_one = counted or of_full_name or bool(CHANGED.search(new)) or not _may_have_both(old, new)
+    return Comparison("update", is_one, "the same statement with another value")
+
+
+def _may_have_both(old: str, new: str) -> bool:
+    """Report whether a person may well have both at a time."""
+    return bool(_ONE_OF_SEVERAL.match(old) or read_slots(old).keys() & read_slots(new).keys() & _HELD_TOGETHER)
 
 
 def _are_two_values(prefix: list[str], was: list[str], is_now: list[str], old: str) -> bool:

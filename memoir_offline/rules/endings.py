@@ -207,6 +207,7 @@ CHANGED = re.compile(
     r"|changed|turned|got|went|for good)\b",
     re.IGNORECASE,
 )
+_MEATLESS, _WITH_MEAT = frozenset(("vegan", "vegetarian", "pescatarian")), frozenset(("meat", "omnivore", "carnivore"))
 _FORWARD = {"single": 0, "dating": 1, "in a relationship": 1, "engaged": 2, "married": 3}  # how such things go on
 
 
@@ -250,23 +251,25 @@ def other_home(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None
 
 
 def other_role(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
-    return None if mine.words & theirs.words else changed or (mine.kind == theirs.kind == "told")
+    """Compare roles; one may have two jobs."""
+    return None if mine.words & theirs.words else changed
 
 
 def other_employer(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
-    """ "At a hospital" may be the hospital that has a name."""
+    """Compare employers; one may have two jobs, and "at a hospital" may be the hospital that has a name."""
     if mine.words & theirs.words:
         return None
     if mine.kind == theirs.kind == "named":
-        return True
+        return changed
     return False if changed or mine.kind == theirs.kind else None
 
 
 def other_diet(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
-    """Compare diets; vegans are vegetarians, too."""
+    """Compare diets; vegans are vegetarians, too, and may be on a keto diet."""
     if mine == theirs:
         return None
-    return changed or (mine.words | theirs.words) - {"vegan", "vegetarian", "pescatarian"} != frozenset()
+    both = mine.words | theirs.words
+    return changed or bool(both & _MEATLESS and both & _WITH_MEAT)
 
 
 def other_marriage(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:

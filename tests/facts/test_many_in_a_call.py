@@ -8,8 +8,9 @@ import pytest
 
 from fact_play import DAY, drawn, judge, remember, said, standing
 from memoir_engine import Memory
-from memoir_engine.facts.consolidation import AT_ONCE, bare_statement
+from memoir_engine.facts.consolidation import AT_ONCE
 from memoir_engine.prompts import consolidate
+from memoir_engine.text.attributes import bare_statement
 from scripted_model import Script
 
 LATER = DAY + timedelta(days=30)
@@ -183,3 +184,26 @@ def test_facts_of_one_part_that_share_nothing_are_not_asked_for_relations(memory
     remember(memory, "Mia has a boat. Mia painted the boat. Mia sings", at=LATER)
     (asked,) = script.asked("relate")
     assert "sings" not in asked.text
+
+
+@pytest.mark.parametrize(
+    ("user", "known", "again"),
+    [
+        ("cy", "Is allergic to nuts", "Cy is allergic to nuts"),
+        ("cy", "Cy is allergic to nuts", "Is allergic to nuts"),
+        ("Cy Moss", "Is allergic to nuts", "Cy is allergic to nuts"),
+        ("cy", "Dog is called Rex", "Cy's dog is called Rex"),
+        ("佐藤", "大阪に住んでいる", "佐藤さんは大阪に住んでいる。"),
+    ],
+    ids=["with the name", "without it", "a part of the name", "a thing of theirs", "Japanese"],
+)
+def test_a_fact_with_the_persons_name_is_the_one_without_it(memory: Memory, user: str, known: str, again: str) -> None:
+    first = memory.facts.add(known, user)
+    done = memory.facts.add(again, user)
+    assert (done.known, done.fact_id, done.proposals) == (True, first.fact_id, ())
+
+
+def test_who_does_it_to_whom_is_no_matter_of_the_name(memory: Memory) -> None:
+    memory.facts.add("Cy helps Ann with the garden", "cy", entities=["Ann"])
+    done = memory.facts.add("Ann helps Cy with the garden", "cy", entities=["Ann"])
+    assert done.known is False

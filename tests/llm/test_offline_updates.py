@@ -154,6 +154,10 @@ My sister lives in Ghent. | My sister moved to Bruges.
 My brother Max lives in Vienna. | Max moved to Graz last week.
 I'm a teacher. | I'm a nurse now.
 I work as a chef at Lucia. | I work as a manager at Lucia now.
+I work at Siemens. | I joined Bosch as a manager.
+My sister works at Siemens. | My sister works at Bosch now.
+My dog is three years old. | My dog is four years old.
+My brother lives in Rome. | My brother lives in Milan.
 I work at Google. | I started a new job at Meta last week.
 I work at Google. | I quit my job.
 I work at Shell. | I was made redundant in January.
@@ -191,6 +195,15 @@ i live in ghent | i moved to bruges last week
 I work in a care home. | I moved to a flat in York.
 I have a holiday cottage in Wales. | I moved to a flat in York.
 I rent my old flat out. | I moved to York.
+I work at My Muesli. | I work for Roche as a lab technician.
+I work as a nurse. | I work as a teacher.
+My job is at Siemens. | My job is at Bosch.
+My sister works at Siemens. | My sister works at Bosch.
+My sister is called Ann. | My sister is called Eva.
+My dog's name is Rex. | My dog's name is Max.
+My car is a Golf. | My car is a Polo.
+My hobby is chess. | My hobby is painting.
+I am vegan. | I am on a keto diet.
 """),
 )
 def test_what_may_be_otherwise_is_put_to_a_person(memory: Memory, old: str, new: str) -> None:

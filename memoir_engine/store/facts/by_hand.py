@@ -32,7 +32,7 @@ from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.facts import facts, rows
 from memoir_engine.store.facts.facts import OwnerFilter
 from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, REMEMBERED, FactState, NewOrigin, PlannedFact, ProposalState
-from memoir_engine.text.attributes import is_same, speaks_of_same, subject_key
+from memoir_engine.text.attributes import say_the_same, speaks_of_same
 
 CORRECTS, ADDS, RETIRES, EXPIRES = "correct_fact", "add_fact", "retire_fact", "expire_fact"  # verbs
 UNTYPED = "miscellaneous"  # the type of what is added without one
@@ -226,9 +226,7 @@ def likeness(tx: Tx, addition: Addition, nearest: Sequence[int]) -> Likeness:
     new, alike = addition.fact, facts.candidates(tx, owner_key(addition.user), [nearest], MOST_ALIKE)
     known = [alike[number] for number in nearest if number in alike]
     for old in known:
-        if subject_key(old.subject) == subject_key(new.subject) and is_same(
-            new.content, old.content, (*new.entities, *old.entities)
-        ):
+        if say_the_same(new, old):
             return Likeness(actions.seq(tx), old.key, ())
     close = (old.key for old in known if speaks_of_same(new.content, old.content, (new.subject, old.subject)))
     return Likeness(actions.seq(tx), None, tuple(islice(close, MOST_CLOSE)))

@@ -28,7 +28,7 @@ from memoir_engine.store.facts import by_hand, facts, rows
 from memoir_engine.store.facts.by_hand import Addition, Author, Correction, Likeness, acting
 from memoir_engine.store.facts.facts import OwnerFilter
 from memoir_engine.store.facts.rows import OUTDATED, PROPOSED, SUGGESTED, FactState, NewOrigin, ProposalState
-from memoir_engine.text.attributes import is_same
+from memoir_engine.text.attributes import is_same, said_of
 
 VERB = "suggest_fact"
 AGENT = "agent"  # whose doubt such a proposal is
@@ -51,7 +51,9 @@ def suggest_addition(
     open_ones = [row for row in _open(tx, owner) if row.cause == SUGGESTED]
     f = tables.fact.c
     contents = tx.execute(select(f.content).where(f.id.in_([row.new_id for row in open_ones]))).scalars()
-    if any(is_same(addition.fact.content, content) for content in contents):
+    subject = addition.fact.subject
+    said = said_of(addition.fact.content, subject)
+    if any(is_same(said, said_of(content, subject), (subject,)) for content in contents):
         raise NothingChanges(problem="this is suggested already")
     with acting(tx, VERB, **author) as action:
         stated = NewOrigin.by_person(author["actor"], action.at)
