@@ -56,6 +56,18 @@ def near_month(said: date, month: int, past: bool) -> Span:
     return month_of(said.year - (month > said.month) if past else said.year + (month < said.month), month)
 
 
+def day_alone(said: date, day: int, past: bool) -> Span:
+    """Return the 23rd: of this month, or of the next where that day is over and nothing past is told."""
+    if not past and day < said.day:
+        following = shifted(said, "month", 1)[0]
+        return day_of(following.year, following.month, day)
+    return day_of(said.year, said.month, day)
+
+
+def weekday_before(said: date, weekday: int) -> Span:
+    return shifted(said, "day", -(((said.weekday() - weekday - 1) % 7) + 1))
+
+
 def weekday_of(said: date, weekday: int, week: int) -> Span:
     """week: 0 for the week of that day, 1 for the next one."""
     return shifted(said, "day", 7 * week + weekday - said.weekday())

@@ -12,6 +12,7 @@ from datetime import date
 from memoir_offline.rules.date_spans import (
     SEASONS,
     Reader,
+    day_alone,
     day_of,
     held,
     mentions_of,
@@ -19,6 +20,7 @@ from memoir_offline.rules.date_spans import (
     near_day,
     near_month,
     season_of,
+    weekday_before,
     weekday_of,
     year_of,
 )
@@ -77,7 +79,7 @@ def _beside(match: re.Match[str], said: date, past: bool) -> Span:
 def _beside_weekday(match: re.Match[str], said: date, past: bool) -> Span:
     at, steps = _WEEKDAYS.index(match["weekday"].casefold()), _steps(match)
     if steps < 0:
-        return shifted(said, "day", -(((said.weekday() - at - 1) % 7) + 1))
+        return weekday_before(said, at)
     return (
         weekday_of(said, at, 1) if match["side"].casefold().startswith("n") else shifted(said, "day", (at - said.weekday()) % 7)
     )
@@ -114,11 +116,7 @@ def _month(match: re.Match[str], said: date, past: bool) -> Span:
 
 
 def _day_alone(match: re.Match[str], said: date, past: bool) -> Span:
-    day = int(match["day"])
-    if not past and day < said.day:
-        following = shifted(said, "month", 1)[0]
-        return day_of(following.year, following.month, day)
-    return day_of(said.year, said.month, day)
+    return day_alone(said, int(match["day"]), past)
 
 
 def _year(match: re.Match[str], said: date, past: bool) -> Span:

@@ -9,21 +9,16 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from memoir_engine.core.results.facts import FactType
-from memoir_offline.rules.signs import Phase, Reading, scenes_of
+from memoir_offline.rules.signs import Lexicon, Phase, Reading
 
 WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("german.toml").read_text(encoding="utf-8"))
-
-
-def _compiled(section: str) -> dict[str, re.Pattern[str]]:
-    return {name: re.compile(words, re.IGNORECASE) for name, words in WORDS[section].items()}
-
-
-_TOPICS, _CLOSING, _HINTS, _VERDICT, _TYPES, _KINDS = map(_compiled, ("topics", "closing", "hints", "verdict", "types", "kinds"))
-_ORDER: tuple[FactType, ...] = ("health", "plan", "professional", "preference", "personal", "activity")
+LEXICON = Lexicon.read("de", WORDS, re.IGNORECASE)
+_VERDICT = LEXICON.words["verdict"]
+fact_type, topics = LEXICON.fact_type, LEXICON.topics
 KIN = WORDS["who"]["kin"]
 _KIN_TOPIC = re.compile(
     rf"^(?:\w+ )?(?:mein|unser|[A-ZÄÖÜ]\w+s|[A-ZÄÖÜ]\w+['’])\w{{0,2}} (?:\w+ ){{0,2}}?(?P<kin>{KIN})\b"
@@ -41,11 +36,6 @@ _STRANGER = re.compile(
     re.IGNORECASE,
 )
 _TO_SELF = re.compile(r"\b(?:ich|mir|mich|uns|wir)\b", re.IGNORECASE)
-
-
-def fact_type(content: str) -> FactType:
-    """Return the type of a statement: illness and what is ahead before what it is about."""
-    return next((kind for kind in _ORDER if _TYPES[kind].search(content)), "miscellaneous")
 
 
 _WORD = re.compile(r"[^\W\d_][\w&'’-]*")
@@ -90,10 +80,6 @@ def named(text: str) -> frozenset[str]:
             continue  # a verb or an adverb in front of its subject
         found.add(stem(low))
     return frozenset(found)
-
-
-def topics(text: str) -> frozenset[str]:
-    return frozenset(name for name, words in _TOPICS.items() if words.search(text))
 
 
 def _numbers(text: str) -> dict[str, str]:
@@ -195,39 +181,25 @@ _INSTEAD = re.compile(
 def german_reading(text: str) -> Reading:
     """text: a statement in words of the speaker or of somebody else, without the speaker's name."""
     plain = text.strip().rstrip(".!")
-    found = topics(plain)
-    says = {name: bool(words.search(plain)) for name, words in _VERDICT.items()}
+    read, says = LEXICON.reading(plain), LEXICON.found("verdict", plain)
     wrong = _INSTEAD.search(plain)
     turned, over = _said_of(plain, _VERDICT["changed"], _OF_A_CHANGE), _said_of(plain, _VERDICT["ended"], _OF_AN_END)
     fresh = ", ".join(hit["thing"] for hit in _NEW.finditer(plain))
     main = re.split(r", (?=(?:weil|da|denn|obwohl|damit|dass|wenn)\b)", plain)[0]
-    return Reading(
-        text=plain,
+    return replace(
+        read,
         who=person_of(plain) or _other(plain),
         kins=frozenset(_kin(hit["kin"]) for hit in _KIN.finditer(plain)),
-        topics=found,
         things=named(plain) - _KIN_STEMS,
         themes=named(main),
         numbers=_numbers(plain),
-        values=_values(plain, found),
+        values=_values(plain, read.topics),
         phase=_phase(says),
-        ended=says["ended"],
-        changed=says["changed"] or bool(fresh),
-        closes=frozenset(name for name, words in _CLOSING.items() if words.search(plain)),
-        hints=frozenset(name for name, words in _HINTS.items() if words.search(plain)),
-        that_day=says["that_day"],
-        scenes=found | scenes_of(plain, "de"),
-        language="de",
-        denied=says["denied"],
-        feeling=-1 if says["bad"] else int(says["good"]),
-        beside=says["beside"],
-        now=says["now"],
-        was=says["was"],
+        changed=read.changed or bool(fresh),
         corrects=frozenset({wrong["wrong"]}) if wrong else frozenset(),
         of=turned[0] | over[0] | named(f", {fresh}"),
         of_topics=turned[1] | over[1] | topics(fresh),
-        switched=says["switched"] or bool(fresh),
-        kinds={name: frozenset(map(str.casefold, hits)) for name, words in _KINDS.items() if (hits := words.findall(plain))},
+        switched=read.switched or bool(fresh),
     )
 
 
@@ -248,8 +220,7 @@ def _kin(word: str) -> str:
     return "kind" if _CHILDREN.fullmatch(low) else _ONE.get(low, low)
 
 
-def _phase(says: dict[str, bool]) -> Phase:
-    if says["ahead"] and not (says["ended"] or says["done"] and not says["onset"]):
+def _phase(says: frozenset[str]) -> Phase:
+    if "ahead" in says and not ("ended" in says or ("done" in says and "onset" not in says)):
         return "ahead"
-    later = any(says[name] for name in ("onset", "changed", "ended", "now"))
-    return "once" if says["done"] and not later else "now"
+    return "once" if "done" in says and not says & {"onset", "changed", "ended", "now"} else "now"

@@ -13,6 +13,7 @@ from datetime import date
 
 from memoir_offline.rules.date_spans import (
     Reader,
+    day_alone,
     day_of,
     held,
     mentions_of,
@@ -20,6 +21,7 @@ from memoir_offline.rules.date_spans import (
     near_day,
     near_month,
     season_of,
+    weekday_before,
     weekday_of,
     year_of,
 )
@@ -96,12 +98,7 @@ def _month_day(match: re.Match[str], said: date, past: bool) -> Span:
 
 
 def _day_alone(match: re.Match[str], said: date, past: bool) -> Span:
-    """The 23rd: of this month, or of the next where that day is over and nothing past is told."""
-    day = number(match["day"])
-    if not past and day < said.day:
-        following = shifted(said, "month", 1)[0]
-        return day_of(following.year, following.month, day)
-    return day_of(said.year, said.month, day)
+    return day_alone(said, number(match["day"]), past)
 
 
 def _relative_month(match: re.Match[str], said: date, past: bool) -> Span:
@@ -118,7 +115,7 @@ def _relative_week(match: re.Match[str], said: date, past: bool) -> Span:
 def _weekday(match: re.Match[str], said: date, past: bool) -> Span:
     at = "月火水木金土日".index(match["weekday"])
     if match["side"] in ("この前", "前"):
-        return shifted(said, "day", -(((said.weekday() - at - 1) % 7) + 1))
+        return weekday_before(said, at)
     return shifted(said, "day", (at - said.weekday() - 1) % 7 + 1)
 
 

@@ -10,20 +10,16 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from memoir_engine.core.results.facts import FactType
-from memoir_offline.rules.signs import Phase, Reading, scenes_of
+from memoir_offline.rules.signs import Lexicon, Phase, Reading
 
 _WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("japanese.toml").read_text(encoding="utf-8"))
-_TOPICS = {name: re.compile(words) for name, words in _WORDS["topics"].items()}
-_HINTS = {name: re.compile(words) for name, words in _WORDS["hints"].items()}
-_CLOSING = {name: re.compile(words) for name, words in _WORDS["closing"].items()}
-_VERDICT = {name: re.compile(words) for name, words in _WORDS["verdict"].items()}
-_KINDS = {name: re.compile(words) for name, words in _WORDS["kinds"].items()}
-_TYPES = {name: re.compile(words) for name, words in _WORDS["types"].items()}
-_ORDER: tuple[FactType, ...] = ("health", "plan", "professional", "preference", "personal", "activity")
+LEXICON = Lexicon.read("ja", _WORDS)
+_TOPICS, _VERDICT = LEXICON.words["topics"], LEXICON.words["verdict"]
+fact_type, topics = LEXICON.fact_type, LEXICON.topics
 KIN, OTHERS = _WORDS["who"]["kin"], _WORDS["who"]["others"]
 
 SELF = r"(?:私|わたし|わたくし|あたし|僕|ぼく|ボク|俺|おれ|オレ|自分)"
@@ -37,11 +33,6 @@ _FORMS = str.maketrans("ヵ", "ヶ")
 def is_japanese(text: str) -> bool:
     """Report whether a text is Japanese: it has kana, which no other language writes."""
     return bool(_KANA.search(text))
-
-
-def fact_type(content: str) -> FactType:
-    """Return the type of a statement: illness and what is ahead before what it is about."""
-    return next((kind for kind in _ORDER if _TYPES[kind].search(content)), "miscellaneous")
 
 
 # --- things and numbers ---
@@ -92,10 +83,6 @@ def named(text: str) -> frozenset[str]:
         found.append(word)
         ended = run.end()
     return frozenset(found)
-
-
-def topics(text: str) -> frozenset[str]:
-    return frozenset(name for name, words in _TOPICS.items() if words.search(text))
 
 
 def _numbers(text: str) -> dict[str, str]:
@@ -222,40 +209,24 @@ _STATES = re.compile(r"(?:てい(?:る|ます)|でい(?:る|ます)|です|だ|�
 def japanese_reading(text: str) -> Reading:
     plain = unicodedata.normalize("NFKC", text).translate(_FORMS).strip(" 。.!！")
     plain = _DONE.sub(lambda hit: "だ" if hit[0][0] in "じで" else "た", plain)
-    found = topics(plain)
-    says = {name: bool(words.search(plain)) for name, words in _VERDICT.items()}
+    read, says = LEXICON.reading(plain), LEXICON.found("verdict", plain)
     wrong = _CORRECTED.search(plain)
-    turned = _said_of(plain, (_VERDICT["changed"],), False) if says["changed"] else (frozenset(), frozenset())
+    turned = _said_of(plain, (_VERDICT["changed"],), False) if read.changed else (frozenset(), frozenset())
     over = (_VERDICT["ended"], _VERDICT["still_not"])
-    done = _said_of(plain, over, True) if says["ended"] or says["still_not"] else (frozenset(), frozenset())
-    return Reading(
-        text=plain,
+    done = _said_of(plain, over, True) if read.ended or "still_not" in says else (frozenset(), frozenset())
+    return replace(
+        read,
         who=person_of(plain) or _other(plain),
-        topics=found,
         things=frozenset(word for word in named(plain) if not re.fullmatch(KIN, word)),
         themes=_themes(plain),
         kins=frozenset(_kin(hit[0]) for hit in re.finditer(KIN, plain)),
         numbers=_numbers(plain),
-        values=_values(plain, found),
+        values=_values(plain, read.topics),
         phase=_phase(plain, says),
-        ended=says["ended"],
-        stopped=says["still_not"],
-        changed=says["changed"],
-        hints=frozenset(name for name, words in _HINTS.items() if words.search(plain)),
-        closes=frozenset(name for name, words in _CLOSING.items() if words.search(plain)),
-        that_day=says["that_day"],
-        scenes=found | scenes_of(plain, "ja"),
-        language="ja",
-        denied=says["denied"],
-        feeling=-1 if says["bad"] else int(says["good"]),
-        beside=says["beside"],
-        now=says["now"],
-        was=says["was"],
+        stopped="still_not" in says,
         corrects=frozenset({wrong["wrong"]}) if wrong else frozenset(),
         of=turned[0] | done[0],
         of_topics=turned[1] | done[1],
-        switched=says["switched"],
-        kinds={name: frozenset(hits) for name, words in _KINDS.items() if (hits := words.findall(plain))},
     )
 
 
@@ -295,9 +266,9 @@ def _themes(plain: str) -> frozenset[str]:
     }
 
 
-def _phase(plain: str, says: dict[str, bool]) -> Phase:
-    if says["ahead"] and not (says["once"] and not re.search("予定|つもり|予約|申し込|計画", plain)):
+def _phase(plain: str, says: frozenset[str]) -> Phase:
+    if "ahead" in says and not ("once" in says and not re.search("予定|つもり|予約|申し込|計画", plain)):
         return "ahead"
-    if says["once"] and not says["onset"] and not says["changed"] and not says["ended"]:
+    if "once" in says and not says & {"onset", "changed", "ended"}:
         return "once"
     return "now"

@@ -13,16 +13,13 @@ from dataclasses import replace
 
 from memoir_offline.rules.changes import NEAR
 from memoir_offline.rules.endings import BESIDE, GONE, Comparison
-from memoir_offline.rules.signs import DOUBTFUL, SURE, Reading, weigh_readings
+from memoir_offline.rules.signs import BROAD, DOUBTFUL, SURE, Reading, weigh_readings
 
 REPEATED, CORRECTED, RECOUNTED = "the same in other words", "it is corrected", "another number or day of the same"
 IN_ONE_TALK = frozenset((REPEATED, CORRECTED, RECOUNTED))  # what is told in one breath is else no change of it
 LEAST_SHARED = 2  # characters of a word that may stand for a longer one with it inside: 英会話 and 英会話教室
 LEAST_HEAD = 3  # characters of the head of a compound
 SHORT_HEADS = frozenset(("abo", "rad", "job"))  # of compounds: Zeitungsabo
-BROAD = frozenset(
-    {"trip", "school", "child", "photo", "game", "club", "clinic", "english", "bank", "pet", "study", "garden", "job", "date"}
-)
 NARROW = frozenset(  # whose words all mean the same
     """rent commute running swim yoga gym walk cycle bike car motorbike dog cat rabbit hamster bird horse fish smoke coffee tea
     sweets weight sleep rise asthma pressure knee back_pain headache glasses marriage partner phone number mail carrier computer
@@ -124,7 +121,7 @@ def _ended(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | N
             new.beside or old.feeling or _is_of_sister(old, new)
         )  # a shop that closes ends no liking
         return Comparison("update", sure, "it says that this has ended")
-    if new.ended and shared and (_is_of_it(old, new, shared) or new.of_topics & old.topics - BROAD):
+    if new.ended and shared and (_is_of_it(old, new, shared) or new.of_topics & old.topics - BROAD - {"job", "date"}):
         return Comparison("update", False, "it says that this has ended")
     return None
 

@@ -15,7 +15,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from memoir_engine.core.results.facts import FactType
+
 Phase = Literal["now", "once", "ahead"]
+SECTIONS = ("topics", "hints", "closing", "verdict", "kinds", "types")  # of a language's words
+TYPES: tuple[FactType, ...] = ("health", "plan", "professional", "preference", "personal", "activity")
 BROAD = frozenset(  # scenes of so many things that two which name another thing each are of two matters
     """allergy appliance appointment art bank belief boardgame chicken child clinic club coffee crafts crossroad_plan
     deadline diet donation drink duty english exam family_tie fashion fear fitness_state food game games garden
@@ -104,6 +108,49 @@ class Reading:
     that_day: bool = False
     scenes: frozenset[str] = frozenset()
     language: str = ""
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Words of one language by which its sentences are read, by section and name; they stand in a file of their own."""
+
+    language: str
+    words: dict[str, dict[str, re.Pattern[str]]]
+
+    @classmethod
+    def read(cls, language: str, listed: dict[str, dict[str, str]], flags: int = 0) -> Lexicon:
+        """listed: words by section and name."""
+        return cls(
+            language,
+            {section: {name: re.compile(words, flags) for name, words in listed[section].items()} for section in SECTIONS},
+        )
+
+    def fact_type(self, content: str) -> FactType:
+        """Return the type of a statement: illness and what is ahead before what it is about."""
+        return next((kind for kind in TYPES if self.words["types"][kind].search(content)), "miscellaneous")
+
+    def topics(self, text: str) -> frozenset[str]:
+        return self.found("topics", text)
+
+    def found(self, section: str, text: str) -> frozenset[str]:
+        """Return the names in a section whose words a text has."""
+        return frozenset(name for name, words in self.words[section].items() if words.search(text))
+
+    def reading(self, plain: str) -> Reading:
+        """Read what the words alone tell; what takes the grammar of the language is left to its reader."""
+        found, says = self.topics(plain), self.found("verdict", plain)
+        kinds = ((name, words.findall(plain)) for name, words in self.words["kinds"].items())
+        return Reading(
+            text=plain,
+            topics=found,
+            scenes=found | scenes_of(plain, self.language),
+            language=self.language,
+            hints=self.found("hints", plain),
+            closes=self.found("closing", plain),
+            kinds={name: frozenset(map(str.casefold, hits)) for name, hits in kinds if hits},
+            feeling=-1 if "bad" in says else int("good" in says),
+            **{name: name in says for name in ("ended", "changed", "denied", "beside", "now", "was", "switched", "that_day")},
+        )
 
 
 @lru_cache(maxsize=4)
