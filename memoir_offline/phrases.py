@@ -9,14 +9,14 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from memoir_engine.prompts.classify import Batch
 from memoir_engine.text.names import clean, problem
 from memoir_engine.text.terms import STOP, is_cjk, stem, terms, tokens
 from memoir_offline.function_words import function_words
-from memoir_offline.subjects import subjects
+from memoir_offline.subjects import ORDINARY, subjects
 
 _PIECE = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]|\n\s*\n|\d+")
 _CJK_RUN = re.compile(r"[\u4e00-\u9fff\u3005]{2,6}|[\u30a1-\u30fa\u30fc]{3,12}|[\uac00-\ud7af]{2,6}")
@@ -199,6 +199,19 @@ def best(listed: Iterable[Phrase]) -> list[Phrase]:
     for phrase in sorted(listed, key=lambda phrase: (-round(phrase.score, 6), phrase.name)):
         kept.setdefault(phrase.stems, phrase)
     return list(kept.values())
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """Return "clay, pots and pottery"; "" for none."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def tells(word: str) -> bool:
+    """Report whether a word, in lower case, tells what a text is about: a word of some subject, or a noun by its ending."""
+    root = stem(word) or word
+    if word in STOP or {word, root} & (NEVER | VAGUE):
+        return False
+    return word.endswith(_NOUN_ENDS) or any(weight > ORDINARY / 2 for _, weight in subjects().words.get(root, ()))
 
 
 GENERAL = "General"

@@ -106,6 +106,16 @@ def outline() -> dict[str, dict[str, str]]:
     return subjects
 
 
+def speak_of(words: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the words that speak of the subject of which most do; () if only one does."""
+    found: dict[str, list[str]] = {}
+    for word in dict.fromkeys(words):
+        for subject, _ in subjects().words.get(stem(word) or word, ()):
+            found.setdefault(subject, []).append(word)
+    most = max((found[subject] for subject in sorted(found)), key=len, default=[])
+    return tuple(most) if len(most) > 1 else ()
+
+
 def _text(name: str) -> str:
     return files("memoir_offline").joinpath(name).read_text(encoding="utf-8")
 

@@ -1,83 +1,132 @@
-"""Tidy a branch by words: join what means the same, and thin categories with the sibling whose words are nearest.
+"""Tidy a branch by words: join what means the same, and a thin category with a sibling where one's name says what both speak of.
 
-Invariant: the same prompt gives the same proposals; each category is in one of them at most. A thin category without any word in
-common with a sibling stays as it is, and so does a thin field of level 1: work and the environment are not one for being small.
-What is joined is called by the name of its largest part: no name is made up.
-Source: docs/decisions/0045; the nearness is that of the prompt, of texts to texts.
+Invariant: the same prompt gives the same proposals; each category is in one of them at most. What has no subject in common with a
+sibling stays as it is, and so does a thin field of level 1: work and the environment are not one for being small. What is joined
+has the name that says what they share, and the reason names it; no name is made up.
+Source: docs/decisions/0045; the nearness and the words are those of the prompt, of texts to texts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from memoir_engine.prompts.tidy import TidyItem, TidyRequest, read
+from memoir_engine.prompts.tidy import NearSibling, TidyItem, TidyRequest, read
 from memoir_engine.text.terms import tokens
 from memoir_engine.text.tree_shape import is_thin, shared_words
+from memoir_offline.phrases import enumerated, tells
 
-NEAR = 0.05  # for a thin category to be joined with another
-SAME = 0.4  # from here on two categories mean the same, whatever they are called
+NEAR = 0.08  # of texts, for a thin category to be joined
+LEAST_WORDS = 2  # that both share
+MUCH_LARGER = 3  # times the others together: then its own name has to say what they share
+SAME, SAME_IN_WORDS = 0.4, 0.02  # nearness from which two mean the same, whatever they are called, and with a name in the other
 MOST_TOGETHER = 6  # categories that become one in one proposal
-TERMS_SAID = 3
+WORDS_SAID = 3
+COUNTS = ("no", "one text", "two texts", "three texts", "four texts", "five texts", "six texts")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two categories by their places, and what speaks for making them one. words: that both share, best first."""
+
+    one: int
+    other: int
+    value: float
+    same: bool
+    words: tuple[str, ...]
 
 
 def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: a tidy prompt."""
     branch = read(text)
     groups = _joined(branch)
-    merges = [_merge([branch.items[at] for at in group]) for group in groups if len(group) > 1]
-    return {"merges": merges, "renames": []}
+    return {"merges": [_merge([branch.items[at] for at in group], pairs) for group, pairs in groups], "renames": []}
 
 
-def _joined(branch: TidyRequest) -> list[list[int]]:
+def _joined(branch: TidyRequest) -> list[tuple[list[int], list[Pair]]]:
     """Group the categories, the nearest pairs first; every pair of a group has a reason of its own."""
-    near, items = _nearness(branch.items), branch.items
-    pairs = []
-    for one in range(len(items)):
-        for other in range(one + 1, len(items)):
-            value = near.get((one, other), 0.0)
-            if _mean_the_same(items[one], items[other], value):
-                pairs.append((-1 - value, one, other))
-            elif value >= NEAR and _may_join(items[one], items[other], branch):
-                pairs.append((-value, one, other))
-    group_of = {at: [at] for at in range(len(items))}
-    for value, one, other in sorted(pairs):
-        mine, theirs = group_of[one], group_of[other]
-        is_full = len(mine) + len(theirs) > MOST_TOGETHER
-        needs_it = value < -1 or any(len(group) == 1 and _is_thin(items[group[0]], branch) for group in (mine, theirs))
-        if mine is not theirs and needs_it and not is_full:
+    found = sorted(_pairs(branch), key=lambda pair: (not pair.same, -pair.value, pair.one, pair.other))
+    group_of = {at: [at] for at in range(len(branch.items))}
+    for pair in found:
+        mine, theirs = group_of[pair.one], group_of[pair.other]
+        alone = [group[0] for group in (mine, theirs) if len(group) == 1]
+        needs_it = pair.same or any(_is_thin(branch.items[at], branch) for at in alone)
+        if mine is not theirs and needs_it and len(mine) + len(theirs) <= MOST_TOGETHER:
             mine += theirs
             for at in theirs:
                 group_of[at] = mine
-    return [group for at, group in group_of.items() if group[0] == at]
+    groups = [group for at, group in group_of.items() if group[0] == at and len(group) > 1]
+    return [(group, [pair for pair in found if {pair.one, pair.other} <= set(group)]) for group in groups]
 
 
-def _nearness(items: tuple[TidyItem, ...]) -> dict[tuple[int, int], float]:
-    """Return the nearness of two items by their places; pairs that the prompt leaves out have none."""
-    at = {item.id: place for place, item in enumerate(items)}
-    near: dict[tuple[int, int], float] = {}
-    for place, item in enumerate(items):
-        for other, value in item.near:
-            pair = (min(place, at[other]), max(place, at[other]))
-            near[pair] = max(value, near.get(pair, 0.0))
-    return near
+def _pairs(branch: TidyRequest) -> list[Pair]:
+    """Return the pairs that may become one; those that the prompt leaves out have nothing in common."""
+    at = {item.id: place for place, item in enumerate(branch.items)}
+    near: dict[tuple[int, int], NearSibling] = {}
+    for place, item in enumerate(branch.items):
+        for each in item.near:
+            one, other = sorted((place, at[each.id]))
+            near[one, other] = max(near.get((one, other), each), each, key=lambda known: known.value)
+    pairs = [_pair(branch, one, other, each) for (one, other), each in near.items()]
+    return [pair for pair in pairs if pair is not None]
+
+
+def _pair(branch: TidyRequest, one: int, other: int, near: NearSibling) -> Pair | None:
+    item, beside = branch.items[one], branch.items[other]
+    named = {stem for each in (item, beside) for stem in tokens(each.name)}
+    words = tuple(word for word in near.words if tells(word) or named & set(tokens(word)))
+    within = shared_words(item.name, beside.name) >= 1 and near.value >= SAME_IN_WORDS
+    if within or (near.value >= SAME and branch.level > 1):
+        return Pair(one, other, near.value, True, words)
+    may_join = branch.level > 1 and (_is_thin(item, branch) or _is_thin(beside, branch))
+    shares = near.value >= NEAR and len(words) >= LEAST_WORDS and _telling_name((item, beside), words) is not None
+    return Pair(one, other, near.value, False, words) if may_join and shares else None
 
 
 def _is_thin(item: TidyItem, branch: TidyRequest) -> bool:
     return is_thin(branch.level, branch.depth, item.texts, len(item.holds))
 
 
-def _may_join(item: TidyItem, other: TidyItem, branch: TidyRequest) -> bool:
-    return branch.level > 1 and (_is_thin(item, branch) or _is_thin(other, branch))
+def _merge(items: Sequence[TidyItem], pairs: Sequence[Pair]) -> dict[str, Any]:
+    words = tuple(dict.fromkeys(word for pair in pairs for word in pair.words))
+    name = _name(items, words)
+    told = sorted(words, key=lambda word: not set(tokens(word)) & set(tokens(name)))  # what the name says first
+    return {"ids": [item.id for item in items], "name": name, "why": _reason(items, told)}
 
 
-def _mean_the_same(item: TidyItem, other: TidyItem, near: float) -> bool:
-    words = shared_words(item.name, other.name)
-    return (words >= 1 and near > 0) or near >= SAME
+def _name(items: Sequence[TidyItem], words: Sequence[str]) -> str:
+    """Return the name that says what they share, else the largest's."""
+    return _telling_name(items, words) or _ranked(items)[0].name
 
 
-def _merge(items: list[TidyItem]) -> dict[str, Any]:
-    largest = min(items, key=lambda item: (-item.texts, len(item.name), item.id))
-    counted = [{stem for term in item.terms for stem in tokens(term)} for item in items]
-    common = [term for term in largest.terms if sum(set(tokens(term)) <= stems for stems in counted) > 1][:TERMS_SAID]
-    why = f"They speak of {', '.join(common)}." if common else "There is little in them."
-    return {"ids": [item.id for item in items], "name": largest.name, "why": why}
+def _telling_name(items: Sequence[TidyItem], words: Sequence[str]) -> str | None:
+    """Return the name of the largest that has one of the words; None if the largest of all is of something else."""
+    ranked, shared = _ranked(items), {each for word in words for each in tokens(word)}
+    telling = next((item for item in ranked if shared & set(tokens(item.name))), None)
+    if telling is None or telling is ranked[0]:
+        return telling and telling.name
+    is_small = ranked[0].texts <= MUCH_LARGER * sum(item.texts for item in ranked[1:])
+    of_it = {each for term in ranked[0].terms for each in tokens(term)} & shared & set(tokens(telling.name))
+    return telling.name if is_small and (of_it or ranked[0].texts == 1 or len(words) > LEAST_WORDS) else None
+
+
+def _ranked(items: Sequence[TidyItem]) -> list[TidyItem]:
+    return sorted(items, key=lambda item: (-item.texts, len(item.name), item.id))
+
+
+def _reason(items: Sequence[TidyItem], words: Sequence[str]) -> str:
+    who = "Both" if len(items) == 2 else f"All {len(items)}"
+    told = enumerated(words[:WORDS_SAID])
+    sizes = {item.texts for item in items}
+    held = f"; each holds {_count(sizes.pop())}" if len(sizes) == 1 else f"; {_smallest(items)}"
+    return f"{who} speak of {told}{held}." if told else f"{who} say much the same by their names{held}."
+
+
+def _smallest(items: Sequence[TidyItem]) -> str:
+    least = min(items, key=lambda item: (item.texts, item.id))
+    return f"{least.name} holds {_count(least.texts)}"
+
+
+def _count(texts: int) -> str:
+    return COUNTS[texts] if texts < len(COUNTS) else f"{texts} texts"

@@ -2,7 +2,8 @@
 
 Invariant: a run in the ledger like any other, of the workspace, since the tree is everybody's. It proposes; with `preview=False`
 it accepts what it proposes, each as an action, and looks again until nothing is left to do. No proposal makes a category hold
-more than its share, and none repeats what somebody declined. A branch that cannot be asked about costs only itself.
+more than its share, and none repeats what somebody declined. A branch that cannot be asked about costs only itself: a look that
+the budget ends proposes what it has found, and what was accepted before stays, each an action of its own.
 Source: docs/decisions/0045; DESIGN §6, §10; API `memory.tidy`.
 """
 
@@ -17,7 +18,7 @@ from typing import Literal
 import numpy as np
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import LimitReached, MemoirError, NothingChanges, ProposalOvertaken, QueryCancelled
+from memoir_engine.core.errors import CostCapReached, LimitReached, MemoirError, NothingChanges, ProposalOvertaken, QueryCancelled
 from memoir_engine.core.results import Action, TidyResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.prompts import split, tidy
@@ -44,6 +45,8 @@ MOST_ITEMS = 80  # categories of one branch shown to the model
 TERMS_SHOWN = 12
 HELD_SHOWN = 6
 NEAR_SHOWN, LEAST_NEAR = 4, 0.02
+WORDS_SHARED = 6  # shown of a category and one near to it
+CAPPED = "max_cost was reached before all was looked at; what was found until then stands"
 ROUNDS = 6  # of a look that accepts what it proposes: thin categories are joined first, then what is below them
 
 
@@ -114,7 +117,7 @@ class _Tidying:
             done += made
             if not made:
                 break
-            look = await self._look()
+            look = await self._look(again=True)
         after = None if self._options.preview else branches.shape(await self._now())
         found = TidyResult(
             self._run.id,
@@ -151,7 +154,8 @@ class _Tidying:
     def _carry_out(self, tx: Tx, *, stored: StoredProposal) -> Action:
         return carry_out(tx, self._engine, self._run.id, stored, actor=self._actor.name, reason=None)
 
-    async def _look(self) -> Look:
+    async def _look(self, *, again: bool = False) -> Look:
+        """Look over the tree as it is. again: this run has changed something, so one that fails as a whole proposes nothing."""
         now = await self._now()
         inside, declined = await self._engine.db.aread(lambda tx: (self._scope(tx, now), declined_changes(tx)))
         found = await asyncio.to_thread(branches.branches, now, inside)  # seconds in a tree of thousands
@@ -165,6 +169,11 @@ class _Tidying:
                     return await (self._branch(now, asked, look) if isinstance(asked, Branch) else self._split(now, asked, look))
             except (NothingChanges, LimitReached):
                 return []
+            except CostCapReached as capped:
+                failures.append(capped)
+                look.left += isinstance(asked, Branch)
+                look.notes.append(CAPPED)
+                return []
             except MemoirError as failed:
                 if self._run.cancellation.asked:
                     raise
@@ -175,7 +184,7 @@ class _Tidying:
         asked: list[Branch | CategoryRow] = [*found[:MOST_BRANCHES], *full[:MOST_SPLITS]]
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(guarded(each)) for each in asked]
-        if failures and len(failures) == len(asked):
+        if failures and len(failures) == len(asked) and not again:
             raise failures[0]
         proposals = [proposal for task in tasks for proposal in task.result() if proposal.change not in declined]
         look.proposals = _apart(proposals)
@@ -277,7 +286,12 @@ def _items(now: TreeSnapshot, parent: int, rows: Sequence[CategoryRow]) -> tuple
                 now.profiles.size(row.id),
                 tuple(child.name for child in now.offered(row.id)[:HELD_SHOWN]),
                 now.profiles.key_terms(row.id, TERMS_SHOWN),
-                tuple((rows[at].id, float(values[at])) for at in nearest),
+                tuple(
+                    tidy.NearSibling(
+                        rows[at].id, float(values[at]), now.profiles.shared_terms(parent, row.id, rows[at].id, WORDS_SHARED)
+                    )
+                    for at in nearest
+                ),
             )
         )
     return tuple(items)

@@ -256,6 +256,12 @@ class Profiles:
             known[category, n] = tuple(islice(telling, n))
         return known[category, n]
 
+    def shared_terms(self, parent: int, one: int, other: int, n: int) -> tuple[str, ...]:
+        """Return the surface forms that two children of a parent have in common, and their siblings less, best first."""
+        best = self._shelf(parent).shared_terms(*self._columns(parent, (one, other)), MOST_TERMS)
+        shown = (self._surface(self._words.stems[term]) for term in best)
+        return tuple(surface for surface in shown if surface not in STOP)[:n]
+
     def opinion(self, parent: int, options: Sequence[int], texts: Sequence[Terms]) -> Floats:
         """Return (n_texts, n_options) in [0, 1]: half centroid, half best example, among all children of the parent."""
         near = self._shelf(parent).nearness([self._words.look(terms) for terms in texts])

@@ -156,6 +156,17 @@ class OptionIndex:
             self._ranked[option] = np.asarray(term[np.lexsort((term, -np.round(score, 9)))][:MOST_TERMS])
         return [int(self._terms[term]) for term in self._ranked[option][:most]]
 
+    def shared_terms(self, one: int, other: int, most: int) -> list[int]:
+        """Return the term ids that two options have in common and the others have less, best first."""
+        runs = [slice(self._run_starts[option], self._run_starts[option + 1]) for option in (one, other)]
+        (mine, sums, _), (theirs, others, _) = ([run[part] for run in self._runs] for part in runs)
+        term, at, to = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
+        sizes = self.sizes[one], self.sizes[other]
+        both = np.minimum(sums[at] / max(sizes[0], 1), others[to] / max(sizes[1], 1))
+        rest = (self._totals[term] - sums[at] - others[to]) / max(self._rows - sum(sizes), 1)
+        score = both * both / (both + np.maximum(rest, 0) + 1e-12)
+        return [int(self._terms[found]) for found in term[np.lexsort((term, -np.round(score, 9)))][:most]]
+
     def _cosines(self, texts: Sequence[TermVector]) -> Floats:
         """Return (n_texts, n_rows)."""
         if not self._rows or not texts or not len(self._terms):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import CostCapReached, CostUnknown, MemoirError, WriteFailed
-from scripted_model import Opened, Script, events, paper, tree
+from memoir_engine.prompts import tidy
+from scripted_model import Asked, Opened, Script, events, paper, tree
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 SENT, RECEIVED = 0.001, 0.01  # USD per token
@@ -121,6 +123,59 @@ def test_what_a_run_has_spent_counts_when_it_is_resumed(opened: Opened, script: 
     capped.close()
     raised = opened(max_cost=whole * 2)
     assert raised.jobs.wait(raised.jobs.resume(run), 120).status == "done"
+
+
+def merge_all(asked: Asked) -> dict[str, Any]:
+    rows = tidy.read(asked.text).items
+    merges = [{"ids": [row.id for row in rows], "name": rows[0].name, "why": "Both are played."}]
+    return {"merges": merges if len(rows) > 1 else [], "renames": []}
+
+
+def test_a_look_over_the_tree_that_reaches_its_cap_proposes_what_it_found_and_says_so(
+    opened: Opened, script: Script, priced: None
+):
+    script.always("tidy", merge_all)
+    free = opened()
+    free.ingest_text(paper("Music/Strings/Violin", "Music/Strings/Viola", "Music/Wind/Flute", "Art/Oil/Dutch")).raise_for_error()
+    whole = free.jobs.get(free.tidy().run_id).cost or 0.0
+    before = tree(free)
+    free.close()
+    capped = opened(max_cost=whole * 0.75, max_concurrency=1)  # of three calls, of whose replies nothing is known before
+    result = capped.tidy()
+    run = capped.jobs.get(result.run_id)
+    assert (run.status, len(result.proposals), result.branches, result.left) == ("done", 1, 3, 2)
+    assert result.notes == ("max_cost was reached before all was looked at; what was found until then stands",)
+    assert 0 < (run.cost or 0.0) <= whole * 0.75
+    assert tree(capped) == before
+
+
+def test_a_look_that_accepts_and_reaches_its_cap_leaves_whole_actions(opened: Opened, script: Script, priced: None):
+    script.always("tidy", merge_all)
+    free = opened()
+    free.ingest_text(paper("Music/Strings/Violin", "Music/Strings/Viola", "Music/Wind/Flute", "Art/Oil/Dutch")).raise_for_error()
+    whole = free.jobs.get(free.tidy().run_id).cost or 0.0
+    before = tree(free)
+    free.close()
+    capped = opened(max_cost=whole * 1.05, max_concurrency=1)
+    result = capped.tidy(preview=False)
+    assert (capped.jobs.get(result.run_id).status, len(result.actions) > 0) == ("done", True)
+    assert {proposal.state for proposal in result.proposals} == {"done"}
+    assert result.notes == ("max_cost was reached before all was looked at; what was found until then stands",)
+    for action_id in reversed(result.actions):
+        capped.review.undo(action_id)
+    assert tree(capped) == before
+    assert capped.audit.verify().ok
+
+
+def test_a_look_without_money_for_a_single_branch_is_refused_and_changes_nothing(opened: Opened, script: Script, priced: None):
+    free = opened()
+    free.ingest_text(paper("Music/Strings/Violin", "Music/Strings/Viola")).raise_for_error()
+    before = tree(free)
+    free.close()
+    capped = opened(max_cost=0.001)
+    with pytest.raises(CostCapReached):
+        capped.tidy(preview=False)
+    assert (script.asked("tidy"), tree(capped), capped.audit.verify().ok) == ([], before, True)
 
 
 @pytest.fixture

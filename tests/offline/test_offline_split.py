@@ -38,6 +38,23 @@ def test_what_speaks_of_the_same_is_grouped_and_the_present_name_stays():
     assert "wine" in found.groups[0].why
 
 
+TALK = (
+    "Hey Mel! Long time no talk, how is it going? I took the kids to a pottery workshop and we made pots of clay together.",
+    "Wow, that is so cool! Pottery is a huge part of my life. I made this bowl of clay in my pottery class last week.",
+    "Hey! I finished another pottery bowl, look at the clay. So glad you like it, it really means a lot to me.",
+    "Hey Mel, good to see you! What a day, I was so excited. Time flies, I really hope you are well.",
+    "Wow, you look great! It really means a lot that you came. I was so excited to see you, time flies.",
+    "Hey, thanks so much for the kind words, they mean a lot. Glad you had a great time, hope to see you.",
+)
+
+
+def test_what_people_say_in_any_talk_names_no_folder():
+    found = proposed(*TALK)
+    assert [(group.name, group.ids, group.why) for group in found.groups] == [
+        ("Pottery", (1, 2, 3), "Most of them speak of pottery and clay.")
+    ]
+
+
 def test_a_name_that_is_taken_is_not_proposed():
     assert "Wine" not in [group.name for group in proposed(*WINE, *BREAD, *BEES, taken=("Wine",)).groups]
 

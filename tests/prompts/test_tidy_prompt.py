@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from golden_texts import Golden, prompt_text
 from memoir_engine.prompts.tidy import (
+    NearSibling,
     ProposedMerge,
     ProposedRename,
     TidyAnswer,
@@ -18,15 +19,15 @@ from memoir_engine.prompts.tidy import (
 
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- ›=[]'))
 NAMES = st.lists(TEXTS, max_size=3).map(tuple)
-NEAR = st.lists(st.tuples(st.integers(1, 99), st.sampled_from([0.05, 0.25, 1.0])), max_size=2).map(tuple)
+NEAR = st.lists(st.builds(NearSibling, st.integers(1, 99), st.sampled_from([0.05, 0.25, 1.0]), NAMES), max_size=2).map(tuple)
 ITEMS = st.lists(st.builds(TidyItem, st.integers(1, 99), TEXTS, st.integers(0, 999), NAMES, NAMES, NEAR), max_size=3).map(tuple)
 BRANCH = TidyRequest(
     2,
     3,
     ("Work",),
     (
-        TidyItem(4, "Onboarding bot", 3, ("Concept", "Future"), ("bot", "slack"), ((7, 0.31),)),
-        TidyItem(7, "Slack bot", 1, ("Messages",), ("slack",), ((4, 0.31),)),
+        TidyItem(4, "Onboarding bot", 3, ("Concept", "Future"), ("bot", "slack"), (NearSibling(7, 0.31, ("bot", "slack")),)),
+        TidyItem(7, "Slack bot", 1, ("Messages",), ("slack",), (NearSibling(4, 0.31, ("bot", "slack")),)),
         TidyItem(9, "Work travel", 5),
     ),
     ("Payroll",),
@@ -46,7 +47,7 @@ def rename(number: object, name: str) -> dict[str, object]:
 
 
 def test_the_prompt_shows_the_branch_with_what_is_in_it(golden: Golden) -> None:
-    golden("tidy-1", prompt_text(build(BRANCH)))
+    golden("tidy-2", prompt_text(build(BRANCH)))
 
 
 @given(st.builds(TidyRequest, st.integers(1, 100), st.integers(1, 100), st.lists(TEXTS.filter(bool)).map(tuple), ITEMS, NAMES))
