@@ -12,7 +12,7 @@ Source: DESIGN §8 (files.read), MEMOIR 2B.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal, NamedTuple
@@ -219,6 +219,22 @@ def _people(value: object) -> str | None:
         return one_line([name for name in map(_people, value) if name])
     words = _words(value)[:_HEADER]
     return one_line(_ADDRESS.sub("", words).strip(" ,") or words)
+
+
+_MOST_QUOTED, _QUOTED_CHARS = 6, 80  # headers and footers named in the warning, and characters of each
+_DIGITS = re.compile(r"\d+")
+
+
+def left_unread(margins: Iterable[str]) -> list[str]:
+    """Return a warning that quotes page headers and footers: they repeat on every page, so they are not read."""
+    lines: dict[str, str] = {}
+    for words in map(_words, margins):
+        if any(map(str.isalpha, words)):
+            lines.setdefault(_DIGITS.sub("#", words), words)
+    if not lines:
+        return []
+    quoted = [f"“{line[:_QUOTED_CHARS]}{'…' * (len(line) > _QUOTED_CHARS)}”" for line in [*lines.values()][:_MOST_QUOTED]]
+    return [f"the page headers and footers were not read: {', '.join(quoted)}{', …' * (len(lines) > _MOST_QUOTED)}"]
 
 
 def clean(text: str, name: str) -> tuple[str, tuple[str, ...]]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from memoir_engine.core.errors import FileUnreadable
 from memoir_engine.core.results import Heading
-from memoir_engine.readers.document import Document, Flow, iso_date, own_words
+from memoir_engine.readers.document import Document, Flow, iso_date, left_unread, own_words
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -176,7 +176,6 @@ MAX_UNPACKED = 400_000_000  # bytes; a DOCX of 50 MB is pictures, its text rarel
 MAX_RATIO = 200  # text packs 10 to 1, tables of zeros 50 to 1
 _SMALL = 10_000_000  # below this no ratio matters
 _TEMPLATE = datetime(2013, 12, 23, 23, 15, tzinfo=UTC)  # creation date of python-docx's own template
-_MOST_QUOTED, _QUOTED_CHARS = 6, 80  # headers and footers named in the warning, and characters of each
 
 
 def read_docx(data: bytes, name: str) -> Document:
@@ -236,11 +235,7 @@ def _notes(part: Any) -> tuple[dict[str, dict[str, Any]], list[str]]:
 def _margins(part: Any, words: DocxText) -> list[str]:
     """Return a warning that quotes the headers and footers: they repeat on every page, so they are not read."""
     margins = [" ".join(words.text_of(margin.element).split()) for _kind, margin in _related(part, ("header", "footer"))]
-    lines = list(dict.fromkeys(line for line in margins if any(map(str.isalpha, line))))
-    if not lines:
-        return []
-    quoted = [f"“{line[:_QUOTED_CHARS]}{'…' * (len(line) > _QUOTED_CHARS)}”" for line in lines[:_MOST_QUOTED]]
-    return [f"the page headers and footers were not read: {', '.join(quoted)}{', …' * (len(lines) > _MOST_QUOTED)}"]
+    return left_unread(margins)
 
 
 def _related(part: Any, kinds: tuple[str, ...]) -> Iterator[tuple[str, Any]]:

@@ -1,114 +1,257 @@
-"""Read PDF: the text layer page by page, with page offsets; headings from the outline.
+"""Read PDF as it is meant: paragraphs unwrapped, columns in reading order, tables as rows, without running heads.
 
-Invariant: `pages[i]` is the offset of page i + 1, even of an empty one; a document without a text layer or with a password
-is refused with a message that says so. Source: DESIGN §8 (files.read: page offsets), §11.
+Invariant: `pages[i]` is the offset at which the text of page i + 1 begins, within a paragraph that goes on from the page before,
+at the end of what precedes an empty page; a document without a text layer or with a password is refused with a message that says
+so. Headings come from the outline, else from the size and weight of letters.
+Source: DESIGN §8 (files.read: page offsets), §11; decision 0050.
 """
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Iterator
-from io import BytesIO
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from memoir_engine.core.errors import FileUnreadable, NothingToIngest
 from memoir_engine.core.results import Heading
-from memoir_engine.readers.document import Document, iso_date, own_words
+from memoir_engine.readers import pdfium
+from memoir_engine.readers.columns import flows
+from memoir_engine.readers.document import Document, iso_date, left_unread, own_words
+from memoir_engine.readers.hyphens import Hyphens
+from memoir_engine.readers.margins import running_lines
+from memoir_engine.readers.prose import Paragraph, joined, paragraphs
+from memoir_engine.readers.sheet import Box, Line, Sheet, Word, join_words, lines_of
+from memoir_engine.readers.tables import Table, open_tables, ruled_tables
 
-if TYPE_CHECKING:
-    from pypdf import PdfReader
+_NOTE = 0.93  # of the height of the text's letters: smaller ones are a note
+_HEAD_LARGER = 1.12  # times the height of the text's letters
+_LONGEST_HEAD = 120  # characters
+_DEEPEST_HEAD = 6
+_PDF_DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?")
 
-_BETWEEN = "\n\n"
-_UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+
+class Part(NamedTuple):
+    """A paragraph or table, or as much of it as stands on one page. page: from 0."""
+
+    page: int
+    content: Paragraph | Table | str
+
+
+Block = list[Part]  # one paragraph or table; more parts where a paragraph goes on in the next column
 
 
 def read_pdf(data: bytes, name: str) -> Document:
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it reports every small flaw of a file
-    reader = _open(data, name)
-    texts, warnings = _pages(reader, name)
-    if not any(text.strip() for text in texts):
-        raise NothingToIngest(name=name)
-    starts = tuple(accumulate((len(text) + len(_BETWEEN) for text in texts[:-1]), initial=0))
-    title, author, dated = _metadata(reader)
-    headings = tuple(sorted(_headings(reader, texts, starts), key=lambda heading: heading.start))
-    return Document("pdf", _BETWEEN.join(texts), title, author, dated, headings, starts, warnings=tuple(warnings))
-
-
-def _open(data: bytes, name: str) -> PdfReader:
-    from pypdf import PdfReader
-    from pypdf.errors import DependencyError
-
-    locked = "it is protected by a password"
-    try:
-        reader = PdfReader(BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise FileUnreadable(name=name, kind="PDF", problem=locked)
-        len(reader.pages)
-        return reader
-    except (MemoryError, FileUnreadable):
-        raise
-    except DependencyError as encrypted:
-        raise FileUnreadable(name=name, kind="PDF", problem="it is encrypted in a way that is not supported") from encrypted
-    except Exception as broken:  # pypdf lets KeyError, TypeError, RecursionError and more through on broken files
-        raise FileUnreadable(name=name, kind="PDF", problem=f"it is broken ({type(broken).__name__})") from broken
-
-
-def _pages(reader: PdfReader, name: str) -> tuple[list[str], list[str]]:
-    """Return the text of each page, empty for an unreadable one, and a warning for each of these."""
-    texts, warnings = [], []
-    for number in range(len(reader.pages)):
-        try:
-            text = _UNWANTED.sub("", reader.pages[number].extract_text()).replace("\r\n", "\n").replace("\r", "\n")
-            texts.append("\n".join(line.rstrip() for line in text.split("\n")).strip("\n"))
-        except MemoryError:
-            raise
-        except Exception as broken:  # as above; one bad page does not cost the others
-            texts.append("")
-            warnings.append(f"page {number + 1} could not be read ({type(broken).__name__}) and is empty")
-    if not texts or len(warnings) == len(texts):
+    """Read a PDF. Raises FileUnreadable (E203), NothingToIngest (E201)."""
+    document = pdfium.open_pdf(data, name)
+    sheets = list(pdfium.sheets(document))
+    if all(sheet is None for sheet in sheets):
         raise FileUnreadable(name=name, kind="PDF", problem="no page of it could be read")
-    return texts, warnings
+    running = running_lines(sheets)
+    outline = _outline(document)
+    titles = frozenset(" ".join(entry.title.split()) for entry in outline)
+    columns = [column for page, sheet in enumerate(sheets) if sheet for column in _columns(page, sheet, running[page], titles)]
+    written = _write(columns, Hyphens(_lines_of(columns)), len(sheets))
+    if not written.text.strip():
+        raise NothingToIngest(name=name)
+    warnings = [f"page {page} could not be read and is empty" for page, sheet in enumerate(sheets, start=1) if sheet is None]
+    warnings += left_unread(line.text for lines in running for line in lines)
+    said = pdfium.properties(document)
+    title, author = own_words(said["Title"]), own_words(said["Author"])
+    headings = tuple(_outlined(outline, written)) or written.headings
+    return Document(
+        "pdf", written.text, title, author, _date(said["CreationDate"]), headings, written.pages, None, tuple(warnings)
+    )
 
 
-def _metadata(reader: PdfReader) -> tuple[str | None, str | None, str | None]:
+def _outline(document: pdfium.PdfDocument) -> list[pdfium.OutlineEntry]:
     try:
-        properties = reader.metadata
-        if properties is None:
-            return None, None, None
-        title, author = (own_words(_UNWANTED.sub("", str(value or ""))) for value in (properties.title, properties.author))
-        try:
-            return title, author, iso_date(properties.creation_date)
-        except ValueError:  # not a date
-            return title, author, None
-    except MemoryError:
-        raise
-    except Exception:  # broken metadata is no metadata: the text is what matters
-        return None, None, None
+        return pdfium.outline(document)
+    except Exception:  # a broken outline is none: the text is what matters
+        return []
 
 
-def _headings(reader: PdfReader, texts: list[str], starts: tuple[int, ...]) -> Iterator[Heading]:
-    """Yield the entries of the outline whose words occur on their page; the others have no offset."""
-    try:
-        entries = list(_outline_entries(reader, reader.outline, 1))
-    except MemoryError:
-        raise
-    except Exception:  # as with metadata
-        return
-    for level, title, page in entries:
-        words = " ".join(title.split())
-        if not words or page is None or not 0 <= page < len(texts):
+def _date(written: str) -> str | None:
+    match = _PDF_DATE.match(written.strip())
+    return iso_date("-".join(filter(None, match.groups()))) if match else None
+
+
+def _columns(page: int, sheet: Sheet, running: Sequence[Line], titles: frozenset[str]) -> Iterator[list[Block]]:
+    """Yield the blocks of each column of a page, in reading order; words that run another way come last, as they are."""
+    gone = {id(word) for line in running for word in line.words}
+    tables, words = ruled_tables([word for word in sheet.words if id(word) not in gone], sheet.rules)
+    by_box = {table.box: table for table in tables}
+    for flow in flows(words, list(by_box)):
+        yield [[Part(page, content)] for content in _contents(flow, by_box, titles)]
+    if sheet.aside:
+        yield [[Part(page, join_words(sheet.aside))]]
+
+
+def _contents(flow: Sequence[object], tables: dict[Box, Table], titles: frozenset[str]) -> Iterator[Paragraph | Table]:
+    """Yield what stands in one column, from top to bottom."""
+    held = sorted((tables[item] for item in flow if isinstance(item, Box)), key=lambda table: table.y0)
+    lines = lines_of([item for item in flow if isinstance(item, Word)])
+    for table in (*held, None):
+        above = [line for line in lines if table is None or line.middle < table.y0]
+        lines = lines[len(above) :]
+        run: list[Line] = []
+        for item in open_tables(above):
+            if isinstance(item, Line):
+                run.append(item)
+            else:
+                yield from paragraphs(run, titles)
+                yield item
+                run = []
+        yield from paragraphs(run, titles)
+        if table is not None:
+            yield table
+
+
+def _lines_of(columns: Sequence[list[Block]]) -> Iterator[str]:
+    for column in columns:
+        for block in column:
+            for part in block:
+                if isinstance(part.content, Paragraph):
+                    yield from (line.text for line in part.content.lines)
+                elif isinstance(part.content, Table):
+                    yield from (line for row in part.content.rows for cell in row for line in cell)
+
+
+@dataclass(frozen=True)
+class Written:
+    """pages: the offset of each page's text."""
+
+    text: str
+    pages: tuple[int, ...]
+    headings: tuple[Heading, ...]
+
+
+def _write(columns: Sequence[list[Block]], hyphens: Hyphens, pages: int) -> Written:
+    """Write the blocks of all columns one behind the other."""
+    body = _body_height(columns)
+    text: list[str] = []
+    length = 0
+    starts: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    heads: list[tuple[float, Heading]] = []
+    for block in _linked(columns, body):
+        first = block[0].content
+        gap = "" if not length else "\n" if isinstance(first, Paragraph) and first.tight else "\n\n"
+        written, offsets = _block_text(block, hyphens)
+        if not written:
             continue
-        found = re.search(r"\s+".join(map(re.escape, words.split())), texts[page])
-        if found:
-            yield Heading(level, words, starts[page] + found.start())
+        for part, offset, end in zip(block, offsets, [*offsets[1:], len(written)], strict=True):
+            starts.setdefault(part.page, length + len(gap) + offset)
+            ends[part.page] = length + len(gap) + end
+        if isinstance(first, Paragraph) and _is_heading(first, written, body):
+            heads.append((_prominence(first), Heading(1, written, length + len(gap))))
+        text += [gap, written]
+        length += len(gap) + len(written)
+    return Written("".join(text), _page_starts(starts, ends, pages), _ranked(heads))
 
 
-def _outline_entries(reader: PdfReader, entries: Any, level: int) -> Iterator[tuple[int, str, int | None]]:
-    """Yield (level, title, page number) of an outline and those nested in it."""
-    for entry in entries:
-        if isinstance(entry, list):
-            yield from _outline_entries(reader, entry, level + 1)
+def _body_height(columns: Sequence[list[Block]]) -> float:
+    """Return the height of the letters most of the text is set in."""
+    chars: Counter[float] = Counter()
+    for column in columns:
+        for block in column:
+            for part in block:
+                if isinstance(part.content, Paragraph) and part.content.kind != "code":
+                    chars[round(2 * part.content.height) / 2] += sum(len(line.text) for line in part.content.lines)
+    return max(chars, key=lambda height: (chars[height], height), default=0.0)
+
+
+def _linked(columns: Sequence[list[Block]], body: float) -> list[Block]:
+    """Return the blocks in order, a paragraph that goes on in the next column as one.
+
+    Notes, captions and tables between its two parts come before it where they stand in its own column, else behind it.
+    """
+    out: list[Block] = []
+    for column in columns:
+        before = _last_of_text(out, body)
+        after = next((at for at, block in enumerate(column) if not _is_between(block, body)), None)
+        if before is None or after is None or not _goes_on(out[before], column[after]):
+            out += column
         else:
-            yield level, str(entry.title or ""), reader.get_destination_page_number(entry)
+            paragraph = [*out.pop(before), *column[after]]
+            out += [paragraph, *column[:after], *column[after + 1 :]]
+    return out
+
+
+def _last_of_text(blocks: Sequence[Block], body: float) -> int | None:
+    for at in range(len(blocks) - 1, max(-1, len(blocks) - 12), -1):
+        if not _is_between(blocks[at], body):
+            return at
+    return None
+
+
+def _is_between(block: Block, body: float) -> bool:
+    content = block[-1].content
+    return not isinstance(content, Paragraph) or content.is_caption or content.height < _NOTE * body
+
+
+def _goes_on(block: Block, other: Block) -> bool:
+    last, first = block[-1].content, other[0].content
+    return isinstance(last, Paragraph) and isinstance(first, Paragraph) and last.goes_on_in(first)
+
+
+def _block_text(block: Block, hyphens: Hyphens) -> tuple[str, list[int]]:
+    """Return the text of a block and the offset in it of each part."""
+    text, offsets = "", []
+    for part in block:
+        content = part.content
+        piece = (
+            content
+            if isinstance(content, str)
+            else content.markdown(hyphens)
+            if isinstance(content, Table)
+            else content.text(hyphens)
+        )
+        text, offset = joined(text, piece, hyphens)
+        offsets.append(offset)
+    return text, offsets
+
+
+def _page_starts(starts: dict[int, int], ends: dict[int, int], pages: int) -> tuple[int, ...]:
+    """Return where each page begins; an empty one at the end of what precedes it."""
+    out: list[int] = []
+    reached = 0
+    for page in range(pages):
+        out.append(starts.get(page, reached))
+        reached = ends.get(page, reached)
+    return tuple(out)
+
+
+def _is_heading(paragraph: Paragraph, text: str, body: float) -> bool:
+    if paragraph.kind == "code" or paragraph.is_caption or not 1 <= len(paragraph.lines) <= 3 or len(text) > _LONGEST_HEAD:
+        return False
+    stands_out = paragraph.height >= _HEAD_LARGER * body or (paragraph.bold and paragraph.height >= _NOTE * body)
+    return stands_out and any(map(str.isalpha, text)) and not text.endswith((".", ",", ";", ":"))
+
+
+def _prominence(paragraph: Paragraph) -> float:
+    return round(2 * paragraph.height) / 2 + (0.25 if paragraph.bold else 0)
+
+
+def _ranked(heads: Sequence[tuple[float, Heading]]) -> tuple[Heading, ...]:
+    """Give headings their levels: the most prominent letters are level 1."""
+    levels = {
+        size: min(at, _DEEPEST_HEAD) for at, size in enumerate(sorted({size for size, _head in heads}, reverse=True), start=1)
+    }
+    return tuple(Heading(levels[size], head.text, head.start) for size, head in heads)
+
+
+def _outlined(outline: Sequence[pdfium.OutlineEntry], written: Written) -> Iterator[Heading]:
+    """Yield the entries of the outline whose words occur on their page, in the order of the text; the others have no offset."""
+    found = []
+    for entry in outline:
+        words = entry.title.split()
+        if not words or entry.page is None or not 0 <= entry.page < len(written.pages):
+            continue
+        start = written.pages[entry.page]
+        end = next((offset for offset in written.pages[entry.page + 1 :] if offset > start), len(written.text))
+        match = re.compile(r"\s+".join(map(re.escape, words))).search(written.text, start, end)
+        if match:
+            found.append(Heading(entry.level, " ".join(words), match.start()))
+    yield from sorted(found, key=lambda heading: heading.start)

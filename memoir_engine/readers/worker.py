@@ -20,10 +20,16 @@ from memoir_engine.readers.document import Document
 from memoir_engine.readers.docx import read_docx
 from memoir_engine.readers.html import read_html
 from memoir_engine.readers.mail import read_mail
-from memoir_engine.readers.pdf import read_pdf
+
+
+def _read_pdf(data: bytes, name: str) -> Document:
+    from memoir_engine.readers.pdf import read_pdf  # loads PDFium, which the other formats need not wait for
+
+    return read_pdf(data, name)
+
 
 READERS: dict[str, Callable[[bytes, str], Document]] = {
-    "pdf": read_pdf,
+    "pdf": _read_pdf,
     "docx": read_docx,
     "html": lambda data, name: read_html(data),
     "eml": read_mail,

@@ -58,7 +58,7 @@ SIGNATURES = (
 )
 VIEWS = ("tree", "sources", "runs", "jobs", "review", "audit", "helpers", "sessions", "facts", "reports", "people")
 HEAVY = (
-    "pydantic_ai litellm openai tiktoken chromadb bm25s pandas plotly streamlit pypdf docx bs4 lxml alembic "
+    "pydantic_ai litellm openai tiktoken chromadb bm25s pandas plotly streamlit pypdfium2 PIL docx bs4 lxml alembic "
     "typer langgraph langchain_core sqlalchemy.dialects.postgresql sqlalchemy.dialects.mysql"
 ).split()
 

@@ -219,6 +219,6 @@ def test_a_text_that_grows_above_the_limit_is_refused(docx):
 
 def test_this_process_does_not_load_the_parsers(pdf):
     code = "import sys; from memoir_engine.readers import read\n"
-    code += "read(sys.stdin.buffer.read(), 'a.pdf'); print('pypdf' in sys.modules)"
+    code += "read(sys.stdin.buffer.read(), 'a.pdf'); print('pypdfium2' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], input=pdf("Text."), capture_output=True, check=True)
     assert done.stdout.strip() == b"False"
