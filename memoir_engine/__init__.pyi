@@ -169,6 +169,8 @@ from memoir_engine.core.results.documents import (
     HelperPreview as HelperPreview,
     LeafChange as LeafChange,
     Moment as Moment,
+    PageBox as PageBox,
+    PageImage as PageImage,
     Source as Source,
     TreeChanges as TreeChanges,
     WordChange as WordChange,

@@ -12,7 +12,7 @@ Source: DESIGN §8 (files.read), MEMOIR 2B.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal, NamedTuple
@@ -43,6 +43,15 @@ def from_json(value: dict[str, Any]) -> Document:
     """Build a document from what `dataclasses.asdict` makes of it and JSON of that."""
     headings = tuple(Heading(**heading) for heading in value["headings"])
     return Document(**{**value, "headings": headings, "pages": tuple(value["pages"]), "warnings": tuple(value["warnings"])})
+
+
+class Mark(NamedTuple):
+    """An end of a flow."""
+
+    parts: int
+    length: int
+    gap: str
+    headings: int
 
 
 @dataclass
@@ -85,6 +94,15 @@ class Flow:
             self.headings += [Heading(heading.level + deeper, heading.text, heading.start + start) for heading in headings]
             self.break_block()
 
+    def mark(self) -> Mark:
+        """Return the present end, for `rewind`."""
+        return Mark(len(self._parts), self._length, self._gap, len(self.headings))
+
+    def rewind(self, mark: Mark) -> None:
+        """Drop what was added since the mark."""
+        del self._parts[mark.parts :], self.headings[mark.headings :]
+        self._length, self._gap = mark.length, mark.gap
+
     def break_line(self) -> None:
         self._gap = "\n" if self._gap != "\n\n" else self._gap
 
@@ -102,6 +120,14 @@ class Flow:
         self._gap = ""
         self._parts.append(words)
         self._length += len(words)
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """Write rows of cells as a Markdown table; the first row is its head. A cell is one line, its bars are escaped."""
+    width = max(map(len, rows), default=0)
+    filled = [[_words(cell).replace("|", "\\|") for cell in row] + [""] * (width - len(row)) for row in rows]
+    lines = [f"| {' | '.join(row)} |" for row in filled]
+    return "\n".join([*lines[:1], f"| {' | '.join(['---'] * width)} |", *lines[1:]]) if lines and width else ""
 
 
 _MONTHS = "january february march april may june july august september october november december".split()

@@ -3,7 +3,7 @@
 Every element is descended into unless it is known to hold no text, so words in an insertion, a content control, a field, a
 link or a tag are read in place. Left out are deleted or moved text, placeholder prompts, tables of contents, ruby readings,
 and the copy of a text box for older programs. The words of a text box follow its paragraph; those of a note follow the text,
-with the mark "[1]" in both places. Cells of a table row are separated by a bar.
+with the mark "[1]" in both places. Tables are written as Markdown tables.
 Invariant: the archive's sizes are checked before anything in it is unpacked.
 Source: DESIGN §8 (files.read), §12 (archive bombs); ECMA-376 part 1 §17, part 3 §10 (alternate content).
 """
@@ -20,7 +20,7 @@ from typing import Any
 
 from memoir_engine.core.errors import FileUnreadable
 from memoir_engine.core.results import Heading
-from memoir_engine.readers.document import Document, Flow, iso_date, left_unread, own_words
+from memoir_engine.readers.document import Document, Flow, iso_date, left_unread, markdown_table, own_words
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -30,6 +30,7 @@ _UNREAD = frozenset(_W + name for name in "del moveFrom pPr rPr rt sdtPr sdtEndP
 _SIGNS = {_W + "tab": "\t", _W + "ptab": "\t", _W + "cr": "\n", _W + "noBreakHyphen": "-"}
 _TEXT = frozenset((_W + "t", _MATHS + "t"))
 _NOTES = {_W + "footnoteReference": "footnotes", _W + "endnoteReference": "endnotes"}
+_MOST_COLUMNS = 200  # that one cell spans
 _BOX = _W + "txbxContent"
 
 Notes = Mapping[str, Mapping[str, Any]]  # "footnotes" and "endnotes", each by its id
@@ -62,9 +63,16 @@ class DocxText:
             if block.tag == _W + "p":
                 self.write_paragraph(block, flow)
             else:
-                for cells in self.rows(block):
-                    flow.add("".join(f"{cell} | " for cell in cells))
-                    flow.break_line()
+                self.write_table(list(self.rows(block)), flow)
+
+    def write_table(self, rows: list[list[str]], flow: Flow) -> None:
+        """Write rows as a Markdown table, a single row or column as text with bars between the cells."""
+        if len(rows) > 1 and max(map(len, rows)) > 1:
+            flow.insert(markdown_table(rows))
+            return
+        for cells in rows:
+            flow.add("".join(f"{cell} | " for cell in cells))
+            flow.break_line()
 
     def write_paragraph(self, paragraph: Any, flow: Flow) -> None:
         boxes: list[Any] = []
@@ -110,7 +118,10 @@ class DocxText:
                 yield from self.inline(element, boxes, marks)
 
     def rows(self, table: Any) -> Iterator[list[str]]:
-        """Yield the cells of each row; a vertically merged cell is repeated in each of its rows, a horizontal one is not."""
+        """Yield the cells of each row.
+
+        A vertically merged cell is repeated in each of its rows, a horizontally merged one is followed by empty ones.
+        """
         above: dict[int, str] = {}
         for row in elements(table, ("tr",)):
             if row.find(f"{_W}trPr/{_W}del") is not None:
@@ -120,8 +131,9 @@ class DocxText:
                 merged = cell.find(f"{_W}tcPr/{_W}vMerge")
                 if merged is None or merged.get(_W + "val") == "restart" or column not in above:
                     above[column] = self.cell_text(cell)
-                cells.append(above[column])
-                column += _number(cell, "tcPr/gridSpan", 1)
+                wide = min(_number(cell, "tcPr/gridSpan", 1), _MOST_COLUMNS)
+                cells += [above[column], *[""] * (wide - 1)]
+                column += wide
             yield cells
 
     def cell_text(self, cell: Any) -> str:

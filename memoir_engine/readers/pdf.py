@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memoir_engine.core.errors import FileUnreadable, NothingToIngest
@@ -52,7 +52,7 @@ def read_pdf(data: bytes, name: str) -> Document:
     outline = _outline(document)
     titles = frozenset(" ".join(entry.title.split()) for entry in outline)
     columns = [column for page, sheet in enumerate(sheets) if sheet for column in _columns(page, sheet, running[page], titles)]
-    written = _write(columns, Hyphens(_lines_of(columns)), len(sheets))
+    written = _write(columns, Hyphens(line.text for line in _lines_of(columns)), len(sheets))
     if not written.text.strip():
         raise NothingToIngest(name=name)
     warnings = [f"page {page} could not be read and is empty" for page, sheet in enumerate(sheets, start=1) if sheet is None]
@@ -108,14 +108,17 @@ def _contents(flow: Sequence[object], tables: dict[Box, Table], titles: frozense
             yield table
 
 
-def _lines_of(columns: Sequence[list[Block]]) -> Iterator[str]:
+def _lines_of(columns: Iterable[list[Block]]) -> Iterator[Line]:
     for column in columns:
         for block in column:
             for part in block:
-                if isinstance(part.content, Paragraph):
-                    yield from (line.text for line in part.content.lines)
-                elif isinstance(part.content, Table):
-                    yield from (line for row in part.content.rows for cell in row for line in cell)
+                if not isinstance(part.content, str):
+                    yield from part.content.lines
+
+
+def reading_order(sheet: Sheet) -> list[Line]:
+    """Return the lines of a page, cell by cell in a table, as `read_pdf` reads them, running heads included."""
+    return list(_lines_of(_columns(0, replace(sheet, aside=()), (), frozenset())))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import pypdfium2
 import pypdfium2.raw as pdfium
-from pypdfium2 import PdfDocument
+from PIL import Image
+from pypdfium2 import PdfDocument as PdfDocument
 
 from memoir_engine.core.errors import FileUnreadable
 from memoir_engine.readers.sheet import Box, Sheet, Word
@@ -111,6 +112,18 @@ def outline(document: PdfDocument) -> list[OutlineEntry]:
         target = mark.get_dest()
         entries.append(OutlineEntry(mark.level + 1, mark.get_title(), None if target is None else target.get_index()))
     return entries
+
+
+def draw(document: PdfDocument, number: int, width: int, most_pixels: int) -> Image.Image:
+    """Draw the page of this number, from 0, so many pixels wide; smaller where it would have more pixels than that."""
+    page = document[number]
+    try:
+        across, down = (max(side, 1.0) for side in page.get_size())
+        scale = min(width / across, math.sqrt(most_pixels / (across * down)))
+        picture: Image.Image = page.render(scale=scale).to_pil()
+        return picture
+    finally:
+        page.close()
 
 
 def _turn(page: pypdfium2.PdfPage, width: float, height: float) -> Turn:

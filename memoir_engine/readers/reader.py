@@ -21,13 +21,14 @@ import signal
 import subprocess
 import sys
 import tomllib
+from base64 import b64decode
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from memoir_engine.core import errors
 from memoir_engine.core.errors import FileTooLarge, FileTypeUnknown, FileUnreadable, MemoirError, NothingToIngest, TextInvalid
-from memoir_engine.core.results import Heading
+from memoir_engine.core.results import Heading, PageBox
 from memoir_engine.readers.charset import Decoded, decode, wide_encoding
 from memoir_engine.readers.document import (
     Document,
@@ -55,6 +56,15 @@ main()
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _PASSED = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "LD_LIBRARY_PATH", "PYTHONPATH")
 _ENDED_BY = {-signal.SIGKILL: "the system ended it", -signal.SIGXCPU: "it took too long"}
+
+
+class PageDrawing(NamedTuple):
+    """A page as a picture: PNG, its pixels, and the boxes of the span that is marked in it."""
+
+    png: bytes
+    width: int
+    height: int
+    boxes: tuple[PageBox, ...]
 
 
 def read(data: bytes, name: str, *, max_mb: float = 50, timeout_s: float = TIMEOUT_S, memory_mb: int = MEMORY_MB) -> Document:
@@ -102,22 +112,41 @@ def _scan(decoded: Decoded, name: str, kind: Kind) -> Document:
     return Document(kind, text, fields.title, fields.author, dated, headings, (), decoded.encoding, warnings)
 
 
+def draw_page(
+    data: bytes, name: str, page: int, span: str = "", *, before: str = "", width: int = 1000, timeout_s: float = TIMEOUT_S
+) -> PageDrawing:
+    """Draw a page of a PDF (from 0), so many pixels wide, with the words of a span marked, in a process of its own.
+
+    before: the text of the page before the span. Raises FileUnreadable (E203).
+    """
+    how = {"page": page, "span": span, "before": before, "width": width}
+    picture = _answer_apart("page", json.dumps(how).encode() + b"\n" + data, name, timeout_s, MEMORY_MB)["picture"]
+    boxes = tuple(PageBox(*box) for box in picture["boxes"])
+    return PageDrawing(b64decode(picture["png"]), picture["width"], picture["height"], boxes)
+
+
 def _parse_apart(kind: Kind, data: bytes, name: str, timeout_s: float, memory_mb: int) -> Document:
+    return from_json(_storable(_answer_apart(kind, data, name, timeout_s, memory_mb)["document"]))
+
+
+def _answer_apart(kind: str, data: bytes, name: str, timeout_s: float, memory_mb: int) -> dict[str, Any]:
+    """Return what the worker answers. Raises its errors, and FileUnreadable (E203) where it has no answer."""
+    shown = "PDF" if kind == "page" else kind.upper()
     command = [sys.executable, "-c", _WORKER, str(Path(__file__).parents[1]), kind, str(memory_mb), str(int(timeout_s) + 1)]
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     try:
         done = subprocess.run(command, input=data, timeout=timeout_s, env=worker_environment(), check=False, **streams)
     except subprocess.TimeoutExpired as late:
-        raise FileUnreadable(name=name, kind=kind.upper(), problem=f"reading it takes more than {timeout_s:g} s") from late
+        raise FileUnreadable(name=name, kind=shown, problem=f"reading it takes more than {timeout_s:g} s") from late
     try:
-        answer = json.loads(done.stdout)
+        answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError as nothing:
         problem = _ENDED_BY.get(done.returncode, f"its reader ended without an answer ({done.returncode})")
-        raise FileUnreadable(name=name, kind=kind.upper(), problem=problem) from nothing
-    if "document" not in answer:
+        raise FileUnreadable(name=name, kind=shown, problem=problem) from nothing
+    if "error" in answer:
         error: type[MemoirError] = getattr(errors, answer["error"])
         raise error(**{**answer["facts"], "name": name})
-    return from_json(_storable(answer["document"]))
+    return answer
 
 
 def worker_environment() -> dict[str, str]:

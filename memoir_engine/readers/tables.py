@@ -9,13 +9,14 @@ Pure. Source: decision 0050; GitHub Flavored Markdown 4.10.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from memoir_engine.readers.document import markdown_table
 from memoir_engine.readers.hyphens import Hyphens, unwrap
-from memoir_engine.readers.sheet import LEADER, Box, Boxed, Line, Word, around, free_strips, join_words, lines_of, usual_height
+from memoir_engine.readers.sheet import LEADER, Box, Boxed, Line, Word, around, free_strips, lines_of, usual_height
 
 _NEAR = 4.0  # points between what is drawn as one line
 _MOST_CHARS = 60  # of a cell, on average; more is text in a frame
@@ -25,13 +26,15 @@ _MARKER = re.compile(r"[•◦▪‣–—*·\-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]
 _MOST_RULES = 3_000
 _MOST_ROWS = 200
 
+Row = tuple[tuple[Line, ...], ...]
+
 
 @dataclass(frozen=True)
 class Table:
     """rows: the lines of each cell; all rows have as many cells."""
 
     box: Box
-    rows: tuple[tuple[tuple[str, ...], ...], ...]
+    rows: tuple[Row, ...]
 
     @property
     def x0(self) -> float:
@@ -50,15 +53,11 @@ class Table:
         return self.box.y1
 
     def markdown(self, hyphens: Hyphens) -> str:
-        return markdown([[unwrap(cell, hyphens) for cell in row] for row in self.rows])
+        return markdown_table([[unwrap([line.text for line in cell], hyphens) for cell in row] for row in self.rows])
 
-
-def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """Write rows of cells as a Markdown table; the first row is its head. A cell is one line, its bars are escaped."""
-    width = max(map(len, rows), default=0)
-    filled = [[" ".join(cell.split()).replace("|", "\\|") for cell in row] + [""] * (width - len(row)) for row in rows]
-    lines = [f"| {' | '.join(row)} |" for row in filled]
-    return "\n".join([*lines[:1], f"| {' | '.join(['---'] * width)} |", *lines[1:]]) if lines and width else ""
+    @property
+    def lines(self) -> Iterator[Line]:
+        return (line for row in self.rows for cell in row for line in cell)
 
 
 def ruled_tables(words: Sequence[Word], rules: Sequence[Box]) -> tuple[list[Table], list[Word]]:
@@ -132,7 +131,7 @@ def _merged(places: Iterable[float]) -> list[float]:
     return merged
 
 
-def _rows(lines: Sequence[Line], columns: Sequence[float]) -> list[tuple[tuple[str, ...], ...]]:
+def _rows(lines: Sequence[Line], columns: Sequence[float]) -> list[Row]:
     """Return a row for each line; one that lacks the first cell goes on with the cells above it."""
     rows: list[list[Line]] = []
     for line in lines:
@@ -146,21 +145,21 @@ def _rows(lines: Sequence[Line], columns: Sequence[float]) -> list[tuple[tuple[s
     return [_cells(row, columns) for row in rows]
 
 
-def _cells(lines: Sequence[Line], columns: Sequence[float]) -> tuple[tuple[str, ...], ...]:
-    cells: list[list[str]] = [[] for _ in range(len(columns) + 1)]
+def _cells(lines: Sequence[Line], columns: Sequence[float]) -> Row:
+    cells: list[list[Line]] = [[] for _ in range(len(columns) + 1)]
     for line in lines:
         parts: dict[int, list[Word]] = {}
         for word in line.words:
             parts.setdefault(sum((word.x0 + word.x1) / 2 > x for x in columns), []).append(word)
         for at, part in parts.items():
-            cells[at].append(join_words(part))
+            cells[at].append(Line(tuple(part)))
     return tuple(map(tuple, cells))
 
 
-def _accepted(area: Box, rows: list[tuple[tuple[str, ...], ...]], *, most_chars: int, least_rows: int) -> Table | None:
+def _accepted(area: Box, rows: list[Row], *, most_chars: int, least_rows: int) -> Table | None:
     filled = [[cell for cell in row if cell] for row in rows]
-    cells = [" ".join(cell) for row in filled for cell in row]
-    if len(rows) < least_rows or not cells or sum(map(len, cells)) > most_chars * len(cells):
+    lengths = [sum(len(line.text) for line in cell) for row in filled for cell in row]
+    if len(rows) < least_rows or not lengths or sum(lengths) > most_chars * len(lengths):
         return None
     if 2 * sum(len(row) > 1 for row in filled) <= len(rows):
         return None

@@ -1,7 +1,7 @@
-"""The process that reads one PDF, DOCX, HTML or e-mail file: bytes on its input, JSON on its output, nothing else.
+"""The process that reads one PDF, DOCX, HTML or e-mail file, or draws a page: bytes on its input, JSON on its output.
 
 Invariant: it never writes a file, and takes no more memory and processor time than its limits; whatever goes wrong, it
-writes a document, one of our errors, or nothing (if it was ended from outside).
+writes a document or a picture, one of our errors, or nothing (if it was ended from outside).
 Source: DESIGN §12.
 """
 
@@ -11,6 +11,7 @@ import gc
 import json
 import os
 import sys
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -36,6 +37,9 @@ READERS: dict[str, Callable[[bytes, str], Document]] = {
 }
 
 
+PAGE = "page"  # instead of the kind of a file: draw a page of a PDF, before which a line of JSON says which
+
+
 def main() -> None:
     """Read one file. Arguments: kind, memory in MB, processor seconds; no name, as it may hold characters no argument may."""
     kind, memory_mb, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -46,7 +50,7 @@ def main() -> None:
     gc.disable()  # a process that ends with its one file has no use for it, and it takes a third of the time
     answer: dict[str, Any]
     try:
-        answer = {"document": asdict(parse(kind, data, ""))}
+        answer = {"picture": draw(data)} if kind == PAGE else {"document": asdict(parse(kind, data, ""))}
     except IngestionError as error:
         answer = {"error": type(error).__name__, "facts": error.facts}
     except MemoryError:
@@ -71,6 +75,20 @@ def limit(memory_mb: int, seconds: int) -> None:
     except OSError:
         used = 0
     resource.setrlimit(resource.RLIMIT_AS, (used + memory_mb * 1_000_000,) * 2)
+
+
+def draw(request: bytes) -> dict[str, Any]:
+    """Draw a page of a PDF. request: arguments of `draw_page` in a line of JSON, then the file. Raises FileUnreadable (E203)."""
+    from memoir_engine.readers.page_picture import draw_page  # as above
+
+    how, _line, data = request.partition(b"\n")
+    try:
+        picture = draw_page(data, **json.loads(how))
+    except (IngestionError, MemoryError):
+        raise
+    except Exception as broken:  # as in `parse`
+        raise FileUnreadable(name="", kind="PDF", problem=f"the page is broken ({type(broken).__name__})") from broken
+    return {**picture._asdict(), "png": b64encode(picture.png).decode()}
 
 
 def parse(kind: str, data: bytes, name: str) -> Document:

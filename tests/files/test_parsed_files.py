@@ -66,7 +66,8 @@ def test_a_broken_pdf_is_refused(pdf, keep):
 
 def test_a_docx_gives_text_headings_tables_and_properties(docx):
     document = read(docx, "a.docx")
-    assert document.text == "First part\n\nA paragraph of text.\n\n- an item\n\nNumbers\n\nyear | sum |\nmerged |"
+    before = "First part\n\nA paragraph of text.\n\n- an item\n\nNumbers\n\n"
+    assert document.text == f"{before}| year | sum |\n| --- | --- |\n| merged |  |"
     assert (document.title, document.author, document.dated) == ("Yearly report", "Mia Stern", "2023-05-17")
     assert [(h.level, h.text, document.text[h.start :][:5]) for h in document.headings] == [
         (1, "First part", "First"),
@@ -160,6 +161,22 @@ def test_html_that_nobody_gave_a_title_is_called_by_its_first_heading():
 
 def test_html_with_a_byte_that_windows_does_not_know_is_still_read():
     assert read_html(b'<meta charset="iso-8859-1"><p>a\x81b').text == "a\x81b"
+
+
+def test_an_html_table_becomes_rows():
+    rows = "<tr><th>Version<th>Date<tr><td rowspan=2>3.10<td>5 | 6 May<tr><td>7 May<tr><td colspan=2>all</table>"
+    document = read_html(f"<p>Before.<table><caption>Releases</caption>{rows}After.".encode())
+    assert document.text == (
+        "Before.\n\nReleases\n\n| Version | Date |\n| --- | --- |\n| 3.10 | 5 \\| 6 May |\n| 3.10 | 7 May |\n| all |  |\n\nAfter."
+    )
+
+
+def test_a_table_that_sets_a_page_in_place_is_text_and_the_one_within_it_rows():
+    inner = "<table><tr><td>a<td>b<tr><td>c<td>d</table>"
+    document = read_html(f"<table><tr><td><h1>Head</h1>Words.<td>aside<tr><td>{inner}<td>x</table>".encode())
+    assert "| a | b |\n| --- | --- |\n| c | d |" in document.text
+    assert document.text.startswith("Head\n\nWords.")
+    assert [(heading.text, heading.start) for heading in document.headings] == [("Head", 0)]
 
 
 def test_html_without_words_is_refused():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from files import typeset as t
+import typeset as t
 from memoir_engine.readers.pdf import read_pdf
 
 ROWS = [

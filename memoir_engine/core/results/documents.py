@@ -51,6 +51,34 @@ class Source:
 
 
 @dataclass(frozen=True)
+class PageBox:
+    """A rectangle on a page, in shares of its width and height from the top left corner: 0 to 1."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True)
+class PageImage:
+    """A page of a source as it looks. `png` is the picture with the span marked; `width` and `height` are its pixels.
+
+    boxes: one for each line of the span on this page, in reading order; none where its words cannot be found there.
+    first and last: pages, from 1, on which the span begins and ends.
+    """
+
+    page: int  # from 1
+    pages: int
+    first: int
+    last: int
+    png: bytes
+    width: int
+    height: int
+    boxes: tuple[PageBox, ...] = ()
+
+
+@dataclass(frozen=True)
 class Helper:
     """The contextual helper of a source, one version of it (MEMOIR 2B)."""
 

@@ -1,0 +1,49 @@
+"""The page a span stands on, and its picture.
+
+Invariant: nothing is stored; a page is drawn from the original bytes, so it is as the file shows it, whichever version of
+the reader read the text. Source: decision 0050; issue 16.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from memoir_engine import readers
+from memoir_engine.core import validation
+from memoir_engine.core.results import PageImage, Source
+
+WIDTHS_PX = (100, 2000)
+_NO_PAGES = "it has no pages to draw"
+
+
+def check_span(source: Source, start: object, end: object) -> tuple[int, int]:
+    """Return a span of the source's text. end: None for the empty span. Raises InvalidSetting."""
+    first = validation.whole("start", start, least=0)
+    last = first if end is None else validation.whole("end", end, least=first)
+    if last > source.chars:
+        advice = "Give offsets into sources.text(source_id), such as those of a chunk."
+        validation.refuse("start" if first > source.chars else "end", last, f"the text has {source.chars} characters", advice)
+    return first, last
+
+
+def page_of(source: Source, start: int) -> int | None:
+    """Return the page of a character, from 1; None where there are no pages."""
+    return max(1, bisect_right(source.pages, start)) if source.pages else None
+
+
+def page_image(source: Source, text: str, original: bytes, span: tuple[int, int], *, page: int | None, width: int) -> PageImage:
+    """Draw a page of the span. Raises FileUnreadable, InvalidSetting."""
+    start, end = span
+    first, last = page_of(source, start), page_of(source, max(start, end - 1))
+    if first is None or last is None or source.kind != "pdf":
+        validation.refuse("source_id", source.id, _NO_PAGES, "Show its text; only PDFs can be drawn.")
+    if not WIDTHS_PX[0] <= width <= WIDTHS_PX[1]:
+        validation.refuse("width_px", width, f"it must be from {WIDTHS_PX[0]} to {WIDTHS_PX[1]}", "Leave it out for the default.")
+    wanted = first if page is None else page
+    if not 1 <= wanted <= len(source.pages):
+        validation.refuse("page", wanted, f"the source has {len(source.pages)} pages", "Leave it out for the first of the span.")
+    begins = source.pages[wanted - 1]
+    ends = source.pages[wanted] if wanted < len(source.pages) else len(text)
+    on_page, before = text[max(start, begins) : min(end, ends)], text[begins : max(start, begins)]
+    drawn = readers.draw_page(original, source.name, wanted - 1, on_page, before=before, width=width)
+    return PageImage(wanted, len(source.pages), first, last, *drawn)
