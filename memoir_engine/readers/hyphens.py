@@ -22,10 +22,11 @@ class Hyphens:
 
     def __init__(self, lines: Iterable[str] = ()) -> None:
         self._words: set[str] = set()
+        parted = False
         for line in lines:
-            words = _WORD.findall(line.replace(_SOFT, ""))
-            if line.rstrip()[-1:] in ("-", "\u2010", _SOFT):
-                words = words[:-1]  # half a word
+            words = _WORD.findall(line.replace(_SOFT, ""))[parted:]  # without halves of words
+            parted = _PARTED.search(line) is not None
+            words = words[: len(words) - parted]
             self._words.update(word.lower().replace("\u2010", "-") for word in words)
 
     def joined(self, before: str, after: str) -> str:
@@ -58,6 +59,6 @@ def append(text: str, line: str, hyphens: Hyphens) -> str:
         return line
     if _PARTED.search(text) and _GOES_ON.match(line):
         return hyphens.joined(text, line)
-    if text.endswith(("-", "\u2010")) and line[:1].isalnum() and not text.endswith((" -", " \u2010")):
+    if text[-1] in "-\u2010" and text[-2:-1].isalnum() and line[:1].isalnum():
         return text + line  # such as 1914- and 1918
     return f"{text}{seam(text[-1], line[:1])}{line}"

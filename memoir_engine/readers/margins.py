@@ -57,7 +57,7 @@ def _counts(edges: Sequence[_Edge]) -> Iterator[int]:
     """Yield how many lines of each edge are running ones."""
     recurring = [[_recurs(edges, at, depth) for depth in range(len(edge.lines))] for at, edge in enumerate(edges)]
     places = Counter(
-        round(edge.from_edge[depth])
+        (round(edge.from_edge[depth]), round(edge.lines[depth].height))
         for edge, marks in zip(edges, recurring, strict=True)
         for depth, mark in enumerate(marks)
         if mark
@@ -65,8 +65,8 @@ def _counts(edges: Sequence[_Edge]) -> Iterator[int]:
     for edge, marks in zip(edges, recurring, strict=True):
         count = 0
         for depth, (mark, place) in enumerate(zip(marks, edge.from_edge, strict=True)):
-            usual = sum(places[round(place) + near] for near in (-1, 0, 1))
-            if depth < _DEEPEST and (mark or (usual >= 3 and 2 * usual >= len(edges) and _is_head(edge.lines[depth]))):
+            usual = sum(places[round(place) + near, round(edge.lines[depth].height)] for near in (-1, 0, 1))
+            if depth < _DEEPEST and (mark or (usual >= 2 and 2 * usual >= len(edges) and _is_head(edge.lines[depth]))):
                 count = depth + 1
             else:
                 break
@@ -80,7 +80,7 @@ def _recurs(edges: Sequence[_Edge], at: int, depth: int) -> bool:
     line, place = edge.lines[depth], edge.from_edge[depth]
     if len(line.text) > _LONGEST:
         return False
-    number, key = _page_number(line.text), _key(line.text)
+    number, key = page_number(line.text), _key(line.text)
     if number is not None and len(edges) == 1:
         return number == edge.page + 1
     for other in edges[max(0, at - _NEARBY) : at + _NEARBY + 1]:
@@ -88,7 +88,7 @@ def _recurs(edges: Sequence[_Edge], at: int, depth: int) -> bool:
             if other.page == edge.page or abs(place - its_place) > _SAME_PLACE:
                 continue
             if number is not None:
-                its_number = _page_number(twin.text)
+                its_number = page_number(twin.text)
                 if its_number is not None and its_number - number == other.page - edge.page:
                     return True
             elif key == _key(twin.text):
@@ -104,7 +104,8 @@ def _is_head(line: Line) -> bool:
     return len(line.text) <= _LONGEST // 2 and not line.text.rstrip().endswith((".", ",", ";"))
 
 
-def _page_number(text: str) -> int | None:
+def page_number(text: str) -> int | None:
+    """Return the number that stands alone on a line, also a Roman one."""
     match = _PAGE.fullmatch(text)
     if match is None:
         return None

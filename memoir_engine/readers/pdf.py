@@ -20,7 +20,7 @@ from memoir_engine.readers import pdfium
 from memoir_engine.readers.columns import flows
 from memoir_engine.readers.document import Document, iso_date, left_unread, own_words
 from memoir_engine.readers.hyphens import Hyphens
-from memoir_engine.readers.margins import running_lines
+from memoir_engine.readers.margins import page_number, running_lines
 from memoir_engine.readers.prose import Paragraph, joined, paragraphs
 from memoir_engine.readers.sheet import Box, Line, Sheet, Word, join_words, lines_of
 from memoir_engine.readers.tables import Table, open_tables, ruled_tables
@@ -56,7 +56,7 @@ def read_pdf(data: bytes, name: str) -> Document:
     if not written.text.strip():
         raise NothingToIngest(name=name)
     warnings = [f"page {page} could not be read and is empty" for page, sheet in enumerate(sheets, start=1) if sheet is None]
-    warnings += left_unread(line.text for lines in running for line in lines)
+    warnings += left_unread(line.text for lines in running for line in lines if page_number(line.text) is None)
     said = pdfium.properties(document)
     title, author = own_words(said["Title"]), own_words(said["Author"])
     headings = tuple(_outlined(outline, written)) or written.headings

@@ -86,8 +86,13 @@ class Line:
 
     @cached_property
     def core(self) -> Word:
-        """The widest word, whose height and place are those of the line: raised and lowered signs are smaller."""
-        return max(self.words, key=lambda word: word.width)
+        """The word whose height and place are those of the line: the middle one by height, wide ones counting more."""
+        half, reached = sum(word.width for word in self.words) / 2, 0.0
+        for word in sorted(self.words, key=lambda word: word.height):
+            reached += word.width
+            if reached >= half:
+                return word
+        return self.words[-1]
 
     @cached_property
     def box(self) -> Box:

@@ -22,6 +22,7 @@ _NEAR = 4.0  # points between what is drawn as one line
 _MOST_CHARS = 60  # of a cell, on average; more is text in a frame
 _SHORT = 40  # the same without a frame
 _GAP = 0.8  # of the height of the text: a gap between two cells
+_SAME = 0.25  # share by which the heights of its lines differ
 _MARKER = re.compile(r"[•◦▪‣–—*·\-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)]|\[\d+\]")
 _MOST_RULES = 3_000
 _MOST_ROWS = 200
@@ -191,6 +192,8 @@ def _run_end(lines: Sequence[Line], start: int) -> int:
         and (end == start or lines[end].y0 - lines[end - 1].y1 < 1.8 * lines[end].height)
     ):
         if not _has_cells(lines[end]) and not _goes_on(lines, start, end):
+            break
+        if abs(lines[end].height - lines[start].height) > _SAME * lines[start].height:  # such as the parts of a formula
             break
         end += 1
     while end > start and not _has_cells(lines[end - 1]) and not _goes_on(lines, start, end - 1):

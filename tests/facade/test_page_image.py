@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-import typeset as t
+from benchmarks import typeset as t
 from memoir_engine import Memory
 from memoir_engine.core.errors import InvalidSetting, SourceErased, SourceNotFound
 

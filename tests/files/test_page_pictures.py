@@ -7,7 +7,7 @@ import io
 import pytest
 from PIL import Image
 
-import typeset as t
+from benchmarks import typeset as t
 from memoir_engine.core.errors import FileUnreadable
 from memoir_engine.readers import draw_page, read, reader
 from memoir_engine.readers.page_picture import MAX_PIXELS

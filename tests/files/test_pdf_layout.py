@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import typeset as t
+from benchmarks import typeset as t
 from memoir_engine.readers.pdf import read_pdf
 
 ROWS = [
@@ -62,6 +62,8 @@ def test_words_parted_at_the_end_of_a_line_are_joined():
         ),
         (["from 1914-", "1918"], "from 1914-1918"),
         (["Smith-", "Jones"], "Smith-Jones"),
+        (["they saw them-", "selves"], "they saw themselves"),
+        (["to see --", "and to hear"], "to see -- and to hear"),
     ],
 )
 def test_a_hyphen_that_belongs_to_the_word_stays(lines, text):
