@@ -61,7 +61,7 @@ def best_gutter(words: Sequence[Word], fixtures: Sequence[Box] = ()) -> Gutter |
         return None
     area, height = around(words), usual_height(words)
     step = max(_STEP, (area.x1 - area.x0) / _STEPS, (area.y1 - area.y0) / (2 * _STEPS))
-    touched = _touched([*words, *fixtures], area, step)
+    touched = touched_rows([*words, *fixtures], area, step)
     wide = max(2, int(max(_NARROWEST, 0.5 * height) / step))
     free = re.compile(f"0{{{max(1, round(_LEAST_LINES * height / step))},}}")
     first, last = (int(len(touched) * share) for share in (_EDGE, 1 - _EDGE))
@@ -70,18 +70,18 @@ def best_gutter(words: Sequence[Word], fixtures: Sequence[Box] = ()) -> Gutter |
         taken = 0
         for strip in touched[at : at + wide]:
             taken |= strip
-        bands = _bands(taken, area, step, free)
+        bands = free_bands(taken, area, step, free)
         if bands:
             total = sum(bottom - top for top, bottom in bands)
             candidates.append((total, -abs(2 * at - len(touched)), area.x0 + (at + wide / 2) * step, bands))
     for _total, _off_centre, x, bands in sorted(candidates, reverse=True)[:12]:
-        columns = tuple(band for band in bands if _is_columns(words, x, band))
+        columns = tuple(band for band in bands if is_columns(words, x, band))
         if columns:
             return Gutter(x, columns)
     return None
 
 
-def _touched(items: Sequence[Boxed], area: Box, step: float) -> list[int]:
+def touched_rows(items: Sequence[Boxed], area: Box, step: float) -> list[int]:
     """Return for each upright strip of one step the rows that an item touches, as bits."""
     strips = [0] * (int((area.x1 - area.x0) / step) + 1)
     last = len(strips) - 1
@@ -93,22 +93,22 @@ def _touched(items: Sequence[Boxed], area: Box, step: float) -> list[int]:
     return strips
 
 
-def _bands(taken: int, area: Box, step: float, free: re.Pattern[str]) -> tuple[tuple[float, float], ...]:
+def free_bands(taken: int, area: Box, step: float, free: re.Pattern[str]) -> tuple[tuple[float, float], ...]:
     """Return the (top, bottom) of the runs of free rows that are high enough."""
     rows = format(taken, f"0{int((area.y1 - area.y0) / step) + 1}b")[::-1]
     return tuple((area.y0 + run.start() * step, area.y0 + run.end() * step) for run in free.finditer(rows))
 
 
-def _is_columns(words: Sequence[Word], x: float, band: tuple[float, float]) -> bool:
+def is_columns(words: Sequence[Word], x: float, band: tuple[float, float]) -> bool:
     inside = [word for word in words if 2 * band[0] <= word.y0 + word.y1 <= 2 * band[1]]
     sides = [lines_of([word for word in inside if (word.x0 < x) == left]) for left in (True, False)]
     short, long = sorted(sides, key=len)
     if 0 < len(short) < _LEAST_LINES:  # the last lines of a text, at the top of a column
-        return len(long) > 2 * _LEAST_LINES and _is_running_text(long) and abs(short[0].y0 - long[0].y0) < long[0].height
-    return _is_running_text(short) and _is_running_text(long)
+        return len(long) > 2 * _LEAST_LINES and is_running_text(long) and abs(short[0].y0 - long[0].y0) < long[0].height
+    return is_running_text(short) and is_running_text(long)
 
 
-def _is_running_text(lines: list[Line]) -> bool:
+def is_running_text(lines: list[Line]) -> bool:
     """Report whether lines are long and mostly full, as in prose; a wider letter of another writing counts twice."""
     if len(lines) < _LEAST_LINES:
         return False

@@ -38,7 +38,7 @@ def running_lines(sheets: Sequence[Sheet | None]) -> list[tuple[Line, ...]]:
     found: list[tuple[Line, ...]] = [() for _ in sheets]
     for top in (True, False):
         edges = [_edge(page, sheet, top=top) for page, sheet in enumerate(sheets) if sheet is not None]
-        for edge, count in zip(edges, _counts(edges), strict=True):
+        for edge, count in zip(edges, running_counts(edges), strict=True):
             found[edge.page] += edge.lines[:count]
     return [
         () if sheet is None or sum(len(line.words) for line in lines) >= len(sheet.words) else lines
@@ -53,9 +53,9 @@ def _edge(page: int, sheet: Sheet, *, top: bool) -> _Edge:
     return _Edge(page, tuple(ordered), tuple(line.middle if top else sheet.height - line.middle for line in ordered))
 
 
-def _counts(edges: Sequence[_Edge]) -> Iterator[int]:
+def running_counts(edges: Sequence[_Edge]) -> Iterator[int]:
     """Yield how many lines of each edge are running ones."""
-    recurring = [[_recurs(edges, at, depth) for depth in range(len(edge.lines))] for at, edge in enumerate(edges)]
+    recurring = [[recurs(edges, at, depth) for depth in range(len(edge.lines))] for at, edge in enumerate(edges)]
     places = Counter(
         (round(edge.from_edge[depth]), round(edge.lines[depth].height))
         for edge, marks in zip(edges, recurring, strict=True)
@@ -75,12 +75,12 @@ def _counts(edges: Sequence[_Edge]) -> Iterator[int]:
         yield count
 
 
-def _recurs(edges: Sequence[_Edge], at: int, depth: int) -> bool:
+def recurs(edges: Sequence[_Edge], at: int, depth: int) -> bool:
     edge = edges[at]
     line, place = edge.lines[depth], edge.from_edge[depth]
     if len(line.text) > _LONGEST:
         return False
-    number, key = page_number(line.text), _key(line.text)
+    number, key = page_number(line.text), wording(line.text)
     if number is not None and len(edges) == 1:
         return number == edge.page + 1
     for other in edges[max(0, at - _NEARBY) : at + _NEARBY + 1]:
@@ -91,12 +91,12 @@ def _recurs(edges: Sequence[_Edge], at: int, depth: int) -> bool:
                 its_number = page_number(twin.text)
                 if its_number is not None and its_number - number == other.page - edge.page:
                     return True
-            elif key == _key(twin.text):
+            elif key == wording(twin.text):
                 return True
     return False
 
 
-def _key(text: str) -> str:
+def wording(text: str) -> str:
     return " ".join(_NUMBER.sub("#", text.lower()).split())
 
 

@@ -36,15 +36,15 @@ def draw_page(data: bytes, page: int, span: str, before: str, width: int) -> Pic
     if not 0 <= page < len(document):
         raise FileUnreadable(name="", kind="PDF", problem=f"it has no page {page + 1}")
     sheet = pdfium.sheet(document, page)
-    boxes = [] if sheet is None else locate(span, before, _readings(sheet))
+    boxes = [] if sheet is None else locate(span, before, possible_readings(sheet))
     image = pdfium.draw(document, page, width, MAX_PIXELS)
     shares = [] if sheet is None else [_share(box, sheet) for box in boxes]
     png = BytesIO()
-    _marked(image, shares).save(png, "PNG")
+    marked(image, shares).save(png, "PNG")
     return Picture(png.getvalue(), image.width, image.height, shares)
 
 
-def _readings(sheet: Sheet) -> list[list[Line]]:
+def possible_readings(sheet: Sheet) -> list[list[Line]]:
     """Return the lines of a page as they are read now, as the file has them, and from side to side."""
     level = lines_of(sheet.words)
     place = {id(word): number for number, line in enumerate(level) for word in line.words}
@@ -65,7 +65,7 @@ def _share(box: Box, sheet: Sheet) -> Box:
     )
 
 
-def _marked(image: Image.Image, boxes: Sequence[Box]) -> Image.Image:
+def marked(image: Image.Image, boxes: Sequence[Box]) -> Image.Image:
     """Return the picture with the boxes as a marker pen leaves them: dark letters stay dark."""
     layer = Image.new("RGB", image.size, "white")
     pen = ImageDraw.Draw(layer)

@@ -32,14 +32,14 @@ _DEEPEST_HEAD = 6
 _PDF_DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?")
 
 
-class Part(NamedTuple):
+class Stretch(NamedTuple):
     """A paragraph or table, or as much of it as stands on one page. page: from 0."""
 
     page: int
     content: Paragraph | Table | str
 
 
-Block = list[Part]  # one paragraph or table; more parts where a paragraph goes on in the next column
+Block = list[Stretch]  # one paragraph or table; more parts where a paragraph goes on in the next column
 
 
 def read_pdf(data: bytes, name: str) -> Document:
@@ -51,8 +51,10 @@ def read_pdf(data: bytes, name: str) -> Document:
     running = running_lines(sheets)
     outline = _outline(document)
     titles = frozenset(" ".join(entry.title.split()) for entry in outline)
-    columns = [column for page, sheet in enumerate(sheets) if sheet for column in _columns(page, sheet, running[page], titles)]
-    written = _write(columns, Hyphens(line.text for line in _lines_of(columns)), len(sheets))
+    columns = [
+        column for page, sheet in enumerate(sheets) if sheet for column in page_columns(page, sheet, running[page], titles)
+    ]
+    written = write_text(columns, Hyphens(line.text for line in _lines_of(columns)), len(sheets))
     if not written.text.strip():
         raise NothingToIngest(name=name)
     warnings = [f"page {page} could not be read and is empty" for page, sheet in enumerate(sheets, start=1) if sheet is None]
@@ -77,15 +79,15 @@ def _date(written: str) -> str | None:
     return iso_date("-".join(filter(None, match.groups()))) if match else None
 
 
-def _columns(page: int, sheet: Sheet, running: Sequence[Line], titles: frozenset[str]) -> Iterator[list[Block]]:
+def page_columns(page: int, sheet: Sheet, running: Sequence[Line], titles: frozenset[str]) -> Iterator[list[Block]]:
     """Yield the blocks of each column of a page, in reading order; words that run another way come last, as they are."""
     gone = {id(word) for line in running for word in line.words}
     tables, words = ruled_tables([word for word in sheet.words if id(word) not in gone], sheet.rules)
     by_box = {table.box: table for table in tables}
     for flow in flows(words, list(by_box)):
-        yield [[Part(page, content)] for content in _contents(flow, by_box, titles)]
+        yield [[Stretch(page, content)] for content in _contents(flow, by_box, titles)]
     if sheet.aside:
-        yield [[Part(page, join_words(sheet.aside))]]
+        yield [[Stretch(page, join_words(sheet.aside))]]
 
 
 def _contents(flow: Sequence[object], tables: dict[Box, Table], titles: frozenset[str]) -> Iterator[Paragraph | Table]:
@@ -118,7 +120,7 @@ def _lines_of(columns: Iterable[list[Block]]) -> Iterator[Line]:
 
 def reading_order(sheet: Sheet) -> list[Line]:
     """Return the lines of a page, cell by cell in a table, as `read_pdf` reads them, running heads included."""
-    return list(_lines_of(_columns(0, replace(sheet, aside=()), (), frozenset())))
+    return list(_lines_of(page_columns(0, replace(sheet, aside=()), (), frozenset())))
 
 
 @dataclass(frozen=True)
@@ -130,15 +132,15 @@ class Written:
     headings: tuple[Heading, ...]
 
 
-def _write(columns: Sequence[list[Block]], hyphens: Hyphens, pages: int) -> Written:
+def write_text(columns: Sequence[list[Block]], hyphens: Hyphens, pages: int) -> Written:
     """Write the blocks of all columns one behind the other."""
-    body = _body_height(columns)
+    body = body_height(columns)
     text: list[str] = []
     length = 0
     starts: dict[int, int] = {}
     ends: dict[int, int] = {}
     heads: list[tuple[float, Heading]] = []
-    for block in _linked(columns, body):
+    for block in linked_blocks(columns, body):
         first = block[0].content
         gap = "" if not length else "\n" if isinstance(first, Paragraph) and first.tight else "\n\n"
         written, offsets = _block_text(block, hyphens)
@@ -151,10 +153,10 @@ def _write(columns: Sequence[list[Block]], hyphens: Hyphens, pages: int) -> Writ
             heads.append((_prominence(first), Heading(1, written, length + len(gap))))
         text += [gap, written]
         length += len(gap) + len(written)
-    return Written("".join(text), _page_starts(starts, ends, pages), _ranked(heads))
+    return Written("".join(text), page_starts(starts, ends, pages), _ranked(heads))
 
 
-def _body_height(columns: Sequence[list[Block]]) -> float:
+def body_height(columns: Sequence[list[Block]]) -> float:
     """Return the height of the letters most of the text is set in."""
     chars: Counter[float] = Counter()
     for column in columns:
@@ -165,7 +167,7 @@ def _body_height(columns: Sequence[list[Block]]) -> float:
     return max(chars, key=lambda height: (chars[height], height), default=0.0)
 
 
-def _linked(columns: Sequence[list[Block]], body: float) -> list[Block]:
+def linked_blocks(columns: Sequence[list[Block]], body: float) -> list[Block]:
     """Return the blocks in order, a paragraph that goes on in the next column as one.
 
     Notes, captions and tables between its two parts come before it where they stand in its own column, else behind it.
@@ -216,7 +218,7 @@ def _block_text(block: Block, hyphens: Hyphens) -> tuple[str, list[int]]:
     return text, offsets
 
 
-def _page_starts(starts: dict[int, int], ends: dict[int, int], pages: int) -> tuple[int, ...]:
+def page_starts(starts: dict[int, int], ends: dict[int, int], pages: int) -> tuple[int, ...]:
     """Return where each page begins; an empty one at the end of what precedes it."""
     out: list[int] = []
     reached = 0

@@ -45,7 +45,7 @@ class Style(NamedTuple):
     fixed: bool
 
 
-class Turn(NamedTuple):
+class Transform(NamedTuple):
     """The map from the coordinates of a page's content to those of a sheet: x' = a·x + c·y + e, y' = b·x + d·y + f."""
 
     a: float
@@ -92,9 +92,9 @@ def sheet(document: PdfDocument, number: int, styles: dict[str, Style] | None = 
         return None
     try:
         width, height = page.get_size()
-        turn = _turn(page, width, height)
-        level, aside = _words(page, turn, {} if styles is None else styles)
-        return Sheet(width, height, tuple(level), tuple(_rules(page, turn)), tuple(aside))
+        transform = page_transform(page, width, height)
+        level, aside = page_words(page, transform, {} if styles is None else styles)
+        return Sheet(width, height, tuple(level), tuple(page_rules(page, transform)), tuple(aside))
     except pypdfium2.PdfiumError:
         return None
     finally:
@@ -126,7 +126,7 @@ def draw(document: PdfDocument, number: int, width: int, most_pixels: int) -> Im
         page.close()
 
 
-def _turn(page: pypdfium2.PdfPage, width: float, height: float) -> Turn:
+def page_transform(page: pypdfium2.PdfPage, width: float, height: float) -> Transform:
     """Measure the map by three points; PDFium answers in whole steps, so a step is a hundredth of a point."""
     steps = 100
     to_x, to_y = ctypes.c_int(), ctypes.c_int()
@@ -138,32 +138,32 @@ def _turn(page: pypdfium2.PdfPage, width: float, height: float) -> Turn:
 
     far = 1000.0
     (e, f), (x1, y1), (x2, y2) = at(0, 0), at(far, 0), at(0, far)
-    return Turn((x1 - e) / far, (y1 - f) / far, (x2 - e) / far, (y2 - f) / far, e, f)
+    return Transform((x1 - e) / far, (y1 - f) / far, (x2 - e) / far, (y2 - f) / far, e, f)
 
 
-def _words(page: pypdfium2.PdfPage, turn: Turn, styles: dict[str, Style]) -> tuple[list[Word], list[Word]]:
+def page_words(page: pypdfium2.PdfPage, transform: Transform, styles: dict[str, Style]) -> tuple[list[Word], list[Word]]:
     """Return the words that run from left to right, and the others."""
     text = page.get_textpage()
     try:
         level: list[Word] = []
         aside: list[Word] = []
-        for first, codes, box, glued in _runs(text, turn):
+        for first, codes, box, glued in character_runs(text, transform):
             written = _written(codes)
             if written:
                 style = _style(text, first, styles)
-                to = level if _runs_level(text, first, turn) else aside
+                to = level if _runs_level(text, first, transform) else aside
                 to.append(Word(written, *box, style.bold, style.fixed, glued))
         return level, aside
     finally:
         text.close()
 
 
-def _runs(text: pypdfium2.PdfTextPage, turn: Turn) -> Iterator[tuple[int, list[int], Box, bool]]:
+def character_runs(text: pypdfium2.PdfTextPage, transform: Transform) -> Iterator[tuple[int, list[int], Box, bool]]:
     """Yield the characters between blanks and jumps: index of the first, codes, box, and whether no blank stands before."""
     raw, rect = text.raw, pdfium.FS_RECTF()
     into, unicode_at, box_at = ctypes.byref(rect), pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetLooseCharBox
-    upright = abs(turn.b) + abs(turn.c) < 0.01  # then boxes are turned by the word, which takes half of the time
-    whole = _flipped(turn) if upright else Box
+    upright = abs(transform.b) + abs(transform.c) < 0.01  # then boxes are turned by the word, which takes half of the time
+    whole = _flipped(transform) if upright else Box
     first, codes, glued = 0, list[int](), False
     x0 = y0 = x1 = y1 = 0.0
     for at in range(min(pdfium.FPDFText_CountChars(raw), MAX_CHARS)):
@@ -175,7 +175,7 @@ def _runs(text: pypdfium2.PdfTextPage, turn: Turn) -> Iterator[tuple[int, list[i
             continue
         left, top, right, bottom = rect.left, -rect.top, rect.right, -rect.bottom
         if not upright:
-            left, top, right, bottom = turn.box(left, -bottom, right, -top)
+            left, top, right, bottom = transform.box(left, -bottom, right, -top)
         if codes:
             high, height = bottom - top, y1 - y0
             most = 0.6 * (height if height > high else high) + 0.06
@@ -191,8 +191,8 @@ def _runs(text: pypdfium2.PdfTextPage, turn: Turn) -> Iterator[tuple[int, list[i
         yield first, codes, whole(x0, y0, x1, y1), glued
 
 
-def _flipped(turn: Turn) -> Callable[[float, float, float, float], Box]:
-    return lambda x0, y0, x1, y1: turn.box(x0, -y1, x1, -y0)
+def _flipped(transform: Transform) -> Callable[[float, float, float, float], Box]:
+    return lambda x0, y0, x1, y1: transform.box(x0, -y1, x1, -y0)
 
 
 _BLANKS = frozenset((0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x00, 0xA0, 0x3000, 0x202F, 0x205F, *range(0x2000, 0x200C)))
@@ -213,30 +213,30 @@ def _style(text: pypdfium2.PdfTextPage, at: int, styles: dict[str, Style]) -> St
     return styles[font]
 
 
-def _runs_level(text: pypdfium2.PdfTextPage, at: int, turn: Turn) -> bool:
+def _runs_level(text: pypdfium2.PdfTextPage, at: int, transform: Transform) -> bool:
     angle = max(0.0, pdfium.FPDFText_GetCharAngle(text, at))
     across, down = math.cos(angle), math.sin(angle)
-    x, y = turn.a * across + turn.c * down, turn.b * across + turn.d * down
+    x, y = transform.a * across + transform.c * down, transform.b * across + transform.d * down
     return x > 0 and abs(y) < 0.2 * x
 
 
-def _rules(page: pypdfium2.PdfPage, turn: Turn) -> Iterator[Box]:
+def page_rules(page: pypdfium2.PdfPage, transform: Transform) -> Iterator[Box]:
     """Yield the horizontal and vertical lines of a page; none where there are too many drawings for a table."""
     count = pdfium.FPDFPage_CountObjects(page)
     paths = [pdfium.FPDFPage_GetObject(page, at) for at in range(min(count, 20 * MAX_PATHS))]
     paths = [path for path in paths if path and pdfium.FPDFPageObj_GetType(path) == pdfium.FPDF_PAGEOBJ_PATH]
     if len(paths) <= MAX_PATHS:
         for path in paths:
-            yield from _strokes(path, turn)
+            yield from strokes(path, transform)
 
 
-def _strokes(path: Any, turn: Turn) -> Iterator[Box]:
+def strokes(path: Any, transform: Transform) -> Iterator[Box]:
     segments = pdfium.FPDFPath_CountSegments(path)
     if not 2 <= segments <= _SEGMENTS:
         return
     matrix = pdfium.FS_MATRIX()
     pdfium.FPDFPageObj_GetMatrix(path, ctypes.byref(matrix))
-    own = Turn(matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f)
+    own = Transform(matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f)
     points: list[tuple[float, float]] = []
     x, y = ctypes.c_float(), ctypes.c_float()
     for at in range(segments):
@@ -246,15 +246,15 @@ def _strokes(path: Any, turn: Turn) -> Iterator[Box]:
             return
         pdfium.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y))
         if kind == pdfium.FPDF_SEGMENT_MOVETO:
-            yield from _edges(points)
+            yield from level_edges(points)
             points = []
-        points.append(turn.point(*own.point(x.value, y.value)))
+        points.append(transform.point(*own.point(x.value, y.value)))
         if pdfium.FPDFPathSegment_GetClose(segment):
             points.append(points[0])
-    yield from _edges(points)
+    yield from level_edges(points)
 
 
-def _edges(points: list[tuple[float, float]]) -> Iterator[Box]:
+def level_edges(points: list[tuple[float, float]]) -> Iterator[Box]:
     """Yield the level and upright pieces of a line through these points; a thin rectangle is one line."""
     if len(points) < 2:
         return

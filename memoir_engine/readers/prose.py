@@ -93,7 +93,7 @@ def joined(first: str, second: str, hyphens: Hyphens) -> tuple[str, int]:
 def paragraphs(lines: Sequence[Line], titles: frozenset[str] = frozenset()) -> list[Paragraph]:
     """Part the lines of a column, from top to bottom. titles: lines that are known to be headings."""
     out: list[Paragraph] = []
-    for run in _runs(lines, titles):
+    for run in line_runs(lines, titles):
         if run[0].fixed:
             out.append(Paragraph("code", tuple(run), run[-1].x1))
             continue
@@ -105,10 +105,10 @@ def paragraphs(lines: Sequence[Line], titles: frozenset[str] = frozenset()) -> l
     return out
 
 
-def _runs(lines: Sequence[Line], titles: frozenset[str]) -> list[list[Line]]:
+def line_runs(lines: Sequence[Line], titles: frozenset[str]) -> list[list[Line]]:
     """Part lines where they stand apart or their letters differ."""
     runs: list[list[Line]] = []
-    usual = _pitches(lines)
+    usual = line_pitches(lines)
     for before, line in zip((None, *lines), lines, strict=False):
         near = before is not None and _alike(before, line) and not titles & {before.text, line.text}
         if before is None or not near or line.middle - before.middle > _APART * usual.get(_size(line), 1.5 * line.height):
@@ -118,7 +118,7 @@ def _runs(lines: Sequence[Line], titles: frozenset[str]) -> list[list[Line]]:
     return runs
 
 
-def _pitches(lines: Sequence[Line]) -> dict[int, float]:
+def line_pitches(lines: Sequence[Line]) -> dict[int, float]:
     """Return the usual distance of lines by the size of their letters: that of the nearest fifth, as most may stand apart."""
     steps: dict[int, list[float]] = {}
     for before, line in pairwise(lines):
@@ -142,14 +142,14 @@ def _parts(run: Sequence[Line], right: float) -> list[list[Line]]:
     parts: list[list[Line]] = []
     for at, line in enumerate(run):
         after = run[at + 1] if at + 1 < len(run) else None
-        if not parts or _begins(parts[-1], line, after, right):
+        if not parts or begins_paragraph(parts[-1], line, after, right):
             parts.append([line])
         else:
             parts[-1].append(line)
     return parts
 
 
-def _begins(part: list[Line], line: Line, after: Line | None, right: float) -> bool:
+def begins_paragraph(part: list[Line], line: Line, after: Line | None, right: float) -> bool:
     """Report whether a line begins a paragraph behind the part."""
     before, height = part[-1], line.height
     if _ITEM.match(line.text) or _NEW_CAPTION.match(line.text) or LEADER.search(before.text):

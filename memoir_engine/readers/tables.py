@@ -64,7 +64,7 @@ class Table:
 def ruled_tables(words: Sequence[Word], rules: Sequence[Box]) -> tuple[list[Table], list[Word]]:
     """Return the tables between drawn lines, from top to bottom, and the words outside of them."""
     left_over, tables = list(words), list[Table]()
-    for area, inside in _areas(rules[:_MOST_RULES]):
+    for area, inside in ruled_areas(rules[:_MOST_RULES]):
         held = [word for word in left_over if area.holds(word, slack=0)]
         table = _ruled(area, held, inside) if len(held) >= 4 else None
         if table is not None:
@@ -74,7 +74,7 @@ def ruled_tables(words: Sequence[Word], rules: Sequence[Box]) -> tuple[list[Tabl
     return tables, left_over
 
 
-def _areas(rules: Sequence[Box]) -> list[tuple[Box, list[Box]]]:
+def ruled_areas(rules: Sequence[Box]) -> list[tuple[Box, list[Box]]]:
     """Group lines that cross or touch, and level lines as long as each other; largest first, with the lines in each."""
     groups: list[list[Box]] = []
     for rule in sorted(rules, key=lambda rule: (rule.y0, rule.x0)):
@@ -109,8 +109,10 @@ def _ruled(area: Box, words: list[Word], rules: list[Box]) -> Table | None:
     bands = [[line for line in lines if top <= line.middle < bottom] for top, bottom in pairwise([area.y0 - 1, *ys, area.y1 + 1])]
     bands = [band for band in bands if band]
     by_rule = bool(inner) and len(bands) >= 2 and median(map(len, bands)) <= 4
-    rows = [_cells(band, columns) for band in bands] if by_rule else [row for band in bands for row in _rows(band, columns)]
-    return _accepted(area, rows, most_chars=_MOST_CHARS, least_rows=2)
+    rows = (
+        [row_cells(band, columns) for band in bands] if by_rule else [row for band in bands for row in table_rows(band, columns)]
+    )
+    return accepted_table(area, rows, most_chars=_MOST_CHARS, least_rows=2)
 
 
 def _strips(lines: Sequence[Line], height: float) -> list[tuple[float, float]]:
@@ -132,21 +134,21 @@ def _merged(places: Iterable[float]) -> list[float]:
     return merged
 
 
-def _rows(lines: Sequence[Line], columns: Sequence[float]) -> list[Row]:
+def table_rows(lines: Sequence[Line], columns: Sequence[float]) -> list[Row]:
     """Return a row for each line; one that lacks the first cell goes on with the cells above it."""
     rows: list[list[Line]] = []
     for line in lines:
-        filled = [bool(cell) for cell in _cells([line], columns)]
+        filled = [bool(cell) for cell in row_cells([line], columns)]
         goes_on = rows and (not filled[0] or sum(filled) == 1 < len(filled) - 1)
         close = rows and line.y0 - rows[-1][-1].y1 < 0.5 * line.height
         if goes_on and close:
             rows[-1].append(line)
         else:
             rows.append([line])
-    return [_cells(row, columns) for row in rows]
+    return [row_cells(row, columns) for row in rows]
 
 
-def _cells(lines: Sequence[Line], columns: Sequence[float]) -> Row:
+def row_cells(lines: Sequence[Line], columns: Sequence[float]) -> Row:
     cells: list[list[Line]] = [[] for _ in range(len(columns) + 1)]
     for line in lines:
         parts: dict[int, list[Word]] = {}
@@ -157,7 +159,7 @@ def _cells(lines: Sequence[Line], columns: Sequence[float]) -> Row:
     return tuple(map(tuple, cells))
 
 
-def _accepted(area: Box, rows: list[Row], *, most_chars: int, least_rows: int) -> Table | None:
+def accepted_table(area: Box, rows: list[Row], *, most_chars: int, least_rows: int) -> Table | None:
     filled = [[cell for cell in row if cell] for row in rows]
     lengths = [sum(len(line.text) for line in cell) for row in filled for cell in row]
     if len(rows) < least_rows or not lengths or sum(lengths) > most_chars * len(lengths):
@@ -191,12 +193,12 @@ def _run_end(lines: Sequence[Line], start: int) -> int:
         and end - start < _MOST_ROWS
         and (end == start or lines[end].y0 - lines[end - 1].y1 < 1.8 * lines[end].height)
     ):
-        if not _has_cells(lines[end]) and not _goes_on(lines, start, end):
+        if not has_cells(lines[end]) and not _goes_on(lines, start, end):
             break
         if abs(lines[end].height - lines[start].height) > _SAME * lines[start].height:  # such as the parts of a formula
             break
         end += 1
-    while end > start and not _has_cells(lines[end - 1]) and not _goes_on(lines, start, end - 1):
+    while end > start and not has_cells(lines[end - 1]) and not _goes_on(lines, start, end - 1):
         end -= 1
     return end
 
@@ -207,7 +209,7 @@ def _goes_on(lines: Sequence[Line], start: int, at: int) -> bool:
     return at > start and lines[at].x0 - left > 2 * lines[at].height
 
 
-def _has_cells(line: Line) -> bool:
+def has_cells(line: Line) -> bool:
     if line.fixed or LEADER.search(line.text):
         return False
     gaps = [after.x0 - before.x1 for before, after in pairwise(line.words)]
@@ -230,7 +232,9 @@ def _open(lines: Sequence[Line]) -> Table | None:
     columns = [(before.x1 + after.x0) / 2 for before, after in pairwise(taken)]
     some = lines[:end]
     return (
-        _accepted(around([line.box for line in some]), _rows(some, columns), most_chars=_SHORT, least_rows=3) if columns else None
+        accepted_table(around([line.box for line in some]), table_rows(some, columns), most_chars=_SHORT, least_rows=3)
+        if columns
+        else None
     )
 
 
