@@ -38,7 +38,7 @@ def test_a_span_has_its_page_and_the_picture_of_it(memory: Memory) -> None:
     assert memory.sources.page_of(source, start) == 2
     image = memory.sources.page_image(source, start, start + len(PROSE[-1]), width_px=300)
     assert (image.page, image.pages, image.first, image.last) == (2, 2, 2, 2)
-    assert Image.open(io.BytesIO(image.png)).size == (image.width, image.height) == (300, 424)
+    assert Image.open(io.BytesIO(image.png)).size == (image.width, image.height) == (300, 425)
     assert len(image.boxes) > 3
     assert all(0 <= box.left < box.right <= 1 and 0 <= box.top < box.bottom <= 1 for box in image.boxes)
     with pytest.raises(InvalidSetting, match="2 pages"):
