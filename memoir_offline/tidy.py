@@ -105,7 +105,7 @@ def _telling_name(items: Sequence[TidyItem], words: Sequence[str]) -> str | None
     ranked, shared = _ranked(items), {each for word in words for each in tokens(word)}
     telling = next((item for item in ranked if shared & set(tokens(item.name))), None)
     if telling is None or telling is ranked[0]:
-        return telling and telling.name
+        return telling.name if telling else None
     is_small = ranked[0].texts <= MUCH_LARGER * sum(item.texts for item in ranked[1:])
     of_it = {each for term in ranked[0].terms for each in tokens(term)} & shared & set(tokens(telling.name))
     return telling.name if is_small and (of_it or ranked[0].texts == 1 or len(words) > LEAST_WORDS) else None

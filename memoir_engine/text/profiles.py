@@ -258,7 +258,8 @@ class Profiles:
 
     def shared_terms(self, parent: int, one: int, other: int, n: int) -> tuple[str, ...]:
         """Return the surface forms that two children of a parent have in common, and their siblings less, best first."""
-        best = self._shelf(parent).shared_terms(*self._columns(parent, (one, other)), MOST_TERMS)
+        first, second = self._columns(parent, (one, other))
+        best = self._shelf(parent).shared_terms(first, second, MOST_TERMS)
         shown = (self._surface(self._words.stems[term]) for term in best)
         return tuple(surface for surface in shown if surface not in STOP)[:n]
 

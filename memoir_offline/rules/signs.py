@@ -13,7 +13,7 @@ import tomllib
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from memoir_engine.core.results.facts import FactType
 
@@ -65,6 +65,7 @@ WEIGHTS = {
     "liked ended": -0.4,
 }
 DOUBTFUL, SURE = 0.4, 2.0  # from which on a person is asked, and from which on it is taken to have ended
+FLAGS = ("ended", "changed", "denied", "beside", "now", "was", "switched", "that_day")  # what a word alone tells
 NOTHING = -9.0
 
 
@@ -140,6 +141,7 @@ class Lexicon:
         """Read what the words alone tell; what takes the grammar of the language is left to its reader."""
         found, says = self.topics(plain), self.found("verdict", plain)
         kinds = ((name, words.findall(plain)) for name, words in self.words["kinds"].items())
+        flags: dict[str, Any] = {name: name in says for name in FLAGS}
         return Reading(
             text=plain,
             topics=found,
@@ -149,7 +151,7 @@ class Lexicon:
             closes=self.found("closing", plain),
             kinds={name: frozenset(map(str.casefold, hits)) for name, hits in kinds if hits},
             feeling=-1 if "bad" in says else int("good" in says),
-            **{name: name in says for name in ("ended", "changed", "denied", "beside", "now", "was", "switched", "that_day")},
+            **flags,
         )
 
 
