@@ -72,7 +72,7 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     items = [Item(item.id, item.text, found, term_vector(found, ids)) for item, found in zip(crowded.items, counted, strict=True)]
     folders = _folders(crowded, items)
     joined = _with_nearest(folders, items)
-    groups = [
+    groups: list[dict[str, Any]] = [
         {"name": folder.name, "why": _reason(folder), "ids": sorted(item.number for item in listed)}
         for folder, listed in zip(folders, joined, strict=True)
     ]
