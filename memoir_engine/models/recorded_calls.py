@@ -223,7 +223,7 @@ def fingerprint(prompt: Prompt, choice: Choice, params: dict[str, Any]) -> str:
     """Equal for two prompts only if model, server, parameters, prompt version, exact text and exact schema are equal."""
     who = [choice.provider, choice.model, choice.server]
     what = [instructions_of(prompt), prompt.text, output_mode.wire_schema(prompt.schema)]
-    exact = _sorted([who, params, what])
+    exact = "".join(_sorted([who, params, what], 0))
     return hashlib.sha256(exact.encode("utf-8", "backslashreplace")).hexdigest()
 
 

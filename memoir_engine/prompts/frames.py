@@ -16,13 +16,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeGuard
 
-from memoir_engine.core.json_encoder import plain
+from memoir_engine.core.json_encoder import encoding
 
 FENCE = '"""'
 SEPARATOR = " › "  # between the names of a path; refused inside names
 
 _BARE = re.compile(r"[\w.:+-][\w.:+,-]*", re.ASCII)
 _DECODER = json.JSONDecoder()
+_pieces = encoding()
 _NEAR_FENCE = re.compile(r'""(\\*)(?=")')
 _ESCAPED_FENCE = re.compile(r'""\\(\\*)(?=")')
 
@@ -62,7 +63,7 @@ def read_blocks(text: str, at: int, head: re.Pattern[str]) -> Iterator[tuple[re.
 @lru_cache(maxsize=8192)  # names, mostly: those of a tree are written in every prompt
 def line(text: str) -> str:
     """Return the text on one line, in quotes, with line breaks and control characters escaped."""
-    return plain(text)
+    return _json(text)
 
 
 def read_line(encoded: str) -> str:
@@ -74,7 +75,7 @@ def read_line(encoded: str) -> str:
 
 def item_line(value: object) -> str:
     """Return a JSON value as one line of a list."""
-    return f"- {plain(value)}"
+    return f"- {_json(value)}"
 
 
 def read_item_line(row: str) -> Any:
@@ -106,9 +107,13 @@ def commonest(names: Iterable[str]) -> str:
     return counted[0][0] if counted else ""
 
 
+def _json(value: object) -> str:
+    return "".join(_pieces(value, 0))
+
+
 def _field(value: object) -> str:
     is_bare = isinstance(value, str) and _BARE.fullmatch(value) is not None
-    return str(value) if is_bare else plain(value)
+    return str(value) if is_bare else _json(value)
 
 
 def path_line(path: tuple[str, ...]) -> str:

@@ -67,7 +67,13 @@ def _stamped(value: Any) -> Any:
     return stamp(value) if isinstance(value, datetime) else JSONEncoder().default(value)
 
 
-canonical = encoding(sort_keys=True, separators=(",", ":"), allow_nan=False, default=_stamped)
+_pieces = encoding(sort_keys=True, separators=(",", ":"), allow_nan=False, default=_stamped)
+
+
+def canonical(value: Any) -> str:
+    return "".join(_pieces(value, 0))
+
+
 parse = JSONDecoder().decode
 
 
