@@ -47,7 +47,7 @@ ADDED: dict[type, set[str]] = {  # fields of results that are younger than the r
 }
 CAME_LATER: dict[type, dict[str, Any]] = {  # younger fields too, and what they say of what an earlier version stored
     FactView: {"expires_at": None, "agent_id": None, "metadata": {}},
-    Action: {"fact_ids": (), "known": False, "proposals": (), "not_taken": ()},
+    Action: {"fact_ids": (), "known": False, "proposals": (), "not_taken": (), "warnings": ()},
     FactOrigin: {"kind": "message", "source_id": None},
 }
 OF_A_RUN = {"id", "run_id", "call_id", "decisions", "responses"} | TIMES  # of a question asked anew
