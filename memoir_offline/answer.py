@@ -39,6 +39,7 @@ _HOW_MANY = re.compile(
 )
 _TIME = re.compile(r"\d|\b(?:January|February|March|April|May|June|July|August|September|October|November|December|\w+day)\b")
 _NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half)\b")
+_VERSION = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3})+(?![.]?\w)")
 _NOTE = re.compile(r"\[(\d+)\]")
 
 
@@ -82,14 +83,25 @@ def _is_covered(
 
 
 def candidates(passage: NumberedChunk, asked: frozenset[str], question: str) -> Iterator[Candidate]:
+    """Yield the sentences of a chunk that share terms with the question; a row has the words of its table's head, too."""
     around = asked & frozenset(search_tokens(" ".join((*passage.path, passage.text))))
     nearness = (1 + len(around) / max(1, len(asked))) * max(0.5, 1 - PRIOR * (passage.number - 1))
+    head = frozenset[str]()
     for place, sentence in enumerate(split(passage.text)):
-        shared = asked & frozenset(search_tokens(sentence.text))
+        shared = (asked & frozenset(search_tokens(sentence.text))) - torn(question, sentence.text)
+        if sentence.text.lstrip().startswith("|"):
+            head = shared if sentence.kind == "heading" else head
+            shared = shared | head if shared else shared
         if shared and sentence.kind != "heading":
             kind = 0.7 if sentence.kind == "row" else 1.0
             weight = kind * nearness * fit(question, sentence.text) / math.sqrt(max(SHORT, len(tokens(sentence.text))))
             yield Candidate(passage, place, sentence.text, shared, weight)
+
+
+def torn(question: str, sentence: str) -> frozenset[str]:
+    """Return the terms of version numbers of the question that the sentence does not have whole, as 3 and 10 of 3.10."""
+    missing = [number for number in _VERSION.findall(question) if number not in _VERSION.findall(sentence)]
+    return frozenset(term for number in missing for term in search_tokens(number))
 
 
 def fit(question: str, sentence: str) -> float:

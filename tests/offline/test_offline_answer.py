@@ -42,6 +42,29 @@ def test_a_question_is_answered_by_the_sentence_that_shares_its_words(question, 
     assert answered(question) == expected
 
 
+RELEASES = """\
+Python is released once a year. Version 3.9 had its first alpha in November 2019, and 10 more releases before the last.
+
+| Version | First released | End of support |
+| --- | --- | --- |
+| 3.9 | 2020-10-05 | 2025-10 |
+| 3.10 | 2021-10-04 | 2026-10 |
+| 3.11 | 2022-10-24 | 2027-10-03 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "row"),
+    [
+        ("When was 3.10 released?", "| 3.10 | 2021-10-04 | 2026-10 | [1]"),
+        ("When was version 3.11 first released?", "| 3.11 | 2022-10-24 | 2027-10-03 | [1]"),
+        ("What is the end of support of 3.9?", "| 3.9 | 2020-10-05 | 2025-10 | [1]"),
+    ],
+)
+def test_a_question_about_a_table_is_answered_by_the_row_it_asks_for(question, row):
+    assert answered(question, number_chunks([NumberedChunk(0, ("Releases",), RELEASES)])).startswith(row)
+
+
 def test_a_question_over_two_chunks_draws_from_both():
     answer = answered("When does the library open, and what was the budget?")
     assert sorted(citations(answer, 3)) == [1, 2]
