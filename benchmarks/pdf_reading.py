@@ -25,6 +25,7 @@ from benchmarks import typeset as t
 from benchmarks.frame import Size, figure, quiet
 from memoir_engine import Memory
 
+FEATURES = ("ingest",)
 READS = ("longtext",)
 LENGTH = 40  # paragraphs of a document
 PEERS = ("pypdf", "pdfplumber", "pdfminer.six", "liteparse", "pdf-oxide")

@@ -66,10 +66,12 @@ def ruled_tables(words: Sequence[Word], rules: Sequence[Box]) -> tuple[list[Tabl
     left_over, tables = list(words), list[Table]()
     for area, inside in ruled_areas(rules[:_MOST_RULES]):
         held = [word for word in left_over if area.holds(word, slack=0)]
-        table = _ruled(area, held, inside) if len(held) >= 4 else None
+        columns = inner_columns(area, held, inside) if len(held) >= 4 else []
+        head = head_above(area, columns, left_over) if columns else None
+        table = _ruled(area, columns, held, inside, head) if columns else None
         if table is not None:
             tables.append(table)
-            within = set(map(id, held))
+            within = set(map(id, held)) | set(map(id, () if head is None else head.words))
             left_over = [word for word in left_over if id(word) not in within]
     return tables, left_over
 
@@ -96,22 +98,47 @@ def _is_level(rule: Box) -> bool:
     return rule.x1 - rule.x0 > 4 * (rule.y1 - rule.y0) and rule.x1 - rule.x0 > 20
 
 
-def _ruled(area: Box, words: list[Word], rules: list[Box]) -> Table | None:
-    lines = lines_of(words)
+def inner_columns(area: Box, words: Sequence[Word], rules: Sequence[Box]) -> list[float]:
+    """Return where a column ends and the next begins: at the upright lines, else in the gaps that line up."""
     height = usual_height(words)
     upright = [rule for rule in rules if rule.y1 - rule.y0 > 0.5 * height and rule.x1 - rule.x0 < _NEAR]
-    xs = _merged([(rule.x0 + rule.x1) / 2 for rule in upright])
-    inner = [x for x in xs if area.x0 + _NEAR < x < area.x1 - _NEAR]
-    columns = inner or [(left + right) / 2 for left, right in _strips(lines, height)]
-    if not columns:
+    drawn = [x for x in _merged([(rule.x0 + rule.x1) / 2 for rule in upright]) if area.x0 + _NEAR < x < area.x1 - _NEAR]
+    return drawn or [(left + right) / 2 for left, right in _strips(lines_of(words), height)]
+
+
+def head_above(area: Box, columns: Sequence[float], words: Sequence[Word]) -> Line | None:
+    """Return the line that stands right on the first line drawn, if its gaps are those of the columns: the head of the table."""
+    height = usual_height(words)
+    close = [word for word in words if area.x0 - _NEAR < word.x0 and word.x1 < area.x1 + _NEAR]
+    near = [word for word in close if -_NEAR < area.y0 - word.y1 < height and not area.holds(word, slack=0)]
+    lines = lines_of(near)
+    if len(lines) != 1:
         return None
+    held = [word for word in words if area.holds(word, slack=0)]
+    return (
+        lines[0]
+        if len(free_strips([*held, *near], _GAP * height)) == len(columns) and _has_gaps(lines[0], len(columns))
+        else None
+    )
+
+
+def _has_gaps(line: Line, count: int) -> bool:
+    return sum(after.x0 - before.x1 >= _GAP * line.height for before, after in pairwise(line.words)) == count
+
+
+def _ruled(area: Box, columns: list[float], words: list[Word], rules: list[Box], head: Line | None) -> Table | None:
+    lines = lines_of(words)
+    drawn = any(rule.y1 - rule.y0 > 0.5 * usual_height(words) and area.x0 + _NEAR < rule.x0 < area.x1 - _NEAR for rule in rules)
     ys = _merged([(rule.y0 + rule.y1) / 2 for rule in rules if _is_level(rule)])
     bands = [[line for line in lines if top <= line.middle < bottom] for top, bottom in pairwise([area.y0 - 1, *ys, area.y1 + 1])]
     bands = [band for band in bands if band]
-    by_rule = bool(inner) and len(bands) >= 2 and median(map(len, bands)) <= 4
+    by_rule = drawn and len(bands) >= 2 and median(map(len, bands)) <= 4
     rows = (
         [row_cells(band, columns) for band in bands] if by_rule else [row for band in bands for row in table_rows(band, columns)]
     )
+    if head is not None:
+        at_head = [(left + right) / 2 for left, right in free_strips([*words, *head.words], _GAP * usual_height(words))]
+        rows, area = [row_cells([head], at_head), *rows], around([area, head.box])
     return accepted_table(area, rows, most_chars=_MOST_CHARS, least_rows=2)
 
 

@@ -72,7 +72,7 @@ def test_a_hyphen_that_belongs_to_the_word_stays(lines, text):
     assert unwrap(lines, Hyphens(lines)) == text
 
 
-@pytest.mark.parametrize("style", [t.GRID, t.BOOK, t.OPEN], ids=["grid", "level lines", "no lines"])
+@pytest.mark.parametrize("style", [t.GRID, t.BOOK, t.UNDER, t.OPEN], ids=["grid", "level lines", "below each", "no lines"])
 @pytest.mark.parametrize("columns", [1, 2])
 def test_a_table_becomes_rows(style, columns):
     story = [t.Set(PROSE[0], t.SPACED), t.table(ROWS, style), t.Spacer(1, 12), t.Set(PROSE[1], t.SPACED)]
@@ -165,3 +165,19 @@ def test_a_page_that_was_turned_is_read_as_it_is_shown():
     out = io.BytesIO()
     writer.write(out)
     assert sorted(read_pdf(out.getvalue(), "a.pdf").text.split()) == sorted(PROSE[0].split())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_damaged_file_gives_text_or_one_of_our_errors(seed):
+    import random
+
+    from memoir_engine.core.errors import IngestionError
+    from memoir_engine.readers import read
+
+    chance, damaged = random.Random(seed), bytearray(t.typeset([t.Set(text, t.SPACED) for text in PROSE[:3]], columns=2))
+    for _ in range(200):
+        damaged[chance.randrange(20, len(damaged))] = chance.randrange(256)
+    try:
+        assert read(bytes(damaged), "a.pdf").text.strip()
+    except IngestionError as refused:
+        assert refused.code in ("E201", "E203")
