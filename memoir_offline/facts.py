@@ -17,7 +17,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from math import log
 from typing import Any
 
 from memoir_engine.core.results.facts import CONTENT_CHARS
@@ -61,7 +60,6 @@ CALENDAR = frozenset(("may", "april", "june", "august", "will", "rose", "grace",
 MOST_CORRECTED = 6  # statements back that a correction may be of
 APART = DOUBTFUL + 1.0  # what has to speak for a change between statements about two subjects
 MOST_NEAR, ABOUT = 4, 0.8  # statements that one proposal names, and how much less may speak for the second
-PER_LOOKED_AT = 0.25  # weight, for each e-fold of the facts looked at
 MOST_LIGHT = 3  # letters of a word that tells nothing, such as "The"
 ENDS = "。.!！"
 MOST_JOINED = 2  # statements of one message that are weighed with the one behind them
@@ -165,7 +163,7 @@ def verdict(
     for stances in (("duplicate",), GONE, ("complementary",)):
         hits = [hit for hit in compared if hit[1].stance in stances]
         if hits:
-            chosen = ended([hit for hit in hits if hit[1].sure]) or closest(hits, len(beside)) if stances == GONE else hits[:1]
+            chosen = ended([hit for hit in hits if hit[1].sure]) or closest(hits) if stances == GONE else hits[:1]
             if chosen:
                 result, known = chosen[0][1], [label for label, _ in chosen]
                 break
@@ -210,15 +208,10 @@ def ended(sure: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
     return told + near
 
 
-def closest(doubtful: list[tuple[str, Comparison]], among: int) -> list[tuple[str, Comparison]]:
-    """Leave what a rule speaks for, else of what is merely near that for which most speaks, and what weighs about as much.
-
-    among: facts looked at. The more there are, the likelier one of them is near by chance, and the more has to speak for it.
-    """
+def closest(doubtful: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
+    """Leave what a rule speaks for, else of what is merely near that for which most speaks, and what weighs about as much."""
     told = [hit for hit in doubtful if not hit[1].weight and hit[1].why != NEAR]
-    least = DOUBTFUL + PER_LOOKED_AT * log(max(1, among))
-    rest = [hit for hit in doubtful if hit not in told and (hit[1].why != NEAR or hit[1].weight >= least)]
-    rest.sort(key=lambda hit: -hit[1].weight)
+    rest = sorted((hit for hit in doubtful if hit not in told), key=lambda hit: -hit[1].weight)
     near = [hit for hit in rest if hit[1].weight >= rest[0][1].weight - ABOUT][:MOST_NEAR]
     return [(label, replace(found, sure=False)) for label, found in told or near]
 
