@@ -109,6 +109,11 @@ class Ledger(Protocol):
         """USD that the run's attempts have cost in all its openings, as far as known."""
         ...
 
+    @property
+    def erasures(self) -> int:
+        """Number of erasures in the store before this opening of the run read anything."""
+        ...
+
     async def record(self, attempt: Attempt) -> int:
         """Write the attempt durably and return the id of its row."""
         ...
@@ -247,6 +252,7 @@ class NullLedger:
     sent: int = 0
     reused: int = 0
     spent: float = 0.0
+    erasures: int = 0
 
     async def record(self, attempt: Any) -> int:
         raise AssertionError("an embedder that asks a server is given a run")

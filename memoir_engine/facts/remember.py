@@ -346,7 +346,13 @@ async def store(
             raise RememberingCancelled()
 
         def write(tx: Tx, plan: FactPlan = plan, here: ConversationRead = here) -> tuple[Remembered, CommittedFacts] | None:
-            done = commit.remember(tx, user, here, plan, embedder=engine.embedder.id, run_id=run.id, most=most, **signature)
+            written: dict[str, Any] = {
+                "embedder": engine.embedder.id,
+                "run_id": run.id,
+                "erasures": run.ledger.erasures,
+                "most": most,
+            }
+            done = commit.remember(tx, user, here, plan, **written, **signature)
             return None if done is None else (done, _committed_facts(tx, user, done, plan))
 
         outcome = await engine.db.awrite(write, operation=f"what {conversation.conversation!r} says")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 from fake_openai import FakeOpenAI
 from memoir_engine import AgentClient, AsyncMemory, Memory
 from memoir_engine.core.errors import InvalidSetting, ModelServerFailed, NotAllowed
+from memoir_engine.core.run import SystemClock
 from openai_bodies import Called, Text
+from set_clock import SetClock
 
 Opened = Callable[..., AgentClient]
 
@@ -47,6 +50,22 @@ def test_it_draws_none_unless_it_is_asked_to(opened: Opened) -> None:
     agent = opened()
     agent.query("I live in Basel.", session_id="s")
     assert agent.wait() and agent.memory.facts.list() == ()
+
+
+def test_it_draws_facts_after_an_erasure_though_the_clock_stands_still(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SetClock(datetime(2026, 5, 4, 12, 0, tzinfo=UTC))
+    monkeypatch.setattr(SystemClock, "now", lambda _: clock.now())
+    agent = opened(remember=True)
+    agent.query("I live in Basel. I have a dog.", session_id="s")
+    assert agent.wait(60)
+    memory = agent.memory
+    memory.facts.forget([fact.id for fact in memory.facts.list() if "Basel" in fact.content], reason="asked to")
+    agent.query("I have a cat called Mia.", session_id="s")
+    assert agent.wait(60)
+    assert agent.query("Hello.", session_id="s").warnings == ()
+    assert agent.wait(60)
+    assert {"Has a dog", "Has a cat called Mia"} == set(contents(agent))
+    assert memory.audit.verify().ok
 
 
 def test_the_reply_does_not_wait_for_the_facts(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:

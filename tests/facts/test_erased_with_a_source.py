@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,12 @@ from sqlalchemy import select
 
 from memoir_engine import MemoirError, Memory
 from memoir_engine.core.results import FactView
+from memoir_engine.core.run import SystemClock
 from memoir_engine.store import tables
 from memoir_engine.store.search.embeddings import VECTOR_DTYPE
 from memoir_engine.text.similarity import hash_vectors
 from scripted_model import Script
+from set_clock import SetClock
 
 NAME = "Quixandra Vellmore"
 SECRET = f"The zanzibarian protocol is called Marmaladeous. It was signed by {NAME}."
@@ -124,3 +127,18 @@ def test_what_was_drawn_from_it_alone_is_recalled_no_more_and_stays_on_record(tm
         assert [one.content for one in memory.recall("What music, cello or bass, does Bo play?", user_id="bo")] == ["Sings bass"]
         assert "erased" not in str(memory.context("music", "bo"))
         assert len(memory.facts.list("bo")) == 3
+
+
+def test_what_is_said_after_an_erasure_is_kept_though_the_clock_stands_still(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SetClock(datetime(2026, 5, 4, 12, 0, tzinfo=UTC))
+    monkeypatch.setattr(SystemClock, "now", lambda _: clock.now())
+    with Memory(data_dir=tmp_path, model="offline") as memory:
+        drawn = memory.ingest_text("Bo plays the cello. Bo is allergic to pollen.", name="p.txt").source_id
+        assert drawn is not None
+        memory.sources.erase(drawn, "asked to")
+        kept = memory.remember([{"role": "user", "content": "I live in Basel."}], user_id="mia")
+        assert [one.content for one in kept.added] == ["Lives in Basel"]
+        assert memory.search("cello") == []
+        assert memory.audit.verify().ok

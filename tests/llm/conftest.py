@@ -47,6 +47,10 @@ class Book:
     def spent(self) -> float:
         return sum(row.cost or 0.0 for row in self.rows)
 
+    @property
+    def erasures(self) -> int:
+        return 0
+
     async def paid(self, fingerprint: str) -> Paid | None:
         return self.payable.get(fingerprint)
 

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Table, and_, bindparam, func, insert, select
+from sqlalchemy import ColumnElement, Table, and_, insert, select
 
 from memoir_engine.core.errors import ErasedMeanwhile
 from memoir_engine.store import tables
-from memoir_engine.store.chain.canonical_json import COVERED, OUTCOME, canonical, covered_values, moment_of
+from memoir_engine.store.chain.canonical_json import COVERED, OUTCOME, canonical, covered_values
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.statements import Prepared, Tx, portions
+from memoir_engine.store.db.statements import Tx, portions
 
 GONE = ""  # nothing was left
 NO_SALT = ""  # of a row that lost its text: no guess at it can be tried against the digest
@@ -122,13 +122,6 @@ def _roll_up(stones: Iterable[tuple[str, str, str]]) -> str:
 _CLEARED = select(tables.audit_event.c.seq).where(
     tables.audit_event.c.kind == "session.cleared"
 )  # clearing ends its own runs itself
-_LAST = Prepared(  # made once: whatever remembers looks here
-    select(tables.audit_event.c.at).where(
-        tables.audit_event.c.seq
-        == select(func.max(tables.tombstone.c.seq)).where(tables.tombstone.c.seq.not_in(_CLEARED)).scalar_subquery()
-    )
-)
-_BEGAN = Prepared(select(tables.run.c.started_at).where(tables.run.c.id == bindparam("run_id")))
 
 
 def erased_since(tx: Tx, seq: int) -> bool:
@@ -137,10 +130,10 @@ def erased_since(tx: Tx, seq: int) -> bool:
     return tx.execute(select(c.seq).where(c.seq > seq, c.seq.not_in(_CLEARED)).limit(1)).scalar() is not None
 
 
-def refuse_late(tx: Tx, run_id: str) -> None:
-    """Refuse to write what a run read before an erasure. Raises ErasedMeanwhile."""
-    ids.erasures(tx, hold=True)
-    last = _LAST.first(tx, {})
-    began = None if last is None else _BEGAN.first(tx, {"run_id": run_id})
-    if last is not None and began is not None and moment_of(last.at) > began.started_at:
+def refuse_late(tx: Tx, erasures: int) -> None:
+    """Refuse to write what was read before an erasure. Raises ErasedMeanwhile.
+
+    erasures: as many as there were before it was read. They are counted, since clocks may stand still, or differ.
+    """
+    if ids.erasures(tx, hold=True) != erasures:
         raise ErasedMeanwhile

@@ -183,14 +183,16 @@ def remember(
     clock: Clock,
     action_id: str,
     run_id: str,
+    erasures: int,
     most: int | None = None,
 ) -> Remembered | None:
     """Write the plan. None: the owner's facts or the session changed meanwhile, or it was remembered; nothing was written.
 
-    most: message limit for sessions without their own.
+    erasures: as many as there were before the run read anything. most: message limit for sessions without their own.
+    Raises ErasedMeanwhile.
     """
     owner = owner_key(user)
-    refuse_late(tx, run_id)
+    refuse_late(tx, erasures)
     cuts = [] if conversation.source is not None else conversation.cuts  # cuts are of conversations that are kept
     first_cut = ids.reserve(tx, "cut", len(cuts))
     first_fact = ids.reserve(tx, "fact", len(plan.facts) + len(plan.proposals))

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, func, insert, select
 
-from memoir_engine.core.errors import ErasedMeanwhile
 from memoir_engine.core.events import CallEnded, ChunkPlaced, DatabaseRetried, RunEnded, RunStarted, Stamped, Waiting
 from memoir_engine.core.results import Call
 from memoir_engine.core.run import Attempt, Paid
 from memoir_engine.store import tables
+from memoir_engine.store.chain import tombstones
 from memoir_engine.store.chain.canonical_json import canonical, parse, put_payloads, read_payloads, seal
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database, is_retried
@@ -169,7 +169,7 @@ class Recorder:
         self._subject = subject
         self._owner = owner
         self._counted = counted
-        self._erasures = db.read(ids.erasures) if erasures is None else erasures
+        self.erasures = db.read(ids.erasures) if erasures is None else erasures
         self.openings: dict[int, str] = {}  # of the chunks it has placed, by event: no row keeps them
         self._lock = threading.Lock()
         self._waiting: list[Stamped] = []
@@ -205,8 +205,7 @@ class Recorder:
         carried, fresh = self._take(), list[int]()
 
         def write(tx: Tx) -> int:
-            if ids.erasures(tx, hold=True) != self._erasures:
-                raise ErasedMeanwhile
+            tombstones.refuse_late(tx, self.erasures)
             number = record(tx, attempt, self._subject, call_id=self._next_id(tx, fresh), owner=self._owner)
             held = not is_retried(tx)  # by the call: another look at the run's row would cost a statement a call
             self._put(tx, carried, owner=None if held else self._owner)
@@ -247,7 +246,7 @@ class Recorder:
 
         def write(tx: Tx) -> None:
             kept = carried
-            if ids.erasures(tx, hold=True) != self._erasures:  # only events that cannot quote
+            if ids.erasures(tx, hold=True) != self.erasures:  # only events that cannot quote
                 kept = Carried([stamped for stamped in carried.events if isinstance(stamped.event, WORDLESS)], [])
             if kept.units:
                 hold(tx, self._run_id, self._owner, "a decision")

@@ -15,7 +15,6 @@ from sqlalchemy import ColumnElement, func, insert, select
 
 from memoir_engine.core.results import Decision, Option
 from memoir_engine.store import tables
-from memoir_engine.store.chain import tombstones
 from memoir_engine.store.chain.canonical_json import canonical, parse, put_payloads, read_payloads, seal
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import is_retried
@@ -31,7 +30,6 @@ def record(tx: Tx, run_id: str, choices: Sequence[NewChoice], *, owner: str | No
     if not choices:
         return ()
     hold(tx, run_id, owner, "a decision")
-    tombstones.refuse_late(tx, run_id)
     return add(tx, run_id, choices, again=is_retried(tx))
 
 
