@@ -3,7 +3,7 @@
 Invariants: an item is a fact of the memory's user, with its value in the fact's metadata (`store/facts/items.py`): it is seen,
 corrected, ended and forgotten as any other, and private to that user. A batch reads before it writes, and its writes are one
 action with an undo. Deleting ends the fact, which its history keeps; forgetting is `memory.facts.forget`. Under ("memoir",
-"facts") and ("memoir", "knowledge") stand the other facts and the texts added as knowledge (`shelves.py`).
+"facts") stand the other facts, too, and under ("memoir", "knowledge") the texts added as knowledge (`shelves.py`).
 Source: API "What comes next"; LangGraph's BaseStore; decision 0031.
 """
 
@@ -35,7 +35,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import MemoirError, QueryCancelled
 from memoir_engine.core.run import Run
 from memoir_engine.langgraph import item_texts
-from memoir_engine.langgraph.shelves import ROOT, FactShelf, KnowledgeShelf, Shelf
+from memoir_engine.langgraph.shelves import ROOT, FactShelf, KnowledgeShelf, Shelf, value_of
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import run_verb
@@ -76,7 +76,8 @@ class MemoirStore(BaseStore):
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Perform operations: all reads, then all writes, those of items as one action. The last of several writes of one counts.
 
-        Raises InvalidNamespaceError, InvalidSetting, NotAllowed, and errors of the embedder for searches.
+        Raises InvalidNamespaceError, InvalidSetting, NotAllowed, errors of the embedder for searches, and what the changes of
+        facts and knowledge raise.
         """
         asked = list(ops)
         puts: dict[tuple[tuple[str, ...], str], PutOp] = {}
@@ -86,16 +87,16 @@ class MemoirStore(BaseStore):
                 if not op.namespace:
                     raise InvalidNamespaceError("Namespace cannot be empty.")
                 puts[tuple(op.namespace), op.key] = op
-        own = [self._new(op) for op in puts.values() if self._shelf(op.namespace) is None and op.value is not None]
-        deletes = [_place(op.namespace, op.key) for op in puts.values() if self._shelf(op.namespace) is None and op.value is None]
         if puts:
             needs_auditor(self._actor, "store an item")
+        shelved = [(shelf, op) for op in puts.values() if (shelf := self._shelf_with(op)) is not None]
+        items_put = [op for op in puts.values() if all(op is not other for _, other in shelved)]
+        own = [self._new(op) for op in items_put if op.value is not None]
+        deletes = [_place(op.namespace, op.key) for op in items_put if op.value is None]
         touched: list[StoredItem] = []
         results = [None if isinstance(op, PutOp) else self._read(op, touched) for op in asked]
-        for op in puts.values():
-            shelf = self._shelf(op.namespace)
-            if shelf is not None:
-                shelf.put(op.key, op.value)
+        for shelf, op in shelved:
+            shelf.put(op.key, op.value)
         at = self._engine.clock.now()
         self._write(own, deletes, [item.place for item in touched if items.is_stale(item, at)])
         return results
@@ -116,14 +117,19 @@ class MemoirStore(BaseStore):
             )
         return shelf
 
+    def _shelf_with(self, op: GetOp | PutOp) -> Shelf | None:
+        """Return the shelf that has what is under this key by itself; None where an item is asked for."""
+        shelf = self._shelf(op.namespace)
+        return shelf if shelf is not None and shelf.has(op.key) else None
+
     def _read(self, op: GetOp | SearchOp | ListNamespacesOp, touched: list[StoredItem]) -> Result:
         """touched: takes the items whose time to live begins anew."""
         if isinstance(op, ListNamespacesOp):
             return self._namespaces(op)
         if isinstance(op, SearchOp):
             shelf = self._shelf(op.namespace_prefix)
-            return self._search(op, touched) if shelf is None else _page(op, shelf.search(op.query, _reach(op), op.filter))
-        shelf = self._shelf(op.namespace)
+            return self._search(op, touched) if shelf is None else self._shelf_page(op, shelf, touched)
+        shelf = self._shelf_with(op)
         if shelf is not None:
             return shelf.get(op.key)
         place = _place(op.namespace, op.key)
@@ -131,10 +137,17 @@ class MemoirStore(BaseStore):
         touched += [item] if item is not None and op.refresh_ttl else []
         return None if item is None else _item(item)
 
+    def _shelf_page(self, op: SearchOp, shelf: Shelf, touched: list[StoredItem]) -> list[SearchItem]:
+        page = _page(op, shelf.search(op.query, _reach(op), op.filter))
+        if op.refresh_ttl and page:
+            places = [Place(".".join(shelf.namespace), item.key) for item in page]
+            touched += self._engine.db.read(lambda tx: items.find(tx, self._owner, places)).values()
+        return page
+
     def _search(self, op: SearchOp, touched: list[StoredItem]) -> list[SearchItem]:
         conditions, prefix = item_texts.checked_filter(op.filter), _namespace(op.namespace_prefix)
         stored = self._engine.db.read(lambda tx: items.below(tx, self._owner, prefix))
-        fitting = [item for item in stored if _fulfils(_value(item), conditions)]
+        fitting = [item for item in stored if _fulfils(value_of(item), conditions)]
         scores: dict[int, float] = {}
         if op.query is not None and op.query.strip():
             scores = self._scores(op.query, [item for item in fitting if item.indexed])
@@ -177,7 +190,9 @@ class MemoirStore(BaseStore):
         paths = self._fields if op.index in (None, False) else validation.texts("index", op.index)
         content, text_at = item_texts.words(value, paths, op.key)
         ttl = None if op.ttl is None else _minutes("ttl", op.ttl)
-        return NewItem(_place(op.namespace, op.key), value, content, ttl, op.index is not False, text_at)
+        shelf = self._shelf(op.namespace)
+        columns = {} if shelf is None else shelf.columns(value)
+        return NewItem(_place(op.namespace, op.key), value, content, ttl, op.index is not False, text_at, columns)
 
     def _write(self, puts: Sequence[NewItem], deletes: Sequence[Place], read: Sequence[Place]) -> None:
         if "auditor" not in self._actor.roles:
@@ -202,10 +217,6 @@ def _namespace(namespace: Sequence[str]) -> str:
     return ".".join(validation.text("namespace", label) for label in namespace)
 
 
-def _value(item: StoredItem) -> dict[str, Any]:
-    return item_texts.with_words(item.value, item.text_at, item.content)
-
-
 def _fulfils(value: Mapping[str, Any], conditions: Mapping[str, Any]) -> bool:
     return all(item_texts.matches(value.get(key), wanted) for key, wanted in conditions.items())
 
@@ -213,13 +224,13 @@ def _fulfils(value: Mapping[str, Any], conditions: Mapping[str, Any]) -> bool:
 def _item(item: StoredItem) -> Item:
     namespace = tuple(item.place.namespace.split("."))
     return Item(
-        value=_value(item), key=item.place.key, namespace=namespace, created_at=item.created_at, updated_at=item.updated_at
+        value=value_of(item), key=item.place.key, namespace=namespace, created_at=item.created_at, updated_at=item.updated_at
     )
 
 
 def _hit(item: StoredItem, score: float | None) -> SearchItem:
     namespace = tuple(item.place.namespace.split("."))
-    return SearchItem(namespace, item.place.key, _value(item), item.created_at, item.updated_at, score)
+    return SearchItem(namespace, item.place.key, value_of(item), item.created_at, item.updated_at, score)
 
 
 def _reach(op: SearchOp) -> int:

@@ -309,13 +309,89 @@ def test_facts_of_the_memory_are_read_corrected_and_ended(memory: Memory, store:
     assert keys(store.search(facts)) == [fact_id]
     assert keys(store.search(facts, query="Where does she live?", filter={"type": "personal"})) == [fact_id]
     store.put(facts, fact_id, {"content": "Lives in Bern"})
-    assert store.get(facts, fact_id) is None
-    (now,) = store.search(facts)
-    assert now.value["content"] == "Lives in Bern" and now.value["type"] == "personal"
-    store.delete(facts, now.key)
-    assert store.search(facts) == []
-    with pytest.raises(InvalidSetting, match="there is no such fact in force"):
-        store.put(facts, "new", {"content": "Lives in Chur"})
+    now = store.get(facts, fact_id)
+    assert now is not None and now.value["content"] == "Lives in Bern" and now.value["type"] == "personal"
+    assert (now.namespace, now.key) == (facts, fact_id) and keys(store.search(facts)) == [fact_id]
+    assert [(fact.content, fact.cause) for fact in memory.facts.list(status="outdated")] == [("Lives in Basel", "corrected")]
+    head = memory.audit.head()
+    store.put(facts, fact_id, {"content": "Lives in Bern"})
+    assert memory.audit.head() == head
+    store.delete(facts, fact_id)
+    assert store.get(facts, fact_id) is None and store.search(facts) == []
+    assert memory.facts.list(status="outdated")[0].cause == "retired"
+
+
+def test_what_is_put_among_the_facts_is_a_fact_under_its_key(memory: Memory, store: MemoirStore) -> None:
+    facts = ("memoir", "facts")
+    value = {"content": "Is allergic to nuts", "type": "health", "valid_from": "2026-03", "told": {"by": "Bo"}}
+    store.put(facts, "nuts", value)
+    found = store.get(facts, "nuts")
+    assert found is not None and (found.namespace, found.key, found.value) == (facts, "nuts", value)
+    assert [(item.key, item.value) for item in store.search(facts, query="What is she allergic to?")] == [("nuts", value)]
+    assert keys(store.search(facts, filter={"subject": "nobody"})) == []
+    assert keys(store.search(facts, filter={"type": "health"})) == keys(store.search(())) == ["nuts"]
+    (fact,) = memory.facts.list()
+    assert (fact.content, fact.type, fact.valid_from_precision) == ("Is allergic to nuts", "health", "month")
+    store.put(facts, "nuts", {"content": "Is allergic to peanuts"})
+    again = store.get(facts, "nuts")
+    assert again is not None and again.value == {"content": "Is allergic to peanuts"}
+    assert again.created_at == found.created_at and again.updated_at > found.updated_at
+    assert [(old.content, old.cause) for old in memory.facts.list(status="outdated")] == [("Is allergic to nuts", "update")]
+    store.delete(facts, "nuts")
+    assert store.get(facts, "nuts") is None and store.search(facts) == []
+    store.put(facts, "nuts", {"content": "Eats nuts again"})
+    assert keys(store.search(facts)) == ["nuts"]
+    assert memory.audit.verify().ok
+
+
+def test_what_happens_to_a_fact_elsewhere_is_seen_under_its_key(memory: Memory, store: MemoirStore) -> None:
+    facts, learned = ("memoir", "facts"), memory.facts.add("Lives in Basel").fact_id
+    assert learned is not None
+    store.put(facts, "cat", {"content": "Has a cat", "type": "personal"})
+    put = next(fact.id for fact in memory.facts.list() if fact.content == "Has a cat")
+    actions = [memory.facts.correct(put, "Has two cats", type="preference"), memory.facts.correct(learned, "Lives in Bern")]
+
+    def read() -> list[Any]:
+        both = [store.get(facts, "cat"), store.get(facts, learned)]
+        return [item and (item.value["content"], item.value["type"]) for item in both]
+
+    assert read() == [("Has two cats", "preference"), ("Lives in Bern", "miscellaneous")]
+    assert set(keys(store.search(facts))) == {"cat", learned}
+    for action in actions:
+        memory.review.undo(action.action_id, reason="it was right")
+    assert read() == [("Has a cat", "personal"), ("Lives in Basel", "miscellaneous")]
+    memory.facts.forget([put, learned], reason="asked to")
+    assert read() == [None, None] and store.search(facts) == []
+
+
+def test_a_batch_among_the_facts_reads_first_and_is_undone_as_one(memory: Memory, store: MemoirStore) -> None:
+    facts = ("memoir", "facts")
+    results = store.batch([PutOp(facts, "a", {"content": "Sings"}), GetOp(facts, "a"), PutOp(MINE, "b", {"content": "Rows"})])
+    assert results == [None, None, None] and keys(store.search(())) == ["b", "a"]
+    memory.review.undo(memory.audit.events()[0].action_id, reason="not so")
+    assert store.get(facts, "a") is None and store.get(MINE, "b") is None
+
+
+def test_facts_put_under_the_same_key_or_id_are_each_user_s_own(memory: Memory) -> None:
+    facts = ("memoir", "facts")
+    ana, bo = (memory.acting_as(name, user=name, roles=("auditor",)) for name in ("ana", "bo"))
+    known = ana.facts.add("Is afraid of heights", "ana").fact_id
+    assert known is not None
+    for key in ("1", known):
+        MemoirStore(bo).put(facts, key, {"content": "Loves tea"})
+        MemoirStore(bo).put(facts, key, {"content": "Loves coffee"})
+    MemoirStore(ana).put(facts, "1", {"content": "Sings"})
+    MemoirStore(bo).delete(facts, "1")
+    assert {item.key: item.value["content"] for item in MemoirStore(ana).search(facts)} == {
+        "1": "Sings",
+        known: "Is afraid of heights",
+    }
+    assert [(item.key, item.value["content"]) for item in MemoirStore(bo).search(facts)] == [(known, "Loves coffee")]
+    viewer = MemoirStore(memory.acting_as("ana", user="ana"))
+    with pytest.raises(NotAllowed):
+        viewer.put(facts, "2", {"content": "Loves heights"})
+    with pytest.raises(NotAllowed):
+        viewer.put(facts, known, {"content": "Loves heights"})
 
 
 def test_knowledge_is_read_searched_and_added(store: MemoirStore) -> None:
@@ -360,6 +436,9 @@ def test_a_namespace_that_langgraph_refuses_is_refused_as_there(store: MemoirSto
         pytest.param(lambda store: store.search((), filter={"a": {"$in": [1]}}), "no operator '\\$in'", id="an operator"),
         pytest.param(lambda store: store.search((), filter="a"), "expected a dictionary", id="a filter that is a text"),
         pytest.param(lambda store: store.search((), limit=-1), "whole number of 0 or more", id="a negative limit"),
+        pytest.param(
+            lambda store: store.put(("memoir", "facts"), "k", {"text": "a", "type": "x"}), "type", id="no type of a fact"
+        ),
         pytest.param(lambda store: store.put(("memoir", "mine"), "k", {"a": 1}), "the memory's own", id="below memoir"),
     ],
 )

@@ -44,7 +44,7 @@ class StoredItem:
     """An item with the fact that holds it.
 
     ttl: minutes it lives from its last access; None: for ever. indexed: whether it is found by its words.
-    text_at: keys on the way to the one text of the value that is the fact's content.
+    text_at: keys on the way to the one text of the value that is the fact's content. type, subject, entities: the fact's.
     """
 
     number: int
@@ -58,11 +58,14 @@ class StoredItem:
     ttl: float | None
     indexed: bool
     text_at: tuple[str, ...]
+    type: str
+    subject: str
+    entities: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class NewItem:
-    """An item to put. content: its words as a fact; text_at: as in `StoredItem`."""
+    """An item to put. content: its words as a fact; text_at: as in `StoredItem`; columns: what else its fact says, by name."""
 
     place: Place
     value: Mapping[str, Any]
@@ -70,6 +73,7 @@ class NewItem:
     ttl: float | None = None
     indexed: bool = True
     text_at: tuple[str, ...] = ()
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ def below(tx: Tx, owner: str, prefix: str) -> list[StoredItem]:
 
 def _read(tx: Tx, owner: str, parts: Sequence[str]) -> list[StoredItem]:
     """Return items in force whose metadata hold one of these parts, in the order in which they were put."""
-    columns = (_F.id, _F.uid, _F.content, _F.meta, _F.recorded_at, _S.expires_at)
+    columns = (_F.id, _F.uid, _F.content, _F.type, _F.subject, _F.entities, _F.meta, _F.recorded_at, _S.expires_at)
     query = select(*columns).join(tables.fact_status, _S.fact_id == _F.id)
     query = query.where(_S.owner == owner, _S.to_seq == FAR, facts.in_force(now(tx)), _F.meta.is_not(None))
     query = query.where(or_(*(_F.meta.contains(part, autoescape=True) for part in parts))).order_by(_F.id)
@@ -126,6 +130,9 @@ def _item(row: Any) -> StoredItem | None:
         ttl=meta.get("ttl"),
         indexed=meta.get("indexed", True),
         text_at=tuple(meta.get("text_at", ())),
+        type=row.type,
+        subject=row.subject,
+        entities=tuple(parse(row.entities)),
     )
 
 
@@ -210,4 +217,4 @@ def _fact(number: int, item: NewItem, old: StoredItem | None, user: str | None, 
         said_at=at,
         meta=canonical(meta),
     )
-    return replace(planned, origins=(stated,))
+    return replace(planned, origins=(stated,), **item.columns)
