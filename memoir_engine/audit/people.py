@@ -29,7 +29,7 @@ from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.erase import person
 from memoir_engine.store.ledger import calls
 
-MOST_FACTS, MOST_MESSAGES = 2_000, 5_000  # of a report; an export has all
+MOST_FACTS, MOST_MESSAGES, MOST_LINKS = 2_000, 5_000, 2_000  # of a report; an export has all
 EXPORT_FORMAT = "memoir-person/1"
 _COUNTS = {
     "facts": "Facts",
@@ -79,7 +79,10 @@ class PeopleView(View):
         return self._read(work)
 
     def report(self, user_id: str) -> Report:
-        """Report facts with their history, conversations, runs and counts of one person. Raises PersonNotFound."""
+        """Report facts with their history, relations and proposals, conversations, runs and counts of one person.
+
+        Raises PersonNotFound.
+        """
         name = self._visible(user_id)
 
         def collect(tx: Tx) -> Report:
@@ -90,8 +93,11 @@ class PeopleView(View):
             for message in islice(people.message_records(tx, name), MOST_MESSAGES):
                 talks[message["session_id"]]["messages"].append(message)
             reported = _reported_runs(tx, name)
+            proposals, relations = [*people.proposal_records(tx, name)], [*people.relation_records(tx, name)]
             left_out = {
                 "facts": counts.facts - len(known),
+                "proposals": len(proposals) - MOST_LINKS,
+                "relations": len(relations) - MOST_LINKS,
                 "messages": counts.messages - MOST_MESSAGES,
                 "runs": counts.runs - len(reported),
                 "calls": omitted_calls(*reported),
@@ -106,7 +112,8 @@ class PeopleView(View):
                 runs=reported,
                 left_out={part: count for part, count in left_out.items() if count > 0},
             )
-            return as_report(content, known=known, conversations=[*talks.values()])
+            links = {"proposals": proposals[:MOST_LINKS], "relations": relations[:MOST_LINKS]}
+            return as_report(content, known=known, **links, conversations=[*talks.values()])
 
         return self._read(collect)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
@@ -30,6 +31,8 @@ def page(report: Record) -> str:
     head, made_at = report["head"], _time(report["made_at"])
     facts = "".join(f"<dt>{_text(fact['label'])}</dt><dd>{_text(fact['value'])}</dd>" for fact in report["facts"])
     known, talks = report.get("known", ()), report.get("conversations", ())
+    proposals, relations = report.get("proposals", ()), report.get("relations", ())
+    contents = {fact["id"]: fact["content"] for fact in known}
     categories = [(_path(row["path"]), row["level"], row["chunks"]) for row in report["categories"]]
     sections = (
         f"<section><dl>{facts}</dl></section>\n" if facts else "",
@@ -38,6 +41,12 @@ def page(report: Record) -> str:
         _section("Contextual helper", map(helper_html, report["helpers"])),
         _section("Categories", [_table(("Path", "Level", "Chunks"), categories)], len(categories)),
         _section("Facts", [*map(fact_html, known), _left_out(report, "facts")], len(known)),
+        _section(
+            "Relations", [*(relation_html(row, contents) for row in relations), _left_out(report, "relations")], len(relations)
+        ),
+        _section(
+            "Proposals", [*(proposal_html(row, contents) for row in proposals), _left_out(report, "proposals")], len(proposals)
+        ),
         _section("Conversations", [*map(conversation_html, talks), _left_out(report, "messages")], len(talks)),
         _section("Chunks", [*map(chunk_html, report["chunks"]), _left_out(report, "chunks")], len(report["chunks"])),
         _section("Runs", [*map(run_html, report["runs"]), *(_left_out(report, name) for name in ("runs", "calls", "decisions"))]),
@@ -133,32 +142,86 @@ def fact_html(fact: Record) -> str:
     taken_back = ' <span class="tag bad">taken back</span>' if fact["taken_back"] else ""
     ends = " ".join(f"{word} {fact[name][:10]}" for word, name in (("from", "valid_from"), ("until", "valid_to")) if fact[name])
     about = " · ".join(filter(None, (_text(fact["type"]), _text(fact["subject"]), ends, f"learned {_time(fact['recorded_at'])}")))
-    said = "".join(
-        f'<p class="quote"><span class="soft">{_text(origin["speaker"] or origin["role"])} in '
-        f"{_text(origin['conversation_id'])}</span> {_text(origin['quote'] or 'the words are gone')}</p>"
-        for origin in fact["origins"]
+    said = "".join(map(origin_html, fact["origins"]))
+    noted = {
+        "Names": ", ".join(fact["entities"]),
+        "Confidence, as stated": fact["confidence"],
+        "Expires": fact["expires_at"] and fact["expires_at"][:10],
+        "Agent": fact["agent_id"],
+        **{f"Metadata: {name}": value for name, value in fact["metadata"].items()},
+    }
+    notes = "".join(
+        f"<dt>{_text(name)}</dt><dd>{_text(_written(value))}</dd>" for name, value in noted.items() if value not in (None, "")
     )
     states = "".join(f"<li>{state_html(state)}</li>" for state in fact["history"])
+    last = fact["history"][-1]["until_by"]
+    states += f"<li>taken back{_since(last)}</li>" if fact["taken_back"] and last else ""
     return (
         f'<article><h3>{_text(fact["content"])} <span class="tag {tone}">{_text(fact["status"])}</span>{taken_back}</h3>'
-        f'<p class="soft">{about} · <span class="digest">{_text(fact["id"])}</span></p>{said}<ul>{states}</ul></article>\n'
+        f'<p class="soft">{about} · <span class="digest">{_text(fact["id"])}</span></p>{said}'
+        f"{f'<dl>{notes}</dl>' if notes else ''}<ul>{states}</ul></article>\n"
     )
+
+
+def origin_html(origin: Record) -> str:
+    who = _text(origin["speaker"] or origin["role"])
+    if origin["kind"] == "person":
+        at = f", {_time(origin['at'])}" if origin["at"] else ""
+        return f'<p class="quote"><span class="soft">stated by {who}{at}</span></p>'
+    words = origin["quote"] or ("the words are gone" if origin["removed"] else "nothing in it says so")
+    return f'<p class="quote"><span class="soft">{who} in {_text(origin["conversation_id"])}</span> {_text(words)}</p>'
 
 
 def state_html(state: Record) -> str:
-    by, cause = state["by"], f" ({_text(state['cause'])})" if state["cause"] else ""
-    since = f" since {_time(by['at'])}, by {_text(by['actor'])}" if by else ""
-    reason = f": {_text(state['reason'])}" if state["reason"] else ""
-    return f"{_text(state['status'])}{cause}{since}{reason}"
+    cause = f" ({_text(state['cause'])})" if state["cause"] else ""
+    ends = "".join(
+        f", {word} {state[name][:10]}" for word, name in (("ended", "ended_at"), ("expires", "expires_at")) if state[name]
+    )
+    return f"{_text(state['status'])}{cause}{ends}{_since(state['by'], state['reason'])}"
+
+
+def _since(by: Record | None, reason: str | None = None) -> str:
+    """Say since when, by whom and why. reason: the event's own; else that of the action."""
+    since = f" since {_time(by['at'])}, by {_text(by['actor'])} ({_text(by['verb'])})" if by else ""
+    why = reason or (by or {}).get("reason")
+    return since + (f": {_text(why)}" if why else "")
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def relation_html(relation: Record, contents: Record) -> str:
+    """contents: of facts, by id."""
+    source, target = (_text(contents.get(relation[end], relation[end])) for end in ("source", "target"))
+    return f"<p>{source} <b>{_text(relation['kind'])}</b> {target}</p>\n"
+
+
+def proposal_html(proposal: Record, contents: Record) -> str:
+    """contents: of facts, by id."""
+    new, *old = (_text(contents.get(uid, uid)) for uid in (proposal["new"], *proposal["old"]))
+    words = (("Would say", proposal["merged"]), ("Still holds", proposal["keep"]), ("Reason", proposal["reason"]))
+    rows = "".join(f"<dt>{label}</dt><dd>{_text(text)}</dd>" for label, text in words if text)
+    beside = "".join(f"<dt>Beside</dt><dd>{text}</dd>" for text in old)
+    moves = "".join(f"<li>{_text(by['kind'].removeprefix('fact.'))}{_since(by)}</li>" for by in proposal["history"])
+    return (
+        f'<article><h3>{new} <span class="tag">{_text(proposal["cause"])}</span> '
+        f'<span class="tag">{_text(proposal["state"])}</span></h3><dl>{beside}{rows}</dl><ul>{moves}</ul></article>\n'
+    )
 
 
 def conversation_html(talk: Record) -> str:
     lines = "".join(
         f'<p><span class="soft">{_text(message["name"] or message["kind"])}, {_time(message["created_at"])}</span> '
-        f"{_text(message['content'])}</p>"
+        f"{_text(message['content'])}{_notes(message['rest'])}</p>"
         for message in talk["messages"]
     )
-    return f"<article><h3>{_text(talk['session_id'])}</h3>{lines}</article>\n"
+    return f"<article><h3>{_text(talk['session_id'])}</h3>{_notes(talk['metadata'])}{lines}</article>\n"
+
+
+def _notes(kept: Record) -> str:
+    """Return what is kept beside the words, as JSON."""
+    return f' <span class="soft">{_text(_written(kept))}</span>' if kept else ""
 
 
 def chunk_html(chunk: Record) -> str:

@@ -132,7 +132,7 @@ def _states(tx: Tx, uids: dict[int, str]) -> dict[int, list[Record]]:
         state = {"status": row.status, "cause": row.cause, "superseded_by": names.get(row.superseded_by)}
         ends = {"ended_at": row.ended_at, "expires_at": row.expires_at, "until_event": None if row.to_seq == FAR else row.to_seq}
         said = {"reason": reasons.get(row.payload, {}).get("reason"), "by": _caused(because.get(row.from_seq))}
-        states.setdefault(row.fact_id, []).append(plain({**state, **ends, **said}))
+        states.setdefault(row.fact_id, []).append(plain({**state, **ends, **said, "until_by": _caused(because.get(row.to_seq))}))
     return states
 
 
@@ -149,10 +149,16 @@ def relation_records(tx: Tx, user_id: str) -> Iterator[Record]:
 
 
 def proposal_records(tx: Tx, user_id: str) -> Iterator[Record]:
-    """Yield the proposals about the facts, settled ones too, with the ids of their facts."""
-    for proposal in facts.proposals(tx, owner_key(user_id), state=None, limit=1_000_000):
+    """Yield the proposals about the facts, settled ones too, with the ids of their facts and who moved them, oldest first."""
+    p, owner = tables.fact_proposal.c, owner_key(user_id)
+    moves: dict[int, list[int]] = {}
+    for number, seq in tx.execute(select(p.id, p.from_seq).where(p.owner == owner).order_by(p.id, p.from_seq)):
+        moves.setdefault(number, []).append(seq)
+    for proposal in facts.proposals(tx, owner, state=None, limit=1_000_000):
         ids = {"new": proposal.new.id, "old": [fact.id for fact in proposal.old]}
-        yield {**plain(asdict(replace(proposal, old=()))), **ids}
+        because = actions.causes(tx, moves[proposal.id])
+        by = [plain(_caused(because[seq])) for seq in moves[proposal.id]]
+        yield {**plain(asdict(replace(proposal, old=()))), **ids, "history": by}
 
 
 def session_records(tx: Tx, user_id: str) -> Iterator[Record]:

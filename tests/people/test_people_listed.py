@@ -133,3 +133,21 @@ def test_states_of_graphs_are_exported_with_their_texts_and_erased(two: Memory, 
     two.people.erase("mia", "she asked for it")
     assert built.get_state({"configurable": {"thread_id": "t"}}).values == {}
     assert two.audit.verify().ok
+
+
+def test_a_report_shows_what_was_noted_with_a_fact_and_why_it_was_added_suggested_and_taken_back(memory: Memory):
+    noted = {"agent_id": "support", "metadata": {"topic": "<i>allergies</i>", "seen": [1, "twice"]}, "entities": ["Peanut"]}
+    memory.facts.add("Is allergic to nuts", "mia", reason="told <me>", expires_at="2199-05", **noted)
+    dog = memory.facts.add("Has a dog", "mia", reason="she said so")
+    memory.review.undo(dog.action_id, reason="it is a cat")
+    memory.facts.suggest("add", "Plays the cello", reason="heard it", user_id="mia")
+    memory.facts.approve(memory.facts.proposals("mia")[0].id, reason="so it is")
+    report = memory.people.report("mia")
+    for words in ("support", "&lt;i&gt;allergies&lt;/i&gt;", "twice", "Peanut", "2199-05-01", "told &lt;me&gt;", "she said so"):
+        assert words in report.html
+    for words in ("it is a cat", "heard it", "so it is", "stated by local", "Plays the cello"):
+        assert words in report.html
+    assert "<i>" not in report.html and "the words are gone" not in report.html
+    (proposal,) = json.loads(report.json)["proposals"]
+    assert [move["reason"] for move in proposal["history"]] == ["heard it", "so it is"]
+    assert json.loads(report.json)["known"][1]["history"][-1]["until_by"]["reason"] == "it is a cat"
