@@ -32,7 +32,7 @@ def opened(page: str = "overview", **parameters: str | int) -> AppTest:
 
 def words(app: AppTest) -> str:
     """Return all text that Streamlit itself shows on the page."""
-    kinds = ("title", "subheader", "markdown", "caption", "text", "code", "error", "warning", "info", "success")
+    kinds = ("title", "header", "subheader", "markdown", "caption", "text", "code", "error", "warning", "info", "success")
     return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
 
 

@@ -101,7 +101,7 @@ def _choose(people: Sequence[Person]) -> None:
 
 
 def _facts(memory: Memory, person: Person) -> None:
-    st.subheader(texts.FACTS, anchor=False)
+    st.header(texts.FACTS, anchor=False)
     facts = memory.facts.list(person.user_id, limit=AT_ONCE)
     if not facts:
         st.caption(texts.NO_FACTS)
@@ -128,7 +128,7 @@ def _facts(memory: Memory, person: Person) -> None:
 
 
 def _conversations(memory: Memory, person: Person) -> None:
-    st.subheader(texts.CONVERSATIONS, anchor=False)
+    st.header(texts.CONVERSATIONS, anchor=False)
     theirs = memory.acting_as(memory.actor.name, user=person.user_id, roles=memory.actor.roles)
     sessions = theirs.sessions.list(limit=AT_ONCE, expired=True)
     if not sessions:
@@ -160,7 +160,7 @@ def _erasure(memory: Memory, user: str) -> None:
         return
     with st.container(border=True, key="people-panel"):
         name = md_escape(figures.one_line(user, 60))
-        st.subheader(f":red[:material/delete_forever:] {texts.ERASE_TITLE.format(name=name)}", anchor=False)
+        st.header(f":red[:material/delete_forever:] {texts.ERASE_TITLE.format(name=name)}", anchor=False)
         st.markdown(texts.ERASE_ABOUT)
         if viewer.may(memory, key="people-erase", role="admin"):
             with problems.noted():
@@ -188,10 +188,10 @@ def _effect(preview: PersonErasurePreview) -> None:
     _table(goes, (texts.PLACE, texts.ROWS), "people-goes", counts)
     st.markdown(f"**{texts.REMAINS}**")
     left = [
-        {texts.PLACE: texts.PLACES.get(rows.place, rows.place), texts.ROWS: rows.count, texts.WHY_IT_STAYS: rows.why}
-        for rows in preview.remains
+        f"- {md_escape(texts.PLACES.get(rows.place, rows.place))}: {figures.count(rows.count)}  \n  :gray[{md_escape(rows.why)}]"
+        for rows in preview.remains  # a table would cut the reasons off on a narrow screen
     ]
-    _table(left, (texts.PLACE, texts.ROWS, texts.WHY_IT_STAYS), "people-remains", counts)
+    st.markdown("\n".join(left))
 
 
 def _form(memory: Memory, user: str) -> None:

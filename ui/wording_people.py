@@ -59,7 +59,7 @@ class People(Words):
     )
     GOES = "What will be erased"
     REMAINS = "What will remain, and why"
-    PLACE, ROWS, WHY_IT_STAYS = "Place", "Rows", "Why"
+    PLACE, ROWS = "Place", "Rows"
     PLACES = {
         "tombstone": "Tombstones",
         "action": "Actions",

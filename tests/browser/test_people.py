@@ -22,6 +22,22 @@ def known(tmp_path: Path) -> None:
         memory.remember([{"role": "user", "content": "I live in Rome."}], user_id="ben", session_id="b-1")
 
 
+HEADINGS = "() => [...document.querySelectorAll('main :is(h1, h2, h3, h4)')].map(one => Number(one.tagName[1]))"
+WIDEST = """() => Math.max(...[...document.querySelectorAll('.st-key-people-panel :is(p, li, h2, input, button, canvas)')]
+  .map(one => one.getBoundingClientRect().right))"""
+
+
+def test_on_a_narrow_screen_the_panel_is_whole_and_headings_follow_each_other(known: None, served: Served, visit: Visit):
+    page = visit(f"{served()}/people?user=ana&erase=1")
+    page.set_viewport_size({"width": 390, "height": 844})
+    why = page.locator(".st-key-people-panel li", has_text="Tombstones")
+    expect(why).to_contain_text("without a word", timeout=PATIENCE_MS)
+    assert page.evaluate(WIDEST) <= 390
+    levels = page.evaluate(HEADINGS)
+    assert levels[0] == 1 and 2 in levels
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
 def test_a_person_is_opened_taken_along_and_erased(known: None, served: Served, visit: Visit, tmp_path: Path):
     page = visit(f"{served()}/people")
     expect(page.locator(".st-key-people-table")).to_be_visible(timeout=PATIENCE_MS)
