@@ -89,7 +89,8 @@ def line(action: Action, name: str, me: str) -> str:
     undone = f" :orange-badge[{wording.UNDONE}]" if action.undone_by else ""
     reason = f" · {md_escape(figures.one_line(action.reason, 60))}" if action.reason else ""
     actor = wording_tree.YOU if action.actor in (me, viewer.ALONE) else md_escape(action.actor)
-    return f":small[{actor} {verb}{about}{undone}{reason} :gray[{figures.ago(action.at)}]]"
+    did = wording.DID.format(actor=actor, verb=verb)
+    return f":small[{did}{about}{undone}{reason} :gray[{figures.ago(action.at)}]]"
 
 
 def subjects(memory: Memory) -> None:

@@ -43,8 +43,8 @@ def template() -> Catalog:
     for module, words in pages():
         for name, text in all_of(words):
             said = f"{module.removeprefix('wording').removeprefix('_') or 'shared'}: {name}"
-            key = text.forms if isinstance(text, Plural) else str(text)
-            made.add(key, context=getattr(text, "context", None), auto_comments=[said])
+            for key in text.entries if isinstance(text, Plural) else (str(text),):
+                made.add(key, context=getattr(text, "context", None), auto_comments=[said])
     return made
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
 
-Visit = Callable[[str], Page]
+Visit = Callable[..., Page]
 Served = Callable[..., str]
 
 PATIENCE_MS = 120_000

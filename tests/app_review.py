@@ -84,8 +84,8 @@ class Desk:
         expect(self.box).to_have_attribute("data-waiting", "0", timeout=PATIENCE_MS)
 
     def say_who(self, name: str) -> None:
-        self.page.locator(".st-key-head-review").get_by_role("button", name="Say who you are").click()
-        field = self.page.get_by_role("textbox", name="Who is reviewing?").last
+        self.page.locator(".st-key-head-review").get_by_role("button", name="Enter your name").click()
+        field = self.page.get_by_role("textbox", name="Your name").last
         field.fill(name)
         field.press("Enter")
         self.ready()

@@ -14,6 +14,7 @@ from memoir_engine import Call, Category
 from ui import figures
 from ui.wording import texts as wording
 
+FONT = "Inter, 'Hiragino Sans', 'Yu Gothic UI', Meiryo, 'Noto Sans JP', 'Noto Sans CJK JP', sans-serif"  # as in config.toml
 LIGHT = {
     "select": "#4F46E5",
     "answer": "#059669",
@@ -66,7 +67,7 @@ def waterfall(calls: Sequence[Call], *, dark: bool) -> Any:
         height=64 + 30 * len(shown),
         margin={"l": 8, "r": 170, "t": 6, "b": 34},
         bargap=0.38,
-        font={"family": "Inter, sans-serif", "size": 12},
+        font={"family": FONT, "size": 12},
         xaxis={"title": {"text": "ms"}, "gridcolor": colors["grid"], "zeroline": False, "rangemode": "tozero"},
         yaxis={"autorange": "reversed", "ticksuffix": "  "},
         paper_bgcolor="rgba(0,0,0,0)",
@@ -111,8 +112,8 @@ def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
     figure.update_layout(
         height=430,
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
-        font={"family": "Inter, sans-serif"},
-        hoverlabel={"font": {"family": "Inter, sans-serif", "size": 12.5}},
+        font={"family": FONT},
+        hoverlabel={"font": {"family": FONT, "size": 12.5}},
         paper_bgcolor="rgba(0,0,0,0)",
     )
     return figure

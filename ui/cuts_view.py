@@ -139,8 +139,8 @@ def _told(whole: CutConversation, *, automatic: bool) -> str:
     counted = texts.COUNTED.format(tokens=figures.count(whole.tokens), messages=messages, how=how)
     most = figures.count(whole.limits.max_tokens)
     if not automatic:
-        return f"{counted}. {texts.OFF}"
+        return f"{counted} {texts.OFF}"
     if not whole.triggered:
-        return f"{counted}. {texts.WHOLE.format(most=most)}"
+        return f"{counted} {texts.WHOLE.format(most=most)}"
     name = texts.STRATEGIES.get(whole.strategy, (whole.strategy, ""))[0].lower()
-    return f"{counted}. {texts.WOULD.format(most=most, strategy=name, cuts=counts.CUTS(len(whole.cuts)))}"
+    return f"{counted} {texts.WOULD.format(most=most, strategy=name, cuts=counts.CUTS(len(whole.cuts)))}"

@@ -91,7 +91,7 @@ def status_badge(status: str) -> None:
 
 
 def name_of(run: RunView) -> str:
-    return str(run.request.get("name") or run.request.get("question") or wording.VERBS.get(run.verb, run.verb))
+    return str(run.request.get("name") or run.request.get("question") or wording.RUNS.get(run.verb, run.verb))
 
 
 def _active(runs: tuple[RunView, ...]) -> set[str]:

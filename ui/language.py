@@ -1,9 +1,12 @@
-"""Language of a session: the one chosen in the app, else the first the browser asks for that the app speaks, else English.
+"""Language of a session: the one chosen in the app, else the first that the browser asks for and the app speaks, else English.
 
-Invariant: one of `SPOKEN`; outside a session, as in a test of a single function, English.
+Invariant: one of `SPOKEN`; outside a session, as in a test of a single function, English. The browser keeps a choice as a cookie,
+so that the next visit begins in it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -11,6 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 ENGLISH = "en"
 SPOKEN = {ENGLISH: "English", "ja": "日本語"}
 KEY = "language"
+COOKIE = "memoir_language"
 
 
 def current() -> str:
@@ -19,10 +23,21 @@ def current() -> str:
         return ENGLISH
     chosen = st.session_state.get(KEY)
     if chosen not in SPOKEN:
-        chosen = st.session_state[KEY] = _of_browser()
+        chosen = st.session_state[KEY] = next((one for one in _asked() if one in SPOKEN), ENGLISH)
     return str(chosen)
 
 
+def choose(code: str) -> None:
+    """Draw this session in another language from now on."""
+    if code in SPOKEN:
+        st.session_state[KEY] = code
+
+
+def _asked() -> Iterator[str]:
+    """Yield codes of languages, the one to be preferred first: kept by the browser, then set in it."""
+    yield st.context.cookies.get(COOKIE) or ""
+    yield from (each.partition(";")[0].strip().partition("-")[0].lower() for each in _of_browser().split(","))
+
+
 def _of_browser() -> str:
-    asked = (st.context.locale or ENGLISH).split("-")[0].lower()
-    return asked if asked in SPOKEN else ENGLISH
+    return ",".join([st.context.locale or "", st.context.headers.get("Accept-Language") or ""])

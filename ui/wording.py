@@ -16,8 +16,8 @@ class Shared(Words):
     # --- everywhere ----------------------------------------------------------------------------------------------------
 
     OFFLINE = (
-        ":small[:material/cloud_off: **The built-in offline model answers.** "
-        ":gray[Word statistics only: no key, no cost, nothing leaves this machine.]]"
+        ":small[:material/cloud_off: **Running on the built-in offline model.** :gray[Word statistics only: no key, "
+        "no cost, nothing leaves this machine.]]"
     )
     OTHER_MODEL = "Use a language model"
     PAGES = {
@@ -29,7 +29,7 @@ class Shared(Words):
         "ask": "Ask",
         "search": "Search",
         "facts": "Facts",
-        "cuts": "Cuts",
+        "cuts": "Chunking preview",
         "people": "People",
         "activity": "Activity",
         "settings": "Settings",
@@ -38,39 +38,43 @@ class Shared(Words):
     CHAIN_LENGTH = Plural("{count} audit event", "{count} audit events")
     CODE = "Code {code}"
     PAGE_HELP = {
-        "overview": "What the memory holds, what needs attention and what was done last.",
-        "sources": "Add files or text, watch them being filed, and see what became of each chunk.",
-        "conversations": "Read what was said, bring conversations in, take them along, and set what is kept of them.",
-        "review": "Go through what was filed, the riskiest first: approve, re-file, reject, and take back.",
-        "tree": "Walk the categories, read what is filed under each, and see why it is there.",
-        "ask": "Ask the memory a question and see the way the answer was found.",
-        "search": "Find passages by their words and by their vectors, and open each where it stands.",
-        "cuts": "See where a long conversation would be cut before facts are drawn from it, by each strategy.",
-        "facts": "What is remembered of people, since when, from which sentence, and what was believed before.",
-        "people": "Whose data is kept, all of it on one page or in one file, and its erasure.",
-        "activity": "Who did what, when and why; take it back, and check that the record was not touched.",
-        "settings": "What is in force and where it came from, a test call, and the check of the audit chain.",
+        "overview": "What the memory holds, what needs your attention and what happened last.",
+        "sources": "Add files or text, follow the progress, and see what became of each chunk.",
+        "conversations": "Read conversations, import and export them, and set how long they are kept.",
+        "review": "Check what was filed, riskiest first: approve, move, reject or undo.",
+        "tree": "Browse the categories, read what is in each, and see why it is there.",
+        "ask": "Ask a question and see how the answer was found.",
+        "search": "Find passages by words and by meaning, and open each one in its source.",
+        "cuts": "See how a long conversation is divided before facts are extracted.",
+        "facts": "What is remembered about people, since when, based on what, and what was believed before.",
+        "people": "Whose data is stored, all of it on one page or in one file, and how to erase it.",
+        "activity": "Who did what, when and why. Undo actions and verify the audit log.",
+        "settings": "Current settings and where they come from, a test call, and the audit log check.",
     }
     METRIC_HELP = {
-        "COST": "What the providers charge by their price lists; unknown where a model has no known price. Offline is free.",
-        "LATENCY": "Waiting for the model and reading chunks, added up. "
-        "The clock on the wall shows less where calls overlap, more where the engine itself was at work in between.",
-        "PASSAGES": (
-            "Pieces of 512 characters into which the text is cut for the search; each is found by its words and its vector."
+        "COST": (
+            "What the providers charge according to their price lists. Unknown if a model has no known price. "
+            "The offline model is free."
         ),
+        "LATENCY": (
+            "Time spent waiting for the model and reading chunks, added up. The actual time is shorter where "
+            "calls overlap, and longer where Memoir itself was working in between."
+        ),
+        "PASSAGES": ("Search works on pieces of 512 characters. Each is found by its words and by its vector."),
         "OFFERED": "Categories the model could choose from, over all levels.",
         "SELECTED": "Categories that were followed, over all levels.",
-        "DROPPED": "Paths that were open but not followed to the answer.",
+        "DROPPED": "Paths that were opened but not followed to the answer.",
     }
     UNEXPECTED = "Something went wrong on this page"
-    UNEXPECTED_REMEDY = "Nothing was changed by looking at it. Reload the page; if it stays so, the log of the app says why."
+    UNEXPECTED_REMEDY = "Nothing was changed. Reload the page. If it happens again, the app's log says why."
     OPEN = "Open"
+    LANGUAGE = "Language"
     COPY_LINK = "Copy link"
     COPIED = "Copied"
     ROOT = "Memory"
     LOAD_SAMPLES = "Load the sample memory"
-    ADD_OWN = "Add a source of your own"
-    SAMPLES_HELP = "A few short documents, so that there is a tree to look at. They are filed like any other text."
+    ADD_OWN = "Add your own source"
+    SAMPLES_HELP = "A few short documents, so that you have something to look at. They are handled like any other text."
     STATUS = {
         "queued": "queued",
         "running": "running",
@@ -86,101 +90,124 @@ class Shared(Words):
     # --- overview ------------------------------------------------------------------------------------------------------
 
     OVERVIEW_TITLE = "Memory overview"
-    HEAD = "Audit head {events}"
-    UNDONE = "taken back"
-    OVERVIEW_EMPTY = "Nothing is remembered yet"
-    OVERVIEW_EMPTY_TEXT = "Add a document and watch it being filed, or load the sample memory to look around first."
+    HEAD = "Audit log: {events} events"
+    UNDONE = "undone"
+    OVERVIEW_EMPTY = "The memory is empty"
+    OVERVIEW_EMPTY_TEXT = "Add a document and watch it being sorted in, or load the sample memory to look around first."
     ABOUT = "What it is about"
-    ABOUT_HELP = "The first two levels of the tree; the larger, the more chunks. Click a category to open it."
+    ABOUT_HELP = "The first two levels of the tree. Larger areas hold more chunks. Click a category to open it."
     ATTENTION = "Needs attention"
     ALL_WELL = ":green[:material/check_circle:] Nothing is waiting for you."
     INTERRUPTED_NOTE = (
-        "Stopped before it ended. No partial data was stored. "
-        "Resume a text on the Sources page: answers already paid for are used again. Ask a question again."
+        "Stopped before it finished. No partial data was stored. Resume a text on the Sources page: answers already "
+        "paid for are used again. Ask a question again."
     )
-    DRAFTS_WAIT = Plural("{count} text waits until you say what it is.", "{count} texts wait until you say what they are.")
+    DRAFTS_WAIT = Plural("{count} text needs a description from you.", "{count} texts need a description from you.")
     ACTIVITY = "Recent activity"
-    NO_ACTIVITY = "Nothing has been done yet."
+    NO_ACTIVITY = "No activity yet."
     ASK_PLACEHOLDER = "Ask the memory a question"
+    DID = "{actor} {verb}"
+    RUNS = {  # a run that nobody has given a name
+        "ingest_text": "Pasted text",
+        "ingest_file": "File",
+        "add_knowledge": "Knowledge",
+        "create_summary": "Summary",
+        "embed": "Vectors of passages",
+        "reindex": "Search indexes",
+        "query": "Question",
+        "load_samples": "Sample memory",
+        "remember": "Conversation",
+        "converse": "Chat",
+        "tidy": "Tidying the tree",
+        "propose_split": "Splitting a category",
+        "regenerate_helper": "Description",
+    }
     VERBS = {
-        "ingest": "filed",
-        "ingest_text": "filed a text",
-        "ingest_file": "filed a file",
+        "ingest": "added a source",
+        "ingest_text": "added a text",
+        "ingest_file": "added a file",
         "add_knowledge": "added knowledge",
-        "create_summary": "had a summary written",
-        "embed": "had passages embedded",
+        "create_summary": "created a summary",
+        "embed": "created vectors for passages",
         "reindex": "rebuilt the search indexes",
         "query": "asked a question",
         "refile": "moved a chunk",
-        "approve": "approved a filing",
-        "reject": "rejected a filing",
-        "skip": "skipped a filing",
-        "undo": "took an action back",
+        "approve": "approved a chunk",
+        "reject": "rejected a chunk",
+        "skip": "skipped a chunk",
+        "undo": "undid an action",
         "load_samples": "loaded the sample memory",
-        "set_helper": "wrote a contextual helper",
-        "regenerate_helper": "regenerated a contextual helper",
+        "set_helper": "wrote a description",
+        "regenerate_helper": "had a description rewritten",
         "withdraw": "withdrew a source",
         "erase": "erased a source",
         "refile_many": "moved chunks",
-        "create": "made a category",
+        "create": "created a category",
         "rename": "renamed a category",
         "move": "moved a category",
         "merge": "merged categories",
         "split": "split a category",
-        "propose_split": "proposed a split",
-        "retire": "retired a category",
-        "tidy": "had the tree looked over",
-        "decline": "declined a proposal for the tree",
+        "propose_split": "asked how to split a category",
+        "retire": "closed a category",
+        "tidy": "had the tree checked",
+        "decline": "declined a suggestion for the tree",
         "sign_off": "signed off",
-        "close": "ended a run",
-        "converse": "said something",
-        "open_session": "opened a conversation",
-        "limit_session": "limited a conversation",
-        "clear_session": "cleared a conversation",
+        "close": "finished a run",
+        "converse": "sent a message",
+        "open_session": "started a conversation",
+        "limit_session": "set the retention of a conversation",
+        "clear_session": "deleted a conversation",
         "remove_graph_states": "deleted agent checkpoints",
         "remember": "extracted facts",
-        "approve_fact": "approved a change of facts",
-        "reject_fact": "rejected a change of facts",
-        "restore_fact": "brought a fact back",
-        "forget_fact": "had a fact forgotten",
-        "erase_person": "erased the data of a person",
+        "approve_fact": "confirmed that a fact was replaced",
+        "reject_fact": "kept both facts",
+        "restore_fact": "restored a fact",
+        "forget_fact": "erased a fact",
+        "erase_person": "erased a person's data",
         "confirm_fact": "approved a fact",
         "withdraw_fact": "rejected a fact",
         "skip_fact": "skipped a fact",
         "correct_fact": "corrected a fact",
         "add_fact": "added a fact",
         "retire_fact": "ended facts",
-        "expire_fact": "set when facts expire",
-        "store_items": "stored memories of an agent",
-        "suggest_fact": "suggested a change of facts",
+        "expire_fact": "set an expiry date for facts",
+        "store_items": "stored an agent's memories",
+        "suggest_fact": "suggested a change to facts",
     }
 
     # --- tree ----------------------------------------------------------------------------------------------------------
 
     TREE_EMPTY = "There is no tree yet"
-    TREE_EMPTY_TEXT = "Categories appear when the first text is filed. Add one on the Sources page, or load the sample memory."
+    TREE_EMPTY_TEXT = (
+        "Categories appear as soon as the first text is added. Add one on the Sources page, or load the sample memory."
+    )
     TREE_WORDS = {
+        "tree": "Category tree",
         "find": "Filter categories",
         "shown": "shown",
-        "nothing": "No category has this in its name.",
+        "nothing": "No category name contains this.",
         "empty": "No categories yet.",
         "level": "level",
+        "move": "move",
+        "turn": "close, open",
+        "select": "select",
+        "filter": "filter",
     }
     TREE_HINT = "Choose a category to see what is in it."
-    INSIDE = "Categories inside"
-    FILED_HERE = "Chunks filed here"
-    LEAF_EMPTY = "No chunk is filed here now."
-    OPEN_CHUNK = "Select a row to read the chunk in its source and to see why it is here."
+    INSIDE = "Subcategories"
+    FILED_HERE = "Chunks in this category"
+    LEAF_EMPTY = "There are no chunks here at the moment."
+    OPEN_CHUNK = "Select a row to read the chunk in its source and see why it is here."
     NEXT_PAGE, FIRST_PAGE = "Next page", "First page"
     IN_SOURCE = "In its source"
     WHY_HERE = "Why it is here"
     WHY_ABOUT = (
-        "One card per level: what was chosen, and what was offered beside it. The bars are the **second opinion**: "
-        "how near the engine's own word statistics put this text to each category. "
-        "It is not the model's, and it says nothing about how sure the model was."
+        "One card per level: what was chosen, and what else was offered. The bars show the **second opinion**: how "
+        "similar this text is to each category by Memoir's own word statistics. It is not the model's view and does "
+        "not say how sure the model was."
     )
-    PROMPT_OF = "Prompt of level {level}"
-    NO_DECISIONS = "No decision is on record for this chunk."
+    PROMPT_OF = "Prompt for level {level}"
+    NO_DECISIONS = "No decision is recorded for this chunk."
     BEFORE, AFTER = "Before", "After"
     BACK_TO = "Back to the category"
 
@@ -195,13 +222,13 @@ class Shared(Words):
     ATTEMPT = "attempt {number}"
     ENDED = {"ok": "ok", "reused": "reused"}
     LEVEL, LEVELS = "Level {level}", "Levels {first}–{last}"
-    FORCED = "one option, no call"
+    FORCED = "only one option, no call"
     SKIPPED = "{levels} levels, one choice each"
     EVIDENCE = "Evidence"
-    SEE_CALL = "See the prompt and the reply of this call"
+    SEE_CALL = "See the prompt and the reply"
     CHOICE_WORDS = {
-        "opinion": "Second opinion (the engine's own similarity):",
-        "unknown": "No second opinion was computed.",
+        "opinion": "Second opinion (Memoir's own text similarity):",
+        "unknown": "No second opinion is available.",
         "chosen": "Chosen, rank",
         "passed": "Offered, not chosen",
         "more": "more offered, not chosen",
@@ -210,18 +237,18 @@ class Shared(Words):
     }
     _DROPPED = {
         NOT_CHOSEN: "Path dropped: nothing below it was chosen",
-        "budget": "Dropped to keep the token budget",
-        PART: "Some of its chunks were left out to keep the token budget",
-        "empty": "No chunk is filed here",
-        "gone": "The category is no longer there",
+        "budget": "Left out to stay within the token limit",
+        PART: "Some of its chunks were left out to stay within the token limit",
+        "empty": "There are no chunks here",
+        "gone": "This category no longer exists",
     }
     _DECIDED = {
-        "limit": "The level was full, so an existing category had to be chosen.",
+        "limit": "This level was full, so the model had to choose an existing category.",
         "reviewer": "Decided by a person.",
-        "net": "Added from the safety net.",
-        "opinion": "The model was not understood, so the engine's second opinion was followed.",
+        "net": "Added by the safety net.",
+        "opinion": "The model's answer could not be used, so Memoir followed its own second opinion.",
     }
-    TAUGHT = "The model was shown what people had placed: chunk ids {ids}."
+    TAUGHT = "The model was shown examples placed by people: chunks {ids}."
 
     def dropped(self, reason: str) -> str:
         return self._DROPPED.get(reason, reason)
@@ -242,126 +269,123 @@ class Shared(Words):
 
     QUESTION = "Question"
     QUESTION_PLACEHOLDER = "What would you like to know?"
-    NO_QUESTION = "Write a question first. Nothing was asked."
+    NO_QUESTION = "Write a question first."
     ASK = "Ask"
     ASK_AGAIN = "New question"
     SAME_AGAIN = "Ask again"
-    TAKE_ALONG, REPORT = "Take along", "Audit report"
-    EXPORT, EXPORT_JSON = "For programs", "Answer and calls (JSON)"
+    TAKE_ALONG, REPORT = "Export", "Audit report"
+    EXPORT, EXPORT_JSON = "For developers", "Answer and calls (JSON)"
     EXPORT_ABOUT = "The answer with its evidence, every decision, and every call to the model."
     ANSWER = "Answer"
     NO_ANSWER = "No answer found in memory"
     NEXT = "What you can do next"
-    LOOK_WIDER = "Look wider"
-    LOOK_WIDER_HELP = "Ask again with the strategy '{strategy}', which follows more categories and costs more."
-    READ_NET = "Read what the safety net caught"
-    READ_NET_HELP = "Ask again; this time the chunks that share the question's words are read, too, wherever they are filed."
+    LOOK_WIDER = "Search more categories"
+    LOOK_WIDER_HELP = "Ask again with the strategy “{strategy}”, which follows more categories and costs more."
+    READ_NET = "Include the safety net"
+    READ_NET_HELP = "Ask again, and also read chunks that share words with the question, wherever they are filed."
     SEARCH_WORDS = "Search for it"
     STRATEGY = "Strategy"
-    NOT_A_QUESTION = "This run is no question. Runs that file a source are on the Sources page."
-    NOT_ENDED = "This question stopped before it was answered. Ask it again."
-    TOO_LATE_TO_STOP = "Too late to stop: it has just ended."
+    NOT_A_QUESTION = "This run is not a question. Runs that add a source are on the Sources page."
+    NOT_ENDED = "This question stopped before it was answered. Please ask it again."
+    TOO_LATE_TO_STOP = "Too late to stop: it has just finished."
     NEXT_STEP = "Next step"
     STOP = "Stop"
     STRATEGIES = {
         "one_shot": (
             "One path",
-            "Follow the single best category at each level. Cheapest; misses an answer that is spread over two branches.",
+            "Follow the single best category at each level. Cheapest, but misses answers spread over two branches.",
         ),
         "wide_branch": ("A few paths", "Follow the best N categories at every level. A good start for most questions."),
         "zoom_in": (
             "Zoom in",
-            "Begin with N categories and follow N2 fewer at each level. For questions whose topic is unclear at first.",
+            ("Start with N categories and follow N2 fewer at each level. For questions whose topic is unclear at first."),
         ),
         "branch_out": (
             "Branch out",
-            "Begin with N categories and follow N2 more at each deeper level. For one topic with many sides.",
+            "Start with N categories and follow N2 more at each level. For one topic with many sides.",
         ),
     }
-    N_LABEL, N2_LABEL = "N, categories per level", "N2, change per level"
-    SCOPES = {"level": "N over a level", "path": "N for each path"}
+    N_LABEL, N2_LABEL = "Categories per level (N)", "Change per level (N2)"
+    SCOPES = {"level": "N in total", "path": "N for each path"}
     WIDTH_SCOPE = {
-        "level": "N counts the categories of a level over all open paths together (width_scope = level).",
-        "path": "N counts the categories of a level for each open path (width_scope = path).",
+        "level": "Follow up to N categories per level in total.",
+        "path": "Follow up to N categories per level for each open path.",
     }
-    ADVANCED = "More settings"
-    LIMITING = "When the chunks do not fit the token budget"
+    ADVANCED = "More options"
+    LIMITING = "When the chunks do not fit the token limit"
     LIMITINGS = {
-        "PRUNE": "PRUNE: leave some out",
-        "SUMMARIZE": "SUMMARIZE: shorten every chunk (more calls)",
+        "PRUNE": "Leave some out",
+        "SUMMARIZE": "Shorten every chunk (more calls)",
     }
-    BUDGET = "Token budget"
-    BUDGET_HELP = "Tokens the final prompt may have (max_token_budget). Lower it to see pruning or summarising at work."
-    PRUNE_BY = "Left out first"
+    BUDGET = "Token limit"
+    BUDGET_HELP = "How many tokens the final prompt may have. Lower it to see how chunks are left out or shortened."
+    PRUNE_BY = "Leave out first"
     PRUNE_BY_HELP = (
-        "Where not all that was read fits into the budget. To leave out single chunks keeps more of what answers a "
-        "question than to "
-        "leave out whole paths, by the measurements in docs/benchmarks.md."
+        "Applies when not everything fits. Leaving out single chunks keeps more of the answer than leaving out whole "
+        "paths (see docs/benchmarks.md)."
     )
     PRUNED_BY = {"path": "paths left out first", "chunk": "chunks left out first"}
-    PRUNE_BYS = {"path": "Whole paths, the lowest ranked", "chunk": "The chunks least like the question"}
+    PRUNE_BYS = {"path": "Whole paths, lowest rank first", "chunk": "Chunks least like the question"}
     PER_PATH = "From each leaf"
-    PER_PATHS = {"auto": "As many as fit, the nearest first", "all": "All its chunks"}
-    BUDGET_OF = "budget {tokens}"
+    PER_PATHS = {"auto": "As many as fit, most similar first", "all": "All of its chunks"}
+    BUDGET_OF = "limit {tokens}"
     NET = "Safety net"
-    NET_HELP = "Beside the tree, look for the question's words in all chunks. What the tree missed is shown apart."
-    NET_IN_PROMPT = "Use what it catches for the answer"
-    NET_IN_PROMPT_HELP = "The chunks that the safety net caught are read behind those of the paths, and marked in the answer."
-    NET_READ = "safety net read"
+    NET_HELP = "Besides the tree, look for the question's words in all chunks. What the tree missed is shown separately."
+    NET_IN_PROMPT = "Use these chunks for the answer"
+    NET_IN_PROMPT_HELP = "Chunks found by the safety net are read after those of the paths, and marked in the answer."
+    NET_READ = "safety net used"
     NET_ON, NET_OFF = "safety net on", "safety net off"
-    QUESTION_CANCELLED = "This question was stopped. What was asked until then is kept below."
+    QUESTION_CANCELLED = "This question was stopped. What was done until then is shown below."
     STOPPING = "Stopping…"
     ASK_EMPTY = "There is nothing to ask yet"
-    ASK_EMPTY_TEXT = "Answers are found in what was filed. Add a text on the Sources page, or load the sample memory."
-    RECENT, RECENT_ABOUT = "Asked before", "Select a row to see the answer and its path again."
-    CITATIONS = "Click a number to open the words it stands on."
-    NO_CITATIONS = "The answer cites no chunk."
+    ASK_EMPTY_TEXT = "Answers come from your sources. Add a text on the Sources page, or load the sample memory."
+    RECENT, RECENT_ABOUT = "Recent questions", "Select a row to see the answer and its path again."
+    CITATIONS = "Click a citation to see its source."
+    NO_CITATIONS = "No citations."
     OPEN_CITATION = "Open the evidence: {path}"
-    OPEN_CAUGHT = "Open the evidence, caught by the safety net: {path}"
-    CAUGHT = "caught by the safety net"
+    OPEN_CAUGHT = "Open the evidence, found by the safety net: {path}"
+    CAUGHT = "found by the safety net"
     PATH_TITLE = "Decision path"
     PATH_ABOUT = (
-        ":gray[Discs are the order in which the model chose. "
-        "Bars are the **second opinion**, the engine's own similarity of the question to each category: "
-        "not the model's, and not a measure of how sure it was.]"
+        ":gray[Numbers show the model's ranking. Bars show the **second opinion**: Memoir's own text similarity, for comparison.]"
     )
-    NO_PATH = "No category was chosen yet."
+    NO_PATH = "No category has been chosen yet."
     TAB_CALLS, TAB_READ, TAB_DROPPED, TAB_NET = "Calls", "Chunks read", "Dropped paths", "Safety net"
-    TAB_SUMMARIES, TAB_SETTINGS = "Summaries", "How it was asked"
+    TAB_SUMMARIES, TAB_SETTINGS = "Summaries", "Settings used"
     SUMMARIES_ABOUT = (
-        "The chunks did not fit, so each was shortened in proportion: a chunk of n characters may keep n × {ratio} of them, "
-        "and no path was dropped. Click a row, or turn the pages below, to read a summary beside its chunk."
+        "The chunks did not fit, so each was shortened in proportion: a chunk of n characters may keep n × {ratio} "
+        "of them. No path was dropped. Select a row, or use the pages below, to compare a summary with its chunk."
     )
-    NO_SUMMARIES = "Everything fitted into the budget, so nothing was summarised."
-    NOT_SUMMARISING = "This question was not asked with SUMMARIZE."
+    NO_SUMMARIES = "Everything fitted, so nothing was shortened."
+    NOT_SUMMARISING = "This question did not shorten any chunks."
     SUMMARY_NUMBERS = ("Compression ratio", "Characters before", "Target", "Characters after")
-    SUMMARY, ITS_CHUNK = "Summary", "Its chunk"
-    DETERMINISTIC = ("deterministic", "Temperature 0 was sent and taken in every call.")
+    SUMMARY, ITS_CHUNK = "Summary", "Original chunk"
+    DETERMINISTIC = ("repeatable", "Temperature 0 was used in every call.")
     NOT_DETERMINISTIC = (
-        "not deterministic",
-        "Temperature 0 was not in force in every call: the same question may get another answer.",
+        "not repeatable",
+        "Temperature 0 was not used in every call, so the same question may get a different answer.",
     )
-    ASKED_WITH = "What was asked for"
+    ASKED_WITH = "What was requested"
     SENT_WITH = "What was recorded with the calls"
-    AS_CONFIGURED = "{value} (as configured now)"
-    CALLS_ABOUT = "Every request to the model, in order. Select a row to see the prompt and the reply as they went over the wire."
+    AS_CONFIGURED = "{value} (current setting)"
+    CALLS_ABOUT = "Every request to the model, in order. Select a row to see the exact prompt and reply."
     NO_CALLS = "No request was needed."
-    NO_DROPPED = "Every path that was opened was followed to the end."
-    NET_ABOUT = "Chunks that share words with the question but lie outside the paths. They were not in the prompt."
+    NO_DROPPED = "Every opened path was followed to the end."
+    NET_ABOUT = "Chunks outside the chosen paths that share words with the question. They were not used for the answer."
     NET_WAS_READ = (
-        "Chunks that share words with the question but lie outside the paths. {read} of {caught} were read for the answer."
+        "Chunks outside the chosen paths that share words with the question. {read} of {caught} were used for the answer."
     )
-    NET_EMPTY = "The net caught nothing that the tree had missed."
+    NET_EMPTY = "The safety net found nothing that the tree had missed."
     LEFT_OUT = "{chunks} more in the chosen categories were left out by the limit per path."
     STEPS = {
         "LevelSelected": "Level {level}: {offered} offered, {selected} chosen",
         "ChunksRetrieved": "{chunks} chunks read from {paths} paths",
         "PathDropped": "A path was dropped: {reason}",
-        "NetCaught": "The safety net caught {chunks}",
+        "NetCaught": "The safety net found {chunks}",
         "AnswerReady": "Answer written",
     }
     WAITING_FIRST = "Waiting for the first level"
-    PROMPT_TITLE, REPLY_TITLE = "The body as it went over the wire", "Reply"
+    PROMPT_TITLE, REPLY_TITLE = "The exact request", "Reply"
     ROLES = {"system": "Instructions", "developer": "Instructions", "user": "Prompt", "assistant": "Earlier reply", "": "Prompt"}
     NO_TEXT = "The text was erased."
     CALL_TITLE = "Call"

@@ -9,13 +9,13 @@ class Conversations(Words):
     TITLE = "Conversations"
     ALL = "All conversations"
     EMPTY = "No conversations yet"
-    EMPTY_TEXT = "Bring one in from ChatGPT, Claude, LangChain or a plain transcript; or let an agent talk through this memory."
+    EMPTY_TEXT = "Import a chat from ChatGPT, Claude or LangChain, or start a new one."
     OPEN_HINT = "Select a row to read a conversation."
     SHOW_EXPIRED = "Show expired"
     MORE = "Show more"
-    UNNAMED = "nothing said yet"
+    UNNAMED = "no messages yet"
     COLUMNS = {
-        "opening": "Begins with",
+        "opening": "Starts with",
         "id": "Session",
         "user": "User",
         "turns": "Turns",
@@ -32,95 +32,95 @@ class Conversations(Words):
     EARLIER = "Earlier messages"
     LATEST = "Latest messages"
     SHOWN_PART = "Messages {first} to {last} of {all}"
-    NOTHING_SAID = "Nothing was said in this conversation yet."
+    NOTHING_SAID = "There are no messages in this conversation yet."
     TRANSCRIPT_WORDS = {
         "call": "calls",
         "failed": "failed",
         "details": "Details",
-        "part": "part that is no text",
-        "more": "Show all of it",
+        "part": "part that is not text",
+        "more": "Show all",
         "less": "Show less",
-        "cited": "Open what it stands for",
+        "cited": "Show the source of this citation",
     }
     DETAILS = "Message {n}"
-    DETAILS_HINT = "Select a message to see when and how it was said."
+    DETAILS_HINT = "Select a message to see its details."
     SAID_BY = "{who}, {when}"
-    RUN = "What was asked and shown for it"
+    RUN = "How it was answered"
     METADATA = "Metadata"
-    CUTS = "See where it would be cut"
-    FACTS = "What is remembered of it"
-    NO_FACTS = "No fact was drawn from this conversation yet."
-    DRAW_FACTS = "Draw facts from it"
-    DRAW_FACTS_HELP = "Facts are drawn from what people say in it. Messages that were read before change nothing."
-    NO_FACTS_HERE = "No fact was drawn from message {n}. Close the message to see those of the whole conversation."
+    CUTS = "Preview how it is divided"
+    FACTS = "Facts from this conversation"
+    NO_FACTS = "No facts have been extracted from this conversation yet."
+    DRAW_FACTS = "Extract facts"
+    DRAW_FACTS_HELP = "Facts are extracted from what people say. Messages that were read before change nothing."
+    NO_FACTS_HERE = "No facts come from message {n}. Close the message to see those of the whole conversation."
 
     # --- summary -------------------------------------------------------------------------------------------------------
 
     SUMMARY = "Summary"
     SUMMARISE = "Summarise"
-    SUMMARY_ABOUT = "In a few sentences, by the model in use. Each call is in the ledger."
+    SUMMARY_ABOUT = "A few sentences, written by the current model. Each call is recorded."
     SUMMARISING = "Reading the conversation…"
 
     # --- taking along --------------------------------------------------------------------------------------------------
 
     EXPORT = "Export"
-    EXPORT_HELP = "JSON with every message, its time and its tool calls, as LangChain reads it."
+    EXPORT_HELP = "JSON with every message, its time and its tool calls, in LangChain's format."
     IMPORT = "Import a conversation"
     IMPORT_ABOUT = (
-        "ChatGPT and Claude exports, OpenAI and LangChain messages, what this page exports, and transcripts with lines like "
-        "“Name: text”. You see what would come before anything is stored."
+        "Exports from ChatGPT and Claude, messages from OpenAI and LangChain, exports from this page, and "
+        "transcripts with lines like “Name: text”. You see a preview before anything is stored."
     )
     DROP = "File"
     PASTE = "Or paste it"
-    INTO = "Into"
+    INTO = "Add to"
     NEW = "A new conversation"
-    LOOK = "See what would come"
-    WOULD_COME = "{added} would come"
-    ALREADY = "{known} there already"
-    REFUSED = "{refused} refused: nothing is imported until they are corrected or removed"
-    FORMAT = "Read as {format}"
-    SPAN = "said from {first} to {last}"
+    LOOK = "Preview import"
+    WOULD_COME = "{added} to import"
+    ALREADY = "{known} already here"
+    REFUSED = "{refused} rejected: nothing is imported until they are corrected or removed"
+    FORMAT = "Format: {format}"
+    SPAN = "from {first} to {last}"
     BRING = "Import"
     CONVERSATIONS = "{count} conversations"
     BROUGHT = "{added} imported into {session}."
-    WHERE, WHY = "Record", "Why it is refused"
+    WHERE, WHY = "Record", "Why it was rejected"
 
     # --- what is kept --------------------------------------------------------------------------------------------------
 
-    KEEP = "What is kept"
+    KEEP = "Retention"
     KEEP_ABOUT = (
-        "The latest messages stay, and the system message. A tool call is never parted from its result. "
-        "An expired conversation leaves the list; nothing of it is deleted."
+        "The system message and the latest messages stay. A tool call is never separated from its result. Expired "
+        "conversations are hidden from the list, not deleted."
     )
-    KEEP_PREVIEW = "Set limits to see what they would drop. Nothing changes until you apply them to a conversation."
-    KEEP_CONFIGURED = "Now in force for all: {messages}, {timeout}."
+    KEEP_PREVIEW = "Set limits to see what they would remove. Nothing changes until you apply them to a conversation."
+    KEEP_CONFIGURED = "Default for all conversations: {messages}, {timeout}."
     ALL_MESSAGES = "all messages"
     LAST_MESSAGES = "the last {count} messages"
     NO_TIMEOUT = "no expiry"
-    AFTER = "expiry after {hours:g} hours"
+    AFTER = "expires after {hours:g} hours"
     MOST = "Messages to keep"
-    MOST_HELP = "0 keeps all."
+    MOST_HELP = "0 keeps all messages."
     HOURS = "Hours until expiry"
-    HOURS_HELP = "0 is never."
-    WOULD_DROP = "Would be dropped"
+    HOURS_HELP = "0 means never."
+    WOULD_DROP = "Would be removed"
     WOULD_STAY = "Would stay"
     WOULD_EXPIRE = "Would expire"
-    NOTHING_WOULD = "Nothing would be dropped, and nothing would expire."
+    NOTHING_WOULD = "Nothing would be removed, and nothing would expire."
     APPLY = "Apply to this conversation"
-    WOULD_GO = ":orange[:material/delete_sweep: {dropped} would go, {kept} would stay.]"
-    NONE_WOULD_GO = ":gray[No message would go.]"
+    WOULD_GO = ":orange[:material/delete_sweep: {dropped} would be removed, {kept} would stay.]"
+    NONE_WOULD_GO = ":gray[No messages would be removed.]"
 
     # --- clearing ------------------------------------------------------------------------------------------------------
 
-    CLEAR = "Clear"
-    CLEAR_TITLE = "Clear this conversation?"
+    CLEAR = "Delete"
+    CLEAR_TITLE = "Delete this conversation?"
     CLEAR_ABOUT = (
-        "All {messages} go, wherever they stand: with their passages, and with what the model was asked and answered about them. "
-        "Facts drawn from it stay, and will say that their evidence was removed. This cannot be undone."
+        "All {messages} are deleted everywhere, including search and the prompts and replies that contain them. "
+        "Facts from this conversation stay, marked “evidence removed”. This cannot be undone."
     )
-    CLEAR_YES = "Clear it for good"
+    CLEAR_YES = "Delete for good"
     CLEAR_NO = "Keep it"
-    CLEARED = "The conversation is cleared."
+    CLEARED = "The conversation was deleted."
 
 
 texts = Conversations()

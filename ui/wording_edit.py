@@ -7,15 +7,15 @@ from ui.words import Words
 
 class Edit(Words):
     EDIT = "Edit"
-    EDIT_ABOUT = "You see what a change would do before it is done; every change can be taken back."
+    EDIT_ABOUT = "You see the effect of a change before you make it. Every change can be undone."
     VERBS = {
         "create": "New category",
         "rename": "Rename",
         "move": "Move",
         "merge": "Merge",
         "split": "Split",
-        "refile_many": "Re-file chunks",
-        "retire": "Retire",
+        "refile_many": "Move chunks",
+        "retire": "Close category",
     }
     ICONS = {
         "create": ":material/create_new_folder:",
@@ -27,75 +27,75 @@ class Edit(Words):
         "retire": ":material/folder_off:",
     }
     ABOUT = {
-        "create": "An empty category below {name}. Ingestions and people can file in it from then on.",
-        "rename": "It keeps its place and all that is in it.",
-        "move": "Below another category of the level above; all that it holds goes with it.",
-        "merge": "All that it holds goes to another category of its level; what has one name below the two becomes one.",
-        "split": "What you choose goes to a new category beside it.",
-        "refile_many": "The chunks you choose go to another leaf, as reviewed by you.",
-        "retire": "It closes. Only an empty category can be retired.",
+        "create": "An empty category below {name}. New texts can be placed in it from then on.",
+        "rename": "It stays where it is, with everything in it.",
+        "move": "To another category of the level above, with everything in it.",
+        "merge": ("Everything in it moves to another category of the same level. Subcategories with the same name become one."),
+        "split": "What you select moves to a new category beside it.",
+        "refile_many": "The chunks you select move to another category and count as reviewed by you.",
+        "retire": "The category is closed. Only an empty category can be closed.",
     }
     DO = {
-        "create": "Make the category",
+        "create": "Create category",
         "rename": "Rename",
-        "move": "Move it",
-        "merge": "Merge them",
+        "move": "Move",
+        "merge": "Merge",
         "split": "Split",
-        "refile_many": "Re-file",
-        "retire": "Retire it",
+        "refile_many": "Move",
+        "retire": "Close",
     }
     TOP = "the top of the tree"
     NAME = "Name"
     NAME_FORM = "One to four words"
     NEW_NAME = "Name of the new category"
-    FIND = "Search the paths"
-    FIND_FORM = "Words of a path, or their beginnings"
-    TO = {"move": "Below", "merge": "Into", "refile_many": "To the leaf"}
+    FIND = "Search categories"
+    FIND_FORM = "Words of a path, or how they begin"
+    TO = {"move": "Parent category", "merge": "Add to", "refile_many": "Into category"}
     CHOOSE = "Choose a category"
-    NOTHING_FITS = "No category fits these words."
+    NOTHING_FITS = "No category matches."
     NO_PLACE = {
-        "move": "There is no other category one level up to move it below.",
-        "merge": "There is no other category of its level to merge it into.",
-        "refile_many": "There is no other leaf to file chunks in.",
+        "move": "There is no other parent category to move it to.",
+        "merge": "There is no other category on this level to merge it with.",
+        "refile_many": "There is no other category to move chunks to.",
     }
-    CHOOSE_CHUNKS = "Choose chunks: tick their rows."
-    CHOOSE_CATEGORIES = "Choose categories: tick their rows."
-    SOME_SHOWN = "The first {shown} of {all} are shown."
-    CHOSEN = "{chosen} of {all} chosen"
+    CHOOSE_CHUNKS = "Select chunks by ticking their rows."
+    CHOOSE_CATEGORIES = "Select categories by ticking their rows."
+    SOME_SHOWN = "Showing the first {shown} of {all}."
+    CHOSEN = "{chosen} of {all} selected"
     WOULD = "What this would do"
     MOVED = "Chunks moved"
     CHANGED = "Categories changed"
     CANNOT = "This cannot be done"
     REASON = "Reason"
-    REASON_FORM = "Kept with the change, for whoever asks later"
-    CHANGED_MEANWHILE = "Somebody has changed the tree meanwhile. Look at the effect again, as it is now."
-    FILE_ELSEWHERE = "File this chunk elsewhere"
+    REASON_FORM = "Kept with the change, for later reference"
+    CHANGED_MEANWHILE = "Somebody has changed the tree in the meantime. Check the effect again."
+    FILE_ELSEWHERE = "Move this chunk"
 
     BY = "How"
-    BY_HAND, BY_MODEL = "By selection", "By proposal of the model"
-    ASK = "Ask for a proposal"
+    BY_HAND, BY_MODEL = "Select by hand", "Ask the model"
+    ASK = "Get suggestions"
     ASK_AGAIN = "Ask again"
-    ASK_ABOUT = "The model looks for groups in what this category holds. Nothing changes until you confirm a group."
-    ASKING = "The model is looking for groups …"
-    ONE_SUBJECT = "The model sees one subject only, and proposes no group."
+    ASK_ABOUT = "The model looks for groups in this category. Nothing changes until you confirm one."
+    ASKING = "The model is looking for groups…"
+    ONE_SUBJECT = "The model sees only one topic and suggests no groups."
     GROUPS = "Groups"
-    PROPOSED = "The model proposes these groups. Choose one to see what it would do; its name can be changed."
+    PROPOSED = "The model suggests these groups. Choose one to see the effect; you can change its name."
     GROUP = "{name}: {count}"
     WHY = "Why, in the model's words: {why}"
     STAYS = "{count} would stay where they are."
-    UNSEEN = "{count} more were not shown to the model, and stay."
-    SOMETHING_LEFT = "What of it is not in this category any more cannot be split off. Ask again for a new proposal."
-    STOPPED = "The proposal was not made."
+    UNSEEN = "{count} more were not shown to the model and stay."
+    SOMETHING_LEFT = "Part of it is no longer in this category and cannot be moved. Ask for new suggestions."
+    STOPPED = "No suggestion was made."
 
     DONE = "Done: {what}."
     DONE_TO = "{what}: {about}"
     UNDO = "Undo"
     UNDO_IT = "Undo it"
     CLOSE = "Close"
-    UNDO_WOULD = "Undoing it would do this"
+    UNDO_WOULD = "Undoing would do this"
     UNDO_CANNOT = "It cannot be undone now"
     UNDO_FIRST = "Undo these first:"
-    UNDONE_BEFORE = "It has been taken back."
+    UNDONE_BEFORE = "It has been undone."
 
 
 texts = Edit()

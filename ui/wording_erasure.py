@@ -12,51 +12,49 @@ class Erasure(Words):
     # --- erasing -------------------------------------------------------------------------------------------------------
 
     ERASE = "Erase for good"
-    ERASE_HELP = "Takes the text out of every place that holds it. Withdrawing is enough where it may stay readable."
+    ERASE_HELP = "Removes the text from everywhere. If it may stay readable, withdrawing it is enough."
     ERASE_TITLE = "Erase {name}"
     ERASE_ABOUT = (
-        "The text leaves the tree, the file, the prompts and the answers that quote it. **This cannot be undone.** "
-        "What stays is that it was here, who erased it and why."
+        "The text is removed from the tree, the stored file, and all prompts and answers that quote it. **This "
+        "cannot be undone.** A note remains that it was here, who erased it and why."
     )
-    WHAT_GOES = "What will be cleared"
+    WHAT_GOES = "What will be erased"
     PLACE, ROWS = "Place", "Rows"
     FILED = "{chunks} will leave the tree."
-    READ_BY = "{questions} read it: their answers go too, the rest of each record stays."
-    OTHER_VERSIONS = "It has {versions}. They stay: each version is erased by itself."
-    NAMES = "Category names that say its words"
+    READ_BY = "{questions} used it: their answers are erased too, the rest of the record stays."
+    OTHER_VERSIONS = "It has {versions}, which stay: each version is erased separately."
+    NAMES = "Category names that contain its words"
     NAMES_ABOUT = (
-        "These words stand in no other source. Other sources are filed below these categories, so the names are "
-        "shared: give each a "
-        "new one. Write the old name to keep it."
+        "These words appear in no other source, but other sources are in these categories. Give each category a new "
+        "name, or type the old name to keep it."
     )
     NEW_NAME = "{path} ({chunks} of other sources)"
-    CLOSING = "Nothing else is filed below these; they close: {names}"
+    CLOSING = "Nothing else is in these categories, so they are closed: {names}"
     WHY = "Reason"
-    WHY_PLACEHOLDER = "Stands on the tombstone, so do not repeat what is to be erased"
+    WHY_PLACEHOLDER = "Stays on record, so do not repeat what is to be erased"
     CONFIRM = "Type “{word}” to confirm"
-    NOT_CONFIRMED = "Nothing was erased: type the word as it stands there, and say why."
+    NOT_CONFIRMED = "Nothing was erased: type the word exactly, and give a reason."
     DO_IT = "Erase now"
-    NEVER_MIND = "Never mind"
+    NEVER_MIND = "Cancel"
     ERASED_TOAST = "Erased"
 
     # --- a tombstone ---------------------------------------------------------------------------------------------------
 
     TOMBSTONE = "Erased by **{who}**, {when}"
-    TOMBSTONE_ABOUT = "The chain still verifies: event {seq} says what was cleared, and covers what was left of each row."
-    CLEARED = "What was cleared"
-    IN_ACTIVITY = "See it in the activity"
+    TOMBSTONE_ABOUT = "The audit log is still intact: event {seq} records what was erased."
+    CLEARED = "What was erased"
+    IN_ACTIVITY = "See it in Activity"
 
-    ANSWER = "The answer was erased with a source that it had read. What it asked, chose and cost is still here."
+    ANSWER = "The answer was erased together with a source that it used. The question, the choices and the cost are still here."
 
     # --- the whole memory ----------------------------------------------------------------------------------------------
 
-    FILE_TITLE = "The whole memory as one file"
+    FILE_TITLE = "Export everything"
     FILE_ABOUT = (
-        "Everything that stands here, with its record, for another place or another database: `memoir import FILE` "
-        "gives the same "
-        "memory back, or refuses a file that is not as it was written. Keys and settings are not in it."
+        "Everything in this memory, with its full history, in one file. Restore it with `memoir import FILE`; "
+        "altered files are rejected. Keys and settings are not included."
     )
-    EXPORT = "Download the export"
+    EXPORT = "Download"
 
 
 texts = Erasure()

@@ -9,15 +9,15 @@ from ui.words import Words
 
 
 class Errors(Words):
-    BEING_FILED = "The first texts are being filed. Watch them on the Sources page."
-    REMEDY = "It may have been taken away since, or the link belongs to another memory."
+    BEING_FILED = "The first texts are being added. Watch them on the Sources page."
+    REMEDY = "It may have been removed, or the link belongs to another memory."
     ASTRAY = {  # by code: what is missing, filled with the facts of the error, and the label of where to go on
         "E206": ("There is no source {source_id} in this memory", "All sources"),
         "E702": ("There is no action {action_id} in this memory", "All activity"),
         "E704": ("There is no category {category_id} in this memory", "The whole tree"),
         "E705": ("There is no chunk {chunk_id} in this memory", "The whole tree"),
-        "E803": ("There is no conversation {session_id!r} that you may read", "All conversations"),
-        "E711": ("There is no run {run_id!r} in this memory", "Questions asked before"),
+        "E803": ("There is no conversation {session_id!r} that you can read", "All conversations"),
+        "E711": ("There is no run {run_id!r} in this memory", "Recent questions"),
     }
 
 

@@ -6,8 +6,8 @@ from ui.words import Words
 
 
 class History(Words):
-    LOOK_BACK = "Look back"
-    LOOK_BACK_HELP = "See the tree as it stood at any moment, with what has changed since."
+    LOOK_BACK = "History"
+    LOOK_BACK_HELP = "See the tree as it was at any moment, and what has changed since."
     TO_NOW = "Back to now"
     MOMENT = "Moment"
     BEGINNING = "the beginning"
@@ -15,31 +15,31 @@ class History(Words):
     AT = "{at} · event {seq}"  # no two alike: the slider tells its places apart by their words
     GO_TO = "Go to a day"
     DAY = "Day and time, in your time zone"
-    GO = "Go there"
-    STOOD = "The tree as it stood at {at}"
-    STOOD_EMPTY = "The tree before anything was filed"
-    LAST_DONE = "Last done then: {says}, by {actor}"
+    GO = "Go"
+    STOOD = "The tree as it was at {at}"
+    STOOD_EMPTY = "The tree before anything was added"
+    LAST_DONE = "Last change: {says}, by {actor}"
     EDITING_OFF = "You are looking at the past, so nothing can be changed here."
-    EMPTY_THEN = "Nothing was filed yet at this moment. Move the slider to the right."
-    NOT_THERE = "It was not there at this moment."
-    ASK_THEN = "Ask as of then"
+    EMPTY_THEN = "Nothing had been added yet at this moment. Move the slider to the right."
+    NOT_THERE = "It did not exist at this moment."
+    ASK_THEN = "Ask as of this moment"
     SINCE = "What has changed since"
     NOTHING_SINCE = "Nothing in the tree has changed since."
     SINCE_ABOUT = "Select a row to see that category."
-    COLUMNS = ("Since then", "Category", "Now")
-    MADE, CLOSED, RENAMED, MOVED, MERGED = "added since", "removed since", "renamed since", "moved since", "merged since"
-    BOTH = "renamed and moved since"
+    COLUMNS = ("Change", "Category", "Now")
+    MADE, CLOSED, RENAMED, MOVED, MERGED = "added", "removed", "renamed", "moved", "merged"
+    BOTH = "renamed and moved"
     NOW_AT, NOW_IN = "now {path}", "now part of {path}"
-    GONE = "no longer there"
-    LATER = "was not there yet"
-    CHUNKS = "chunks changed since"
-    CHUNKS_CAME, CHUNKS_LEFT = "{count} came since", "{count} left since"
-    INSIDE, WHY_INSIDE = "changed inside", "Something below it has changed since"
+    GONE = "no longer exists"
+    LATER = "did not exist yet"
+    CHUNKS = "chunks changed"
+    CHUNKS_CAME, CHUNKS_LEFT = "{count} added", "{count} removed"
+    INSIDE, WHY_INSIDE = "changed inside", "Something below it has changed"
 
     HISTORY = "History"
-    HISTORY_ABOUT = "What it was called and where it stood. Select a row to see the tree of that moment."
+    HISTORY_ABOUT = "Its names and places over time. Select a row to see the tree of that moment."
     PLACES = "Where it has been"
-    PLACES_ABOUT = "Each leaf it was filed in. Select a row to see the tree of that moment."
+    PLACES_ABOUT = "Every category it was in. Select a row to see the tree of that moment."
     WHEN, WHO, WHAT, WHERE, WHY = "When", "Who", "What", "Where", "Why"
     ENDED = {
         "category.closed": "closed",
@@ -47,15 +47,15 @@ class History(Words):
         "source.withdrawn": "its source was withdrawn",
         "source.replaced": "its source was replaced by a newer version",
         "source.erased": "its source was erased",
-        "chunk.rejected": "taken out by a reviewer",
+        "chunk.rejected": "removed by a reviewer",
     }
-    ENDED_OTHERWISE = "taken out"
+    ENDED_OTHERWISE = "removed"
 
-    AS_OF_HELP = "What this question would have seen: names, filings and helpers of that moment, and nothing that came later."
+    AS_OF_HELP = "Uses only what was there at that moment: names, chunks and descriptions. Nothing that came later."
     AS_OF_ON = "Ask as of an earlier moment"
     AS_OF_TOLD = "As of {at} (event {seq})"
-    AS_OF_ONLY = ":gray[Nothing that came later was read.]"
-    AS_OF_EMPTY = "As of a moment before anything was filed"
+    AS_OF_ONLY = ":gray[Nothing that came later was used.]"
+    AS_OF_EMPTY = "As of a moment before anything was added"
     AS_OF_LINE = "as of event {seq}"
     SEE_TREE = "The tree of that moment"
 

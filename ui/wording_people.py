@@ -10,9 +10,11 @@ from ui.words import Words
 
 class People(Words):
     TITLE = "People"
-    ABOUT = "Everybody of whom something is kept. Choose one to see all of it, to take it along, or to have it erased."
-    EMPTY = "Nothing is kept of anybody"
-    EMPTY_TEXT = "People appear with their first conversation. Bring one in on the Facts page, or talk on the Conversations page."
+    ABOUT = "Everybody whose data is stored. Choose a person to see, export or erase all of it."
+    EMPTY = "No personal data is stored"
+    EMPTY_TEXT = (
+        "People appear with their first conversation. Import one on the Facts page, or start one on the Conversations page."
+    )
     COLUMNS = {
         "user": "Person",
         "facts": "Facts",
@@ -20,7 +22,7 @@ class People(Words):
         "sessions": "Conversations",
         "messages": "Messages",
         "runs": "Runs",
-        "first": "Known since",
+        "first": "First seen",
         "last": "Last change",
     }
     MORE = "Show more"
@@ -31,52 +33,52 @@ class People(Words):
     METRICS = {
         "facts": "Facts",
         "active": "Active",
-        "proposals": "Proposals",
+        "proposals": "To decide",
         "sessions": "Conversations",
         "messages": "Messages",
         "runs": "Runs",
-        "cuts": "Cuts",
-        "graph_states": "Agent states",
+        "cuts": "Parts",
+        "graph_states": "Agent checkpoints",
     }
-    BETWEEN = "Kept from {first} to {last}"
+    BETWEEN = "Data from {first} to {last}"
     FACTS, CONVERSATIONS = "Facts", "Conversations"
     NO_FACTS, NO_CONVERSATIONS = "No facts.", "No conversations."
-    FACT_COLUMNS = {"content": "Fact", "type": "Type", "status": "State", "since": "Learned"}
-    SESSION_COLUMNS = {"id": "Conversation", "messages": "Messages", "last": "Last"}
+    FACT_COLUMNS = {"content": "Fact", "type": "Type", "status": "State", "since": "Added"}
+    SESSION_COLUMNS = {"id": "Conversation", "messages": "Messages", "last": "Last message"}
     ON_FACTS = "See them on the timeline"
-    LEFT_OUT = "The newest {count} are shown. The report and the export have more."
-    EXPORT = "Take all of it along"
-    EXPORT_HELP = "One zip file: each fact with its history and origins, every message, every run, and a page to read."
+    LEFT_OUT = "The newest {count} are shown. The report and the export have all of them."
+    EXPORT = "Export all data"
+    EXPORT_HELP = "One zip file: each fact with its history and evidence, every message, every run, and a page to read."
 
     # --- erasing -------------------------------------------------------------------------------------------------------
 
     ERASE = "Erase this person"
-    ERASE_HELP = "Takes everything that is kept of this person out of every place, after a look at what goes."
-    ERASE_TITLE = "Erase all that is kept of {name}"
+    ERASE_HELP = "Erases everything stored about this person. You see first what will go."
+    ERASE_TITLE = "Erase everything about {name}"
     ERASE_ABOUT = (
-        "Facts, conversations, questions and answers, and every prompt that holds them. **This cannot be undone.** "
-        "To keep a copy, take it along first."
+        "Facts, conversations, questions and answers, and every prompt that contains them. **This cannot be "
+        "undone.** Export a copy first if you need one."
     )
     GOES = "What will be erased"
-    REMAINS = "What will remain, and why"
+    REMAINS = "What will stay, and why"
     PLACE, ROWS = "Place", "Rows"
     PLACES = {
-        "tombstone": "Tombstones",
+        "tombstone": "Erasure records",
         "action": "Actions",
-        "run": "Runs that filed documents",
+        "run": "Runs that added documents",
         "source": "Documents",
         "filing": "Reviews",
         "sign_off": "Signatures",
-        "fact": "Facts of others",
+        "fact": "Other people's facts",
     }
     WHY = "Reason"
-    WHY_PLACEHOLDER = "Stays in the record, so do not repeat what is to be erased"
+    WHY_PLACEHOLDER = "Stays on record, so do not repeat what is to be erased"
     CONFIRM = "Type “{word}” to confirm"
     SHORT_WORD = "erase"
-    NOT_CONFIRMED = "Nothing was erased: type the word as it stands there, and say why."
+    NOT_CONFIRMED = "Nothing was erased: type the word exactly, and give a reason."
     DO_IT = "Erase now"
-    NEVER_MIND = "Never mind"
-    ERASED = "Everything that was kept of {name} is erased."
+    NEVER_MIND = "Cancel"
+    ERASED = "All data about {name} was erased."
 
 
 texts = People()

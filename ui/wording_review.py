@@ -12,19 +12,19 @@ from ui.words import Words
 
 class Review(Words):
     TITLE = "Review"
-    ABOUT = "Go through what was filed, the riskiest first. Everything can be taken back."
+    ABOUT = "Review what was added, riskiest first. Every decision can be undone."
     VIEWS = {"one": "One by one", "list": "List"}
     STATES = {
         "unreviewed": "To review",
         "approved": "Approved",
-        "refiled": "Re-filed",
+        "refiled": "Moved",
         "rejected": "Rejected",
         "skipped": "Skipped",
     }
     BADGES = {
         "unreviewed": "not reviewed",
         "approved": "approved",
-        "refiled": "re-filed",
+        "refiled": "moved",
         "rejected": "rejected",
         "skipped": "skipped",
     }
@@ -34,96 +34,103 @@ class Review(Words):
         "new_category": "New category",
         "limit": "Level was full",
         "retried": "Asked again",
-        "no_helper": "No helper",
+        "no_helper": "No description",
         "sample": "Random sample",
     }
-    VERDICTS = {"approve": "Approve", "reject": "Reject", "skip": "Skip", "refile": "Re-file to …"}
+    VERDICTS = {"approve": "Approve", "reject": "Reject", "skip": "Skip", "refile": "Move to…"}
 
     # --- filters -------------------------------------------------------------------------------------------------------
 
     FILTERS = "Filters"
-    STATE, REASON, SOURCE, BRANCH, REVIEWER, SAMPLE = "State", "Why it is here", "Source", "Branch", "Reviewer", "Sample"
+    STATE, REASON, SOURCE, BRANCH, REVIEWER, SAMPLE = (
+        "State",
+        "Why it is here",
+        "Source",
+        "Category",
+        "Reviewer",
+        ("Random sample"),
+    )
     ANY_REASON, ANY_SOURCE, ANY_BRANCH, ANY_REVIEWER, NO_SAMPLE = (
         "Any reason",
         "All sources",
         "Whole tree",
-        "Anybody",
+        "Anyone",
         "No sample",
     )
-    SAMPLE_HELP = (
-        "A random share of what the filters let through, the same each time: it finds quiet errors that no risk points at."
-    )
+    SAMPLE_HELP = "A random share of the matching items, the same each time. It finds errors that no risk score points at."
     SAMPLE_OF = "{share} % at random"
     CLEAR = "Clear filters"
 
     # --- empty ---------------------------------------------------------------------------------------------------------
 
     NOTHING_FILED = "There is nothing to review yet"
-    NOTHING_FILED_TEXT = "Each chunk that is filed waits here for a person. Add a source, or load the sample memory."
+    NOTHING_FILED_TEXT = "Every chunk is checked by a person here. Add a source, or load the sample memory."
     NOTHING = {
         "unreviewed": (
             "All reviewed",
-            "Nothing waits for a person here. Look at a random sample of what was approved (Filters), sign a source off, "
-            "or add one.",
+            (
+                "Nothing is left to review. You can check a random sample of what was approved (Filters), sign a source, "
+                "or add one."
+            ),
         ),
-        "approved": ("Nothing approved yet", "What reviewers approve is listed here and can be taken back."),
-        "refiled": ("Nothing re-filed yet", "What reviewers moved to another category is listed here."),
-        "rejected": ("Nothing rejected yet", "Chunks that were rejected are listed here, until somebody files them anew."),
-        "skipped": ("Nothing skipped", "What reviewers skipped waits here."),
+        "approved": ("Nothing approved yet", "Approved items are listed here and can be undone."),
+        "refiled": ("Nothing moved yet", "Chunks that reviewers moved to another category are listed here."),
+        "rejected": ("Nothing rejected yet", "Rejected chunks are listed here until somebody files them again."),
+        "skipped": ("Nothing skipped", "Skipped items are listed here."),
     }
-    NOTHING_FILTERED = "Nothing fits these filters. Clear them to see the whole queue."
+    NOTHING_FILTERED = "Nothing matches these filters. Clear them to see everything."
     VIEWER = "You can read the queue. Deciding needs the role auditor, which {name} does not have."
 
-    NAMELESS = "Say who you are first: each decision carries a name. Until then you can read the queue."
+    NAMELESS = "Enter your name first: each decision is recorded under a name. Until then you can read the queue."
 
     # --- the desk ------------------------------------------------------------------------------------------------------
 
     DESK: dict[str, Any] = {
         "progress": "{done} of {all} reviewed",
-        "saving": "{count} being saved",
+        "saving": "saving {count}",
         "late": "{count} not saved yet, trying again",
         "dismiss": "Dismiss",
-        "evidence": "Evidence in its context",
-        "why": "Why it was filed here",
+        "evidence": "Evidence in context",
+        "why": "Why it is here",
         "decide": "Decide",
-        "chunk": "The chunk",
-        "helper": "Contextual helper",
-        "noHelper": "This source has none.",
-        "openSource": "Open the chunk in its source, in another tab",
-        "opinion": "Second opinion (the engine's own similarity):",
-        "unknown": "No second opinion was computed.",
-        "alike": "Likeness of words:",
+        "chunk": "Chunk",
+        "helper": "Description of the source",
+        "noHelper": "This source has no description.",
+        "openSource": "Open in its source, in a new tab",
+        "opinion": "Second opinion (Memoir's own text similarity):",
+        "unknown": "No second opinion is available.",
+        "alike": "Text similarity:",
         "chosen": "chosen",
         "passed": "offered, not chosen",
         "more": "more offered, not chosen",
         "fresh": "new",
-        "noDecisions": "No decision is on record for this filing.",
+        "noDecisions": "No decision is recorded for this chunk.",
         "whyQueued": "Why it is in the queue",
-        "neighbours": "Nearest neighbours",
-        "noNeighbours": "No other chunk is like it.",
-        "loading": "Loading the evidence …",
+        "neighbours": "Most similar chunks",
+        "noNeighbours": "No other chunk is similar.",
+        "loading": "Loading the evidence…",
         "approve": "Approve",
-        "refile": "Re-file …",
+        "refile": "Move…",
         "reject": "Reject",
         "skip": "Skip",
         "previous": "Previous",
         "next": "Next",
         "undo": "Undo",
-        "help": "Keys",
+        "help": "Keyboard shortcuts",
         "close": "Close",
         "cancel": "Cancel",
-        "again": "Look again",
+        "again": "Show skipped",
         "reason": "Reason",
         "reasonHint": "optional, kept with the decision",
-        "likeliest": "Or re-file to",
-        "refileTo": "Re-file to",
+        "likeliest": "Or move to",
+        "refileTo": "Move to",
         "search": "Search the categories",
-        "searching": "Searching …",
-        "nothingFound": "No leaf has these words in its path.",
-        "present": "is there now",
-        "sending": "being saved",
-        "decidedAlready": "Decided already. Undo takes it back.",
-        "takenBack": "Taken back.",
+        "searching": "Searching…",
+        "nothingFound": "No category path contains these words.",
+        "present": "current place",
+        "sending": "saving",
+        "decidedAlready": "Already decided. Undo reverses it.",
+        "takenBack": "Undone.",
         "takenBy": "Decided by {by}",
         "somebody": "somebody else",
         "overtaken": "somebody else decided first, so your decision was not applied.",
@@ -134,122 +141,122 @@ class Review(Words):
             "approve": "Approved",
             "reject": "Rejected",
             "skip": "Skipped",
-            "refile": "Re-filed to",
-            "undo": "Being taken back",
+            "refile": "Moved to",
+            "undo": "Undoing",
             "correct": "Corrected",
         },
-        "keysOn": "Single keys work on this page",
+        "keysOn": "Keyboard shortcuts work on this page",
         "keys": [
             ["A", "Approve: it is in the right place"],
-            ["R", "Re-file: search for the right place, Enter files it there"],
-            ["1 2 3 4 5", "Re-file to one of the likeliest places at once"],
-            ["E", "Of a fact: set its words right, then decide; Enter keeps them, Esc leaves them"],
-            ["X", "Reject: wrong here, the right place is not known"],
+            ["R", "Move: search for the right category, Enter confirms"],
+            ["1 2 3 4 5", "Move to one of the most likely categories"],
+            ["E", "For a fact: edit the text, then decide; Enter keeps it, Esc discards it"],
+            ["X", "Reject: wrong here, right category unknown"],
             ["S", "Skip: decide later"],
             ["J →", "Next item, without deciding"],
             ["K ←", "Previous item"],
-            ["U", "Undo the decision shown, else the last one"],
+            ["U", "Undo the decision shown, or the last one"],
             ["N", "Write a reason for the next decision"],
-            ["L", "Look again, at the end of the queue"],
-            ["?", "These keys"],
+            ["L", "Show skipped items, at the end of the queue"],
+            ["?", "Show this help"],
         ],
-        "skippedLeft": "{count} skipped: they still wait for a decision. Look again to see them.",
+        "skippedLeft": "{count} skipped items still need a decision. Show them again?",
         "allDone": {"title": "All reviewed", "text": NOTHING["unreviewed"][1]},
     }
-    NO_UNDO = "There is nothing to take back: {says}"
+    NO_UNDO = "Nothing to undo: {says}"
 
     # --- the list ------------------------------------------------------------------------------------------------------
 
-    LIST_ABOUT = "Choose rows, then one verdict for all of them. You see what it does before it is done."
-    CHOSEN = "{count} chosen"
-    NONE_CHOSEN = "Choose rows in the table: click the boxes, or move with the arrow keys and press Enter."
-    OPEN_ITEM = "Look at it closely"
-    VERDICT_FOR_ALL = "Verdict for all"
-    WHERE_TO = "Re-file to"
+    LIST_ABOUT = "Select rows, then decide for all of them at once. You see the effect first."
+    CHOSEN = "{count} selected"
+    NONE_CHOSEN = "Select rows in the table: click the boxes, or use the arrow keys and press Enter."
+    OPEN_ITEM = "Open"
+    VERDICT_FOR_ALL = "Decision for all"
+    WHERE_TO = "Move to"
     WHERE_HELP = "Type words of the path"
-    FIND_PLACE = "Words of the path"
-    NO_PLACE = "No leaf has these words in its path."
+    FIND_PLACE = "Search categories"
+    NO_PLACE = "No category path contains these words."
     BULK_REASON = "Reason"
     BULK_REASON_HINT = "Kept with each of them"
     EFFECT = "What it does"
-    DO_FOR = {"approve": "Approve {count}", "reject": "Reject {count}", "skip": "Skip {count}", "refile": "Re-file {count}"}
+    DO_FOR = {"approve": "Approve {count}", "reject": "Reject {count}", "skip": "Skip {count}", "refile": ("Move {count}")}
     EFFECTS = {
-        "approve": "{chunks} stay where they are, as approved.",
-        "reject": "{chunks} leave the tree and its answers until somebody files them anew.",
+        "approve": "{chunks} stay where they are, approved.",
+        "reject": "{chunks} leave the tree and are not used for answers until somebody files them again.",
         "skip": "{chunks} go to the end of the queue.",
         "refile": "{chunks} move.",
     }
     MORE_LEAVES = "and {count} more categories"
-    NOT_DONE = "Would not be done:"
-    RISK_HELP = "How much speaks against the filing, from what the engine knows; the queue is in this order."
+    NOT_DONE = "Cannot be done:"
+    RISK_HELP = "How likely it is that the category is wrong, as far as Memoir can tell. The queue is sorted by this."
     ROWS_OF = "{shown} of {all} rows"
     DONE_ALL = "{done} of {all} done."
     UNDO_ALL = "Undo all {count}"
-    UNDONE_ALL = "{done} of {all} taken back."
+    UNDONE_ALL = "{done} of {all} undone."
     MORE_ROWS = "Next rows"
     FIRST_ROWS = "First rows"
 
     # --- elsewhere -----------------------------------------------------------------------------------------------------
 
     TO_REVIEW = "{count} to review"
-    TO_REVIEW_HELP = "Go through what was filed here, the riskiest first."
-    WAIT = "{filings} for a review."
+    TO_REVIEW_HELP = "Review what is in here, riskiest first."
+    WAIT = "{filings} to review"
     REVIEW = "Review"
 
     # --- facts ---------------------------------------------------------------------------------------------------------
 
-    KINDS = {"filings": "Filings", "facts": "Facts"}
-    KIND = "What is reviewed"
+    KINDS = {"filings": "Chunks", "facts": "Facts"}
+    KIND = "What to review"
     FACTS_OF = "Facts of {user}"
-    OLDER, NEWER, LEARNED = "Earlier", "Later", "Learned"
+    OLDER, NEWER, LEARNED = "Earlier", "Later", "Added"
     FACT_ASKS = {
-        "proposal": "Does the later one take the place of the earlier one?",
-        "supersession": "Did the older one rightly give way?",
+        "proposal": "Does the newer fact replace the older one?",
+        "supersession": "Was it right to replace the older fact?",
         "fact": "Is this what was said?",
         "suggestion": "An agent suggests this. Is it right?",
     }
     YES_DOES = {
-        "update": "Yes: the older one becomes outdated, because it changed.",
-        "conflict": "Yes: the older one becomes outdated, because both cannot be so.",
-        "duplicate": "Yes: it counts as said again, and stays one fact.",
-        "merged": "Yes: both become one fuller fact{together}.",
-        "corrected": "Yes: the older one was never so{together}.",
-        "added": "Yes: it is added, and in force from then on.",
-        "correction": "Yes: it is set right{together}.",
+        "update": "Yes: the older one becomes outdated, because things changed.",
+        "conflict": "Yes: the older one becomes outdated, because they contradict each other.",
+        "duplicate": "Yes: it counts as mentioned again, and stays one fact.",
+        "merged": "Yes: both are merged into one{together}.",
+        "corrected": "Yes: the older one was never true{together}.",
+        "added": "Yes: it is added and active from then on.",
+        "correction": "Yes: it is corrected{together}.",
         "retired": "Yes: it has ended.",
     }
-    NO_DOES = "No: both stand as they are."
+    NO_DOES = "No: both stay as they are."
     NO_CHANGES = "No: nothing changes."
     TOGETHER = ": “{content}”"
     FACT_DOES = {
-        "supersession": ("Yes: it stays outdated, as approved.", "No: the older one is in force again, beside the newer one."),
-        "fact": ("Yes: it stands, as approved.", "No: it becomes outdated, because you said so. Its words stay on record."),
+        "supersession": ("Yes: it stays outdated, as approved.", ("No: the older one is active again, beside the newer one.")),
+        "fact": ("Yes: it stays, approved.", ("No: it becomes outdated, because you said so. Its text stays on record.")),
     }
     FACT_LABELS = {
         "proposal": {"approve": "Yes, it does", "reject": "No, keep both"},
-        "supersession": {"approve": "Yes, it did", "reject": "No, bring it back"},
+        "supersession": {"approve": "Yes, it was", "reject": "No, restore it"},
         "fact": {"approve": "Yes, approve", "reject": "No, reject"},
         "suggestion": {"approve": "Yes, it is", "reject": "No, reject"},
     }
     NOTHING_FACTS = {
-        "unreviewed": ("All facts reviewed", "Facts that are drawn from conversations wait here for a person."),
-        "approved": ("No fact approved yet", "What reviewers approve is listed here and can be taken back."),
-        "rejected": ("No fact rejected yet", "Facts that were rejected are listed here."),
-        "skipped": ("Nothing skipped", "What reviewers skipped waits here."),
+        "unreviewed": ("All facts reviewed", "Facts extracted from conversations are checked by a person here."),
+        "approved": ("No facts approved yet", "Approved items are listed here and can be undone."),
+        "rejected": ("No facts rejected yet", "Rejected facts are listed here."),
+        "skipped": ("Nothing skipped", "Skipped items are listed here."),
     }
     DESK |= {
-        "correct": "Correct its words",
-        "rightWords": "The right words",
-        "rightHint": "Enter keeps them for your decision, Esc leaves them as they were.",
-        "approveRight": "Yes, with these words",
-        "rightOnly": "These words go with a yes. Press Esc in their field to decide without them.",
+        "correct": "Edit the text",
+        "rightWords": "Corrected text",
+        "rightHint": "Enter keeps the text for your decision, Esc discards it.",
+        "approveRight": "Yes, with this text",
+        "rightOnly": "This text applies only if you say yes. Press Esc in the field to decide without it.",
         "factEvidence": "What was said",
-        "factWhy": "What is asked",
-        "openFact": "Open the fact on the Facts page, in another tab",
-        "modelSaid": "The reason given",
-        "chain": "What was believed about it",
+        "factWhy": "Question",
+        "openFact": "Open the fact on the Facts page, in a new tab",
+        "modelSaid": "Reason given",
+        "chain": "History of this fact",
         "outdated": "outdated",
-        "inForce": "in force",
+        "inForce": "active",
     }
 
 

@@ -9,33 +9,35 @@ from ui.words import Words
 class Search(Words):
     TITLE = "Search"
     QUERY = "Search for"
-    QUERY_HELP = "Passages are ranked by the words they share with this, and by how near their vectors are. No model is asked."
+    QUERY_HELP = "Passages are ranked by shared words and by similarity of their vectors. No model is called."
     PLACEHOLDER = "A question, a name, a few words"
     GO = "Search"
-    FILTERS = "Narrow down"
+    FILTERS = "Filters"
     SOURCES = "Sources"
-    KINDS = "Kinds"
+    KINDS = "File types"
     SINCE = "Dated from"
     UNTIL = "Dated to"
     DATE_HINT = "A year, a month or a day, e.g. 2024-05"
-    DATE_HELP = "Only passages of sources and conversations that are dated are found while a date is set."
+    DATE_HELP = "With a date set, only dated sources and conversations are found."
     ALL = "All"
     SHOWN = "Results"
 
     EMPTY = "There is nothing to search yet"
-    EMPTY_TEXT = "Add a document, or load the sample memory: every text can be searched as soon as it is stored."
-    START = "Search by words and by vectors"
-    START_TEXT = "What you find opens at its place in the source. Move the weight between the two, and watch the order change."
-    NOTHING = "Nothing was found"
+    EMPTY_TEXT = "Add a document, or load the sample memory. Every text can be searched as soon as it is stored."
+    START = "Search by words and by meaning"
+    START_TEXT = (
+        "Results open at their place in the source. Move the slider between words and vectors, and watch the order change."
+    )
+    NOTHING = "No results"
     NOTHING_TEXT = "Try other words, or fewer filters."
-    FOUND = "{shown} shown of {candidates} candidates out of {passages}"
+    FOUND = "{shown} of {candidates} results, from {passages}"
 
-    BY_LEXICAL = "vectors by **{embedder}**, which is lexical: it knows words and pieces of words, not what they mean"
+    BY_LEXICAL = "vectors by **{embedder}**, which compares words and parts of words, not meaning"
     BY_SEMANTIC = "vectors by **{embedder}**"
-    DEGRADED = "Ranked by words alone"
-    DEGRADED_TEXT = "The vectors could not be asked, so the order is BM25's own and the weight has no effect."
+    DEGRADED = "Ranked by words only"
+    DEGRADED_TEXT = "Vectors are not available, so the order is by words (BM25) and the slider has no effect."
 
-    OPENED = "Where it stands"
+    OPENED = "In its source"
     IN_SOURCES = "Open the source"
     IN_CONVERSATION = "Open the conversation"
     PASSAGE = "characters {start} to {end}"
@@ -45,32 +47,32 @@ class Search(Words):
     KIND_NAMES = {"txt": "text", "md": "Markdown", "html": "HTML", "pdf": "PDF", "docx": "Word", "eml": "e-mail"}
 
     COMPARE = "Compare with search"
-    COMPARE_HELP = "The same question by a search over all passages: what each way found alone, and what the safety net caught."
+    COMPARE_HELP = (
+        "The same question, answered by a search over all passages: what each way found alone, and what the safety net found."
+    )
     COMPARED = "Tree and search"
-    COMPARE_NOT_DONE = "Only a question that was answered can be compared."
+    COMPARE_NOT_DONE = "Only an answered question can be compared."
     BACK_TO_ANSWER = "Back to the answer"
     BY_BOTH = "Found by both"
-    BY_TREE = "By the tree alone"
-    BY_SEARCH = "By search alone"
-    BY_NET = "Caught by the net"
-    TREE_SIDE = "What the tree read"
-    TREE_SIDE_ABOUT = "Chunks of the leaves that were chosen level by level; cited ones first. What search missed is marked."
-    TREE_NOTHING = "The tree read nothing for this question."
+    BY_TREE = "Only by the tree"
+    BY_SEARCH = "Only by search"
+    BY_NET = "Only by the safety net"
+    TREE_SIDE = "What the tree found"
+    TREE_SIDE_ABOUT = "Chunks of the categories chosen level by level, cited ones first. What search missed is marked."
+    TREE_NOTHING = "The tree found nothing for this question."
     SEARCH_SIDE = "What search found"
-    SEARCH_SIDE_ABOUT = "Passages by words and vectors over everything that is stored now. What the tree did not read is marked."
-    NET_SIDE = "The safety net's catch"
-    NET_SIDE_ABOUT = (
-        "Chunks outside the chosen paths that share the question's words. Those that were read for the answer say so."
-    )
-    NET_NOTHING = "The safety net caught nothing, or was not set."
+    SEARCH_SIDE_ABOUT = "Passages found by words and vectors in everything stored now. What the tree missed is marked."
+    NET_SIDE = "What the safety net found"
+    NET_SIDE_ABOUT = "Chunks outside the chosen paths that share words with the question. Those used for the answer are marked."
+    NET_NOTHING = "The safety net found nothing, or was off."
     CITED = "cited"
-    ALSO_SEARCH = "search found it too"
-    ALSO_TREE = "the tree read it too"
-    ALONE_TREE = "tree alone"
-    ALONE_SEARCH = "search alone"
-    ALONE_NET = "net alone"
-    NET_WAS_READ = "read for the answer"
-    SEARCH_FURTHER = "Go on on the Search page"
+    ALSO_SEARCH = "also found by search"
+    ALSO_TREE = "also found by the tree"
+    ALONE_TREE = "only by the tree"
+    ALONE_SEARCH = "only by search"
+    ALONE_NET = "only by the safety net"
+    NET_WAS_READ = "used for the answer"
+    SEARCH_FURTHER = "Continue on the Search page"
 
     RANKING_WORDS = {
         "alpha": "Weight of vectors",
@@ -78,10 +80,10 @@ class Search(Words):
         "only_dense": "Vectors",
         "bm25": "Words",
         "dense": "Vectors",
-        "raw_bm25": "BM25, as the index counts it:",
-        "raw_dense": "Cosine of the vectors:",
-        "open": "Open it where it stands",
-        "more": "Show all of it",
+        "raw_bm25": "BM25 score:",
+        "raw_dense": "Cosine similarity:",
+        "open": "Open in its source",
+        "more": "Show all",
         "less": "Show less",
     }
 

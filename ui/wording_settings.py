@@ -9,44 +9,43 @@ from ui.words import Words
 
 
 class Settings(Words):
-    IN_FORCE = "In force"
-    IN_FORCE_ABOUT = "Settings come from arguments, then the .env file, then the environment. Keys are shown only as set."
+    IN_FORCE = "Current settings"
+    IN_FORCE_ABOUT = (
+        "Settings come from arguments, then the .env file, then the environment. For keys you only see whether they are set."
+    )
     MODEL_TITLE = "Model"
     MODEL_ABOUT = (
-        "Name a model with MEMOIR_MODEL (for example gpt-4o-mini, anthropic:…, google:…, ollama:…) in a .env file "
-        "beside the app, "
-        "with its key, and start the app again."
+        "To use another model, set MEMOIR_MODEL (for example gpt-4o-mini, anthropic:…, google:…, ollama:…) and its "
+        "key in a .env file beside the app, then restart it."
     )
-    NO_MODEL = "none named: {model} answers"
-    ASKING = "Asking"
-    TEST_CALL = "Test call"
+    NO_MODEL = "not set: using {model}"
+    ASKING = "Asking…"
+    TEST_CALL = "Test the model"
     TEST_OK = "{model} answered in {latency}."
     TEST_TOKENS = "{prompt} tokens in, {completion} out"
     TEST_FAILED = "The model did not answer"
-    PLACE_TITLE = "Where it is kept"
+    PLACE_TITLE = "Where data is stored"
     SEARCH_TITLE = "Search"
     LEXICAL_ABOUT = (
-        "Passages are found by their words and by pieces of words. No model reads them: what is said in other words is "
-        "not found. "
-        "Name an embedder with MEMOIR_EMBEDDER to search by meaning, too."
+        "Passages are found by words and parts of words, not by meaning: the same thing said in other words is not "
+        "found. Set MEMOIR_EMBEDDER to search by meaning, too."
     )
-    SEMANTIC_ABOUT = "Passages are found by their words and by their meaning, as this embedder sees it."
-    EMBEDDER = "Compared by"
-    EMBEDDER_HELP = "Kept in the .env file beside the app. Runs under way are stopped; ingestions among them can be resumed."
-    EMBEDDER_USE = "Use it"
-    REINDEX = "Rebuild the indexes"
+    SEMANTIC_ABOUT = "Passages are found by words and by meaning, as this embedder sees it."
+    EMBEDDER = "Embedder"
+    EMBEDDER_HELP = "Saved in the .env file beside the app. Runs in progress are stopped; those that add sources can be resumed."
+    EMBEDDER_USE = "Use this one"
+    REINDEX = "Rebuild search indexes"
     REINDEX_HELP = (
-        "Only where something looks wrong: the indexes keep themselves. Texts are not touched, and vectors that are "
-        "there are kept. "
-        "You can go on working meanwhile."
+        "Only needed if search results look wrong. Your texts are not changed, existing vectors are kept, and you "
+        "can keep working."
     )
     REINDEX_STEPS = {
-        "passages": "Cutting passages",
-        "words": "Words of {total} passages",
-        "vectors": "Vectors: {done} of {total} passages",
+        "passages": "Creating passages",
+        "words": "Indexing words of {total} passages",
+        "vectors": "Creating vectors: {done} of {total} passages",
     }
     REINDEXED = "{passages}, {vectors} with a vector, rebuilt in {took}."
-    REINDEX_FAILED = "The indexes were not rebuilt. Search continues with what is there."
+    REINDEX_FAILED = "The indexes could not be rebuilt. Search continues with the existing ones."
 
 
 texts = Settings()

@@ -11,51 +11,51 @@ from ui.words import Plural, Words
 class Sources(Words):
     # --- adding --------------------------------------------------------------------------------------------------------
 
-    ADD_FILES, ADD_TEXT, ADD_TALK = "Files", "Pasted text", "Conversation"
+    ADD_FILES, ADD_TEXT, ADD_TALK = "Files", "Paste text", "Conversation"
     DROP = "Drop files here: text, Markdown, HTML, PDF, Word or e-mail"
     TEXT_NAME = "Name"
     TEXT_NAME_PLACEHOLDER = "meeting-notes.md"
     TEXT_BODY = "Text"
     TEXT_BODY_PLACEHOLDER = "Paste or type the text here"
     PASTED_NAME = "pasted text.txt"
-    FILE_IT = "File it"
-    NO_TEXT = "There is no text to file yet."
-    GO_ON = "Go on"
+    FILE_IT = "Add to memory"
+    NO_TEXT = "There is no text to add yet."
+    GO_ON = "Continue"
     HOW_FILED = (
-        "Each text is cut into chunks of {least} to {most} tokens, and each chunk is filed into the category tree, "
-        "level by level. "
-        "You can watch it happen, and cancel it until it is stored."
+        "Each text is split into chunks of {least} to {most} tokens, and each chunk is placed in the category tree, "
+        "level by level. You can watch it happen, and cancel until it is stored."
     )
     ASKED_FIRST = (
-        "Nobody writes the contextual helper for you here (auto_source_identification is off): each text waits until "
-        "you have said "
-        "what it is, and nothing is stored before."
+        "Descriptions are not written automatically here (auto_source_identification is off): each text waits until "
+        "you describe it, and nothing is stored before."
     )
-    RECURS = "**{name}** is there already. What is this one?"
-    NEWER = "A new version of it (now v{version}, {chunks})"
-    NEWER_OF = "A new version of the one of {when} (v{version}, {chunks})"
-    ANOTHER = "Another source of the same name"
-    NEWER_NOTE = "The chunks of the older version leave questions and stay readable."
-    SAY_FIRST = "Say above what the files are whose name is there already."
-    ESTIMATED = "**Estimated:** {chunks} · about {calls} · {tokens} · {cost}"
+    RECURS = "**{name}** already exists. What is this one?"
+    NEWER = "A new version of it (currently v{version}, {chunks})"
+    NEWER_OF = "A new version of the one from {when} (v{version}, {chunks})"
+    ANOTHER = "A different source with the same name"
+    NEWER_NOTE = "The old version is kept but no longer used for answers."
+    SAY_FIRST = "Choose what to do with files that already exist."
+    ESTIMATED = "**Estimate:** {chunks} · about {calls} · {tokens} · {cost}"
     ESTIMATED_ABOUT = (
-        "From the chunks this text is really cut into. Tokens are those of prompts and replies together; answers paid "
-        "for earlier "
-        "are used again and cost nothing."
+        "Based on the actual chunks of this text. Tokens include prompts and replies. Answers paid for earlier are "
+        "used again at no cost."
     )
     ESTIMATE = "Estimate"
-    ESTIMATING = "Estimating"
-    CAP = "Hard cap: a run stops before it would spend more than {cap} (max_cost)."
-    CAP_NOT_COUNTED = "The hard cap of {cap} (max_cost) counts nothing of this model: no price is known for it."
-    CAP_UNKNOWN = "The hard cap of {cap} (max_cost) cannot be held: no price is known for this model, so it will not be asked."
-    OVER_CAP = "The estimate is above the hard cap of {cap} (max_cost): it will stop before it is done."
+    ESTIMATING = "Estimating…"
+    CAP = "Cost limit: a run stops before it would spend more than {cap} (max_cost)."
+    CAP_NOT_COUNTED = "The cost limit of {cap} (max_cost) does not count this model, because its price is unknown."
+    CAP_UNKNOWN = (
+        "The cost limit of {cap} (max_cost) cannot be guaranteed, because this model's price is unknown, "
+        "so the model will not be used."
+    )
+    OVER_CAP = "The estimate is above the cost limit of {cap} (max_cost): it will stop before it is finished."
 
     # --- what a source is ----------------------------------------------------------------------------------------------
 
     DRAFTS = "Waiting for you"
     DRAFTS_ABOUT = (
-        "Say what these texts are, then they are filed. Select rows to confirm or cancel some of them, one row to edit it; "
-        "with nothing selected the buttons mean all."
+        "Describe these texts, then they are added. Select rows to confirm or cancel some of them, or one row to "
+        "edit it. With nothing selected, the buttons apply to all."
     )
     READY, NEEDS = "ready", "needs {fields}"
     NEEDED = {
@@ -63,37 +63,37 @@ class Sources(Words):
         "author": "author",
         "topic": "topic",
         "description": "description",
-        "text": "another paragraph",
+        "text": "a different text",
     }
     CONFIRM_ALL, CONFIRM_SOME = "Confirm all", "Confirm selected ({count})"
-    UNKNOWN_ALL, UNKNOWN_SOME = "Write “unknown” where empty", "Write “unknown” where empty ({count})"
+    UNKNOWN_ALL, UNKNOWN_SOME = "Fill empty fields with “unknown”", "Fill empty fields with “unknown” ({count})"
     CANCEL_ALL, CANCEL_SOME = "Cancel all", "Cancel selected ({count})"
     EDIT_ONE = "Edit"
     EDIT_HELP = "Select one row to edit it."
     CONFIRMED = "{count} confirmed."
     NOT_READY = "{count} still need something: see the last column."
-    SAY_WHAT = "Say what it is"
+    SAY_WHAT = "Describe it"
     SAYING = "What is this source?"
-    SAYING_ABOUT = "This stands beside each of its chunks when they are filed or read. Write **unknown** where you do not know."
+    SAYING_ABOUT = "This is shown to the model with each of its chunks. Write **unknown** where you do not know."
     FIELD_LABELS = {"date": "Date of creation", "author": "Author", "topic": "Topic", "description": "Short description"}
     FIELD_HINTS = {
         "date": "2024-05-17, or unknown",
         "author": "Who wrote it, or unknown",
         "topic": "What it is about, or unknown",
-        "description": "A sentence or two, or unknown",
+        "description": "One or two sentences, or unknown",
     }
     DATE_FORM = "ISO 8601: 2024, 2024-05, 2024-05-17 or 2024-05-17T09:30:00"
-    TOKENS_OF = "Tokens, of {most}"
+    TOKENS_OF = "Tokens (max. {most})"
     OF_TOKENS = "{tokens} of {most} tokens"
     PREVIEW = "Preview"
-    COMPOSED, EDITED = "composed", "edited by you"
-    NOTHING_YET = "The paragraph appears here as soon as you have said something."
-    CONFIRM = "Confirm and file"
-    EDIT_TEXT, BACK_TO_COMPOSED = "Edit the paragraph", "Back to the composed one"
+    COMPOSED, EDITED = "from the fields", "edited by you"
+    NOTHING_YET = "The description appears here as you fill in the fields."
+    CONFIRM = "Confirm and add"
+    EDIT_TEXT, BACK_TO_COMPOSED = "Edit the description", "Use the fields again"
     DRAFT_CANCEL = "Cancel"
-    DRAFT_CANCELLED = "Cancelled. Nothing of it is kept."
+    DRAFT_CANCELLED = "Cancelled. Nothing was stored."
     BEING_READ = "The file is being read. The form appears here in a moment."
-    ON_ITS_WAY = "You have said what it is, and it is on its way."
+    ON_ITS_WAY = "Thank you. The text is being added."
 
     # --- jobs ----------------------------------------------------------------------------------------------------------
 
@@ -102,26 +102,24 @@ class Sources(Words):
     WAS_THERE = "already in memory"
     CANCELLING = "Cancelling…"
     CANCEL_ALL_SAMPLES = "Cancel all"
-    SAMPLES_ONE_BY_ONE = "The sample documents are filed one after another."
-    READING, WRITING_HELPER = "Reading the file", "Writing the contextual helper"
-    NO_JOBS = "No jobs yet. What you add appears here while it is being filed."
+    SAMPLES_ONE_BY_ONE = "The sample documents are added one after another."
+    READING, WRITING_HELPER = "Reading the file", "Writing the description"
+    NO_JOBS = "No jobs yet. What you add appears here with its progress."
     CANCEL = "Cancel"
     CANCELLED = "Cancelled. Nothing was stored."
-    TOO_LATE = "Too late to cancel: it is being stored at this moment."
-    WAITS = "Waiting for another text to be filed first"
-    WAITS_FOR_YOU = "Nothing is stored before you have said what it is."
-    INTERRUPTED = "Stopped before it ended. No partial data was stored."
+    TOO_LATE = "Too late to cancel: it is being stored right now."
+    WAITS = "Waiting for another text to finish"
+    WAITS_FOR_YOU = "Nothing is stored until you describe it."
+    INTERRUPTED = "Stopped before it finished. No partial data was stored."
     RESUME, DISCARD = "Resume", "Discard"
-    DISCARD_HELP = "Give it up: what was kept so that it could go on is deleted."
-    RESUME_NEW = "Nothing was paid for yet: resuming begins anew."
-    RESUME_KEPT = (
-        "{kept} kept{of}. Resuming asks only for what is missing, and again for those whose categories have changed since."
-    )
+    DISCARD_HELP = "Give it up: what was kept so that it could be resumed is deleted."
+    RESUME_NEW = "Nothing was paid for yet: resuming starts from the beginning."
+    RESUME_KEPT = "{kept} saved{of}. Resuming asks only for what is missing, and again where categories have changed since."
     RESUME_OF = " of about {calls}"
-    LOG = "Batches and cost"
-    BATCHES = "Each batch of chunks as it was asked, level by level."
-    NO_BATCHES = "No batch has been classified."
-    MORE_BATCHES = "The last {count} are shown."
+    LOG = "Details and cost"
+    BATCHES = "Each batch of chunks that was sent to the model, level by level."
+    NO_BATCHES = "Nothing was sent to the model."
+    MORE_BATCHES = "Showing the last {count}."
 
     # --- sources -------------------------------------------------------------------------------------------------------
 
@@ -137,57 +135,55 @@ class Sources(Words):
     SOURCES_SOON = "A source appears here as soon as it is stored."
     OPEN_SOURCE = "Select a row to open a source."
     SOURCE_STATUS = {
-        "filed": "in force",
-        "stored": "searched only",
+        "filed": "active",
+        "stored": "search only",
         "replaced": "replaced",
         "withdrawn": "withdrawn",
         "erased": "erased",
     }
-    REPLACED_NOTE = "A newer version of this source is in force; questions no longer read this one."
-    WITHDRAWN_NOTE = "This source was withdrawn; questions no longer read it."
-    SEARCHED_HELP = "Into so many passages of 512 characters it is cut for the search; each is found by its words and its vector."
-    KNOWN_AS = "Known as **{doc_id}**. It can be searched; questions to the tree read it once it is filed."
-    FILE_KNOWLEDGE = "File it in the tree"
-    FILE_KNOWLEDGE_HELP = (
-        "It becomes the next version of this source, with chunks in the category tree, and stays known by its name."
-    )
-    BEING_FILED = "It is being filed: watch it on the Sources page."
-    NOT_FILED = "This text is not filed in the tree, so it has no chunks. Here it is whole."
-    OPEN_NEWEST = "Open the version in force"
+    REPLACED_NOTE = "There is a newer version of this source; this one is no longer used for answers."
+    WITHDRAWN_NOTE = "This source was withdrawn and is no longer used for answers."
+    SEARCHED_HELP = "Search works on pieces of 512 characters; this source has so many of them."
+    KNOWN_AS = "Known as **{doc_id}**. You can search it; it is used for answers once it is in the tree."
+    FILE_KNOWLEDGE = "Add to the tree"
+    FILE_KNOWLEDGE_HELP = "It becomes the next version of this source, with chunks in the category tree, and keeps its name."
+    BEING_FILED = "It is being added: see the Sources page."
+    NOT_FILED = "This text is not in the tree, so it has no chunks. Here is the whole text."
+    OPEN_NEWEST = "Open the current version"
     CHUNKS_TITLE = "Chunks of this source"
-    CHUNKS_ABOUT = "The whole text, cut where the chunks begin. Click a path to see the chunk in the tree, and why it is there."
-    TAB_CHUNKS, TAB_HELPER, TAB_VERSIONS = "Chunks", "Contextual helper", "Versions"
+    CHUNKS_ABOUT = "The whole text, divided into its chunks. Click a path to see a chunk in the tree, and why it is there."
+    TAB_CHUNKS, TAB_HELPER, TAB_VERSIONS = "Chunks", "Description of the source", "Versions"
     VERSIONS_ABOUT = "Newest first. Select a row to open a version."
-    ONE_VERSION = "This is the only version. Add a file of the same name to make a newer one."
+    ONE_VERSION = "This is the only version. Add a file with the same name to make a newer one."
 
     # --- a source's helper ---------------------------------------------------------------------------------------------
 
     HELPER_ORIGIN = {"generated": "written by the model", "user": "written by a person"}
-    HELPER = "Contextual helper"
-    HELPER_ABOUT = "A short paragraph about this source that stands beside each of its chunks when they are filed or read."
-    NO_HELPER = "This source has no contextual helper."
-    WRITE_OWN, REGENERATE = "Write my own", "Regenerate"
-    REGENERATE_ABOUT = "The model writes it anew from the name, the headings and the first chunks."
-    REGENERATE_NOTE = "A person wrote the one in force. It stays in force unless you choose otherwise here."
-    REGENERATE_FORCE = "Put the new one in force"
-    REGENERATING = "The model is writing it anew …"
+    HELPER = "Description of the source"
+    HELPER_ABOUT = "A short description of this source that is shown to the model with each of its chunks."
+    NO_HELPER = "This source has no description."
+    WRITE_OWN, REGENERATE = "Write my own", "Rewrite"
+    REGENERATE_ABOUT = "The model writes it again from the name, the headings and the first chunks."
+    REGENERATE_NOTE = "A person wrote the current one. It stays in use unless you choose otherwise here."
+    REGENERATE_FORCE = "Use the new one"
+    REGENERATING = "The model is writing…"
     OWN_TEXT = "What this source is"
     REASON = "Reason"
-    REASON_PLACEHOLDER = "Why you change it (kept with the action)"
-    SAVE, NEVER_MIND = "Put in force", "Never mind"
-    HISTORY = "Its versions"
+    REASON_PLACEHOLDER = "Why you are changing it (kept with the change)"
+    SAVE, NEVER_MIND = "Save", "Cancel"
+    HISTORY = "Versions"
     COMPARE = "Compare"
     BEFORE_VERSION, AFTER_VERSION = "From version", "to version"
     VERSION_LINE = "Version {version} · {origin} · {tokens}"
-    DIFFERENCE = "Difference, word by word"
+    DIFFERENCE = "Differences, word by word"
     DIFFERENCE_KEY = ":red-badge[removed] :green-badge[added]"
-    SAME_TEXT = "The two versions have the same words."
+    SAME_TEXT = "The two versions are identical."
     LAST_CHANGE = "Last change: {actor} {verb}, {when}{reason}"
-    UNDO = "Take it back"
+    UNDO = "Undo this action"
     HELPER_VERBS = {
-        "set_helper": "wrote a helper",
-        "regenerate_helper": "regenerated the helper",
-        "undo": "took a change of the helper back",
+        "set_helper": "wrote a description",
+        "regenerate_helper": "had the description rewritten",
+        "undo": "undid a change to the description",
     }
 
 

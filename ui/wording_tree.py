@@ -8,7 +8,7 @@ from ui.words import Words
 class Tree(Words):
     ORDER = {"order": "Order of the categories: click to change it", "bySize": "by size", "byName": "by name"}
     YOU = "You"
-    TRY_ONE = "Questions to begin with"
+    TRY_ONE = "Try asking"
 
 
 texts = Tree()

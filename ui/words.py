@@ -30,10 +30,14 @@ class InContext(str):
 
 
 class Plural:
-    """Forms of a text that follow a number, which stands in them as {count}."""
+    """Forms of a text that follow a number, which stands in them as {count}.
+
+    Where the first form has no {count}, it is said of exactly one, and is a text of its own in every language.
+    """
 
     def __init__(self, one: str, many: str) -> None:
         self.forms = one, many
+        self.entries = _entries(one, many)
 
     def __call__(self, count: int, **fields: object) -> str:
         """Return the form for this many, filled with the number as people write it and these fields."""
@@ -41,7 +45,8 @@ class Plural:
 
     def form(self, count: int) -> str:
         """Return the form for this many, with its fields open."""
-        return catalogue.counted(language.current(), *self.forms, count)
+        spoken, entry = language.current(), self.entries[0 if count == 1 else -1]
+        return catalogue.text(spoken, entry) if isinstance(entry, str) else catalogue.counted(spoken, *entry, count)
 
 
 class Words:
@@ -75,6 +80,13 @@ def all_of(words: Words) -> Iterator[tuple[str, str | Plural]]:
     for name, value in vars(type(words)).items():
         if name.isupper():
             yield from ((name, text) for text in _texts(value))
+
+
+def _entries(one: str, many: str) -> tuple[str | tuple[str, str], ...]:
+    """Return what the catalogues hold of two forms: for exactly one, and for any other number."""
+    if one == many:
+        return (one,)
+    return ((one, many),) if "{count}" in one else (one, (many, many))
 
 
 def _texts(value: Any) -> Iterator[str | Plural]:

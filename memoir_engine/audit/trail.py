@@ -115,7 +115,7 @@ class AuditTrail(View):
         return self._read(activity.verbs)
 
     def words(self, verb: str) -> str:
-        """Return the verb in words, e.g. "Ended a run"."""
+        """Return the verb in words, e.g. "Finished a run"."""
         return sentences.verb(validation.text("verb", verb))
 
     def export(

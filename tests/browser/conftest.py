@@ -102,13 +102,13 @@ def served(tmp_path: Path) -> Iterator[Apps]:
 
 
 @pytest.fixture
-def visit(chromium: Browser) -> Iterator[Callable[[str], Page]]:
+def visit(chromium: Browser) -> Iterator[Callable[..., Page]]:
     """Yield a function that opens an address in its own browser; script errors and requests elsewhere fail the test."""
     opened: list[Page] = []
     problems: list[str] = []
 
-    def go(address: str) -> Page:
-        page = chromium.new_context(viewport={"width": 1500, "height": 940}).new_page()
+    def go(address: str, locale: str = "en-US") -> Page:
+        page = chromium.new_context(viewport={"width": 1500, "height": 940}, locale=locale).new_page()
         page.set_default_timeout(PATIENCE_MS)
         host = address.split("/")[2]
         page.on("pageerror", lambda error: problems.append(f"script: {error}"))

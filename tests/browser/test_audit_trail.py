@@ -24,14 +24,14 @@ def test_an_action_is_found_taken_back_and_the_record_checked(served: Served, vi
     row = page.locator(f".st-key-act-row-{action}")
     expect(row).to_contain_text("out of date", timeout=PATIENCE_MS)
     row.get_by_role("button", name="Open").click()
-    page.get_by_role("textbox", name="Why is it taken back?").fill("a slip")
+    page.get_by_role("textbox", name="Why are you undoing it?").fill("a slip")
     page.locator(".st-key-act-undo-go button").click()
     expect(page.get_by_role("heading", name="Undid an action")).to_be_visible(timeout=PATIENCE_MS)
     page = visit(f"{url}/activity")
     head = page.locator(".st-key-chain code").inner_text().strip()
-    page.get_by_role("textbox", name="A head written down elsewhere").fill(head)
-    page.get_by_role("button", name="Check everything").click()
-    expect(page.locator(".st-key-chain")).to_contain_text("The record is whole", timeout=PATIENCE_MS)
+    page.get_by_role("textbox", name="Compare with a saved checkpoint").fill(head)
+    page.get_by_role("button", name="Full check").click()
+    expect(page.locator(".st-key-chain")).to_contain_text("Audit log verified", timeout=PATIENCE_MS)
 
 
 def test_a_report_is_downloaded_from_the_page(served: Served, visit: Visit, tmp_path: Path):
@@ -39,7 +39,7 @@ def test_a_report_is_downloaded_from_the_page(served: Served, visit: Visit, tmp_
     page = visit(f"{served()}/sources?src=1")
     page.get_by_role("button", name="Audit report").click()
     with page.expect_download(timeout=PATIENCE_MS) as waited:
-        page.get_by_role("button", name="A page (HTML)").click()
+        page.get_by_role("button", name="Web page (HTML)").click()
     saved = tmp_path / "report.html"
     waited.value.save_as(saved)
     assert "<!doctype html>" in saved.read_text(encoding="utf-8")

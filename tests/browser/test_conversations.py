@@ -45,7 +45,7 @@ def test_a_conversation_opens_at_its_message_is_brought_in_again_and_cleared(tal
     expect(page.get_by_text("2 messages imported into")).to_be_visible(timeout=PATIENCE_MS)
 
     page.goto(f"{address}?session=kitchen&clear=1")
-    page.get_by_role("button", name="Clear it for good").click(timeout=PATIENCE_MS)
-    expect(page.get_by_text("The conversation is cleared.")).to_be_visible(timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Delete for good").click(timeout=PATIENCE_MS)
+    expect(page.get_by_text("The conversation was deleted.")).to_be_visible(timeout=PATIENCE_MS)
     expect(cells(page, "kitchen")).to_have_count(0)
     expect(cells(page, "Hello")).to_have_count(1)

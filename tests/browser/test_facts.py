@@ -18,7 +18,7 @@ TALK = (
 def test_a_conversation_is_remembered_and_what_changed_stands_beside_what_was(served, visit):
     page = visit(f"{served()}/facts")
     page.locator(".st-key-facts-remember button").click()
-    page.get_by_role("textbox", name="Whose facts they are").fill("mia")
+    page.get_by_role("textbox", name="Who the facts are about").fill("mia")
     page.locator(".st-key-remember-text-0 textarea").fill(TALK)
     page.keyboard.press("Control+Enter")
     page.locator(".st-key-remember-go button").click()

@@ -76,7 +76,7 @@ def test_the_tree_is_walked_by_keyboard(filled: None, served: Served, visit: Vis
     tree.press("ArrowDown")
     tree.press("Enter")
     expect(page.get_by_role("treeitem", selected=True)).to_have_attribute("aria-level", "3")
-    expect(page.get_by_text("Chunks filed here")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("Chunks in this category")).to_be_visible(timeout=PATIENCE_MS)
 
 
 def test_the_filter_leaves_what_was_looked_for(filled: None, served: Served, visit: Visit):
@@ -86,7 +86,7 @@ def test_the_filter_leaves_what_was_looked_for(filled: None, served: Served, vis
     page.get_by_label("Filter categories").fill(name)
     expect(page.locator(".name mark").first).to_have_text(name)
     page.get_by_label("Filter categories").fill("nothing has this name")
-    expect(page.get_by_text("No category has this in its name.")).to_be_visible()
+    expect(page.get_by_text("No category name contains this.")).to_be_visible()
 
 
 def test_a_running_job_is_cancelled_and_leaves_nothing(served: Served, visit: Visit, held: Held):

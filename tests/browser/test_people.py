@@ -30,7 +30,7 @@ WIDEST = """() => Math.max(...[...document.querySelectorAll('.st-key-people-pane
 def test_on_a_narrow_screen_the_panel_is_whole_and_headings_follow_each_other(known: None, served: Served, visit: Visit):
     page = visit(f"{served()}/people?user=ana&erase=1")
     page.set_viewport_size({"width": 390, "height": 844})
-    why = page.locator(".st-key-people-panel li", has_text="Tombstones")
+    why = page.locator(".st-key-people-panel li", has_text="Erasure records")
     expect(why).to_contain_text("without a word", timeout=PATIENCE_MS)
     assert page.evaluate(WIDEST) <= 390
     levels = page.evaluate(HEADINGS)
@@ -46,7 +46,7 @@ def test_a_person_is_opened_taken_along_and_erased(known: None, served: Served, 
     expect(page.get_by_role("link", name="See them on the timeline")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator("main img[src=x]")).to_have_count(0)
     with page.expect_download(timeout=PATIENCE_MS) as taken:
-        page.get_by_role("button", name="Take all of it along").click()
+        page.get_by_role("button", name="Export all data").click()
     taken.value.save_as(tmp_path / "ana.zip")
     with ZipFile(tmp_path / "ana.zip") as archive:
         assert json.loads(archive.read("manifest.json"))["user_id"] == "ana"
@@ -54,7 +54,7 @@ def test_a_person_is_opened_taken_along_and_erased(known: None, served: Served, 
 
     page.get_by_role("button", name="Erase this person").click()
     panel = page.locator(".st-key-people-panel")
-    expect(panel).to_contain_text("What will remain, and why", timeout=PATIENCE_MS)
+    expect(panel).to_contain_text("What will stay, and why", timeout=PATIENCE_MS)
     page.get_by_role("textbox", name="Reason").fill("she asked for it")
     page.get_by_role("textbox", name="Type “ana” to confirm").fill("ana")
     page.locator(".st-key-people-go button").click()

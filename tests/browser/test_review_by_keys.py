@@ -160,7 +160,7 @@ def test_the_keys_are_shown_on_the_buttons_and_can_be_put_to_sleep(folder: Path,
     desk.ready()
     expect(desk.page.locator(".act.approve kbd")).to_have_text("A")
     desk.press("?")
-    box = desk.page.get_by_label("Single keys work on this page")
+    box = desk.page.get_by_label("Keyboard shortcuts work on this page")
     expect(box).to_be_visible()
     box.uncheck()
     desk.page.keyboard.press("Escape")

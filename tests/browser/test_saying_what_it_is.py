@@ -1,4 +1,4 @@
-"""Contextual helpers in a real browser: preview, edit, confirm, cancel, a mistyped date, a later change."""
+"Description of the sources in a real browser: preview, edit, confirm, cancel, a mistyped date, a later change."
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_several_texts_are_confirmed_together(asking: Page):
     upload(asking, ("bakery.txt", BAKERY), ("festival.txt", FESTIVAL))
     table = asking.locator(".st-key-drafts")
     expect(table).to_be_visible(timeout=PATIENCE_MS)
-    table.get_by_role("button", name="Write “unknown” where empty").click()
+    table.get_by_role("button", name="Fill empty fields with “unknown”").click()
     expect(cells(table, "ready")).to_have_count(2, timeout=PATIENCE_MS)
     table.get_by_role("button", name="Confirm all").click()
     wait_for_source(asking, "bakery.txt")
@@ -116,10 +116,10 @@ def test_a_persons_helper_takes_over_and_the_difference_is_marked(served: Served
     with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
         source = memory.ingest_text(BAKERY, name="bakery.txt").raise_for_error().source_id
     page = visit(served() + f"/sources?src={source}")
-    page.get_by_role("tab", name="Contextual helper").click()
+    page.get_by_role("tab", name="Description of the source").click()
     page.locator(".st-key-helper-write button").click()
     fill(page, "What this source is", "Ada Miller on bread <b>and</b> beech wood.")
-    page.get_by_role("button", name="Put in force").click()
+    page.get_by_role("button", name="Save").click()
     expect(page.locator(".st-key-src-helper")).to_contain_text("Ada Miller on bread", timeout=PATIENCE_MS)
     expect(page.locator("ins").first).to_contain_text("Ada Miller", timeout=PATIENCE_MS)
     expect(page.locator("del").first).to_be_visible()

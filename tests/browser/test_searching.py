@@ -69,7 +69,7 @@ def test_the_ranking_moves_under_the_hand_as_the_engine_would_rank(ranked: dict[
 @pytest.mark.full("a flow of the browser with other values")
 def test_words_alone_say_why_and_the_weight_rests(ranked: dict[float, list], served: Served, visit: Visit):
     page = visit(f"{served(MEMOIR_VECTOR_STORE='off')}/search?q={quote(QUERY)}")
-    expect(page.get_by_text("Ranked by words alone")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("Ranked by words only")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.get_by_text("vectors are switched off")).to_be_visible()
     expect(page.get_by_role("slider", name="Weight of vectors")).to_be_disabled()
     assert ranking(page.locator(".ranking ol")) == ranked[0.0]

@@ -42,10 +42,10 @@ def test_nothing_is_seen_before_signing_in_and_each_action_carries_who_did_it(
         expect(who).to_contain_text("Ana Silva", timeout=PATIENCE_MS)
         expect(who).to_contain_text("auditor")
         page.goto(f"{url}/sources?src=1")
-        page.get_by_role("tab", name="Contextual helper").click()
+        page.get_by_role("tab", name="Description of the source").click()
         page.get_by_role("button", name="Write my own").click()
         fill(page, "What this source is", "It tells of bread.")
-        page.get_by_role("button", name="Put in force").click()
+        page.get_by_role("button", name="Save").click()
         expect(page.locator(".st-key-src-helper")).to_contain_text("It tells of bread.", timeout=PATIENCE_MS)
 
         with page.expect_response(re.compile("/auth/logout")):  # it takes the cookie back; the page may show the way in before it

@@ -54,7 +54,7 @@ def test_two_messages_are_answered_with_what_was_shown_and_leave_facts_behind(fi
     expect(drawer).to_have_count(0, timeout=PATIENCE_MS)
     page.locator(".st-key-conv-close button").click()
     page.locator(".st-key-conv-facts summary").click()
-    page.get_by_role("button", name="Draw facts from it").click()
+    page.get_by_role("button", name="Extract facts").click()
     expect(page.locator(".st-key-conv-facts")).to_contain_text("Lives in Lyon with their sister Ada", timeout=PATIENCE_MS)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 900
 

@@ -32,10 +32,10 @@ def thin(tmp_path: Path) -> str:
 
 def test_a_look_is_started_and_its_proposal_accepted_and_taken_back_by_keys(served: Served, visit: Visit, thin: str):
     page = visit(f"{served()}/tree")
-    press(page, "Look for what could be tidier")
+    press(page, "Look for improvements")
     panel = page.locator(".st-key-tidy")
     expect(panel.get_by_text("1 to decide")).to_be_visible(timeout=PATIENCE_MS)
-    expect(panel).to_contain_text(f"{thin} becomes one with")
+    expect(panel).to_contain_text(f"{thin} is merged into")
 
     press(page, "Accept")
     expect(panel.get_by_text("Nothing to tidy")).to_be_visible(timeout=PATIENCE_MS)

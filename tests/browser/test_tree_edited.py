@@ -51,13 +51,13 @@ def test_a_category_is_renamed_and_split_as_proposed_and_both_are_taken_back_by_
 
     page.reload()
     press(page, "Undo")
-    expect(page.get_by_text("Undoing it would do this")).to_be_visible()
+    expect(page.get_by_text("Undoing would do this")).to_be_visible()
     press(page, "Undo it")
     expect(title).to_be_visible()
 
     press(page, "Split")
-    page.get_by_text("By proposal of the model").click()
-    press(page, "Ask for a proposal")
+    page.get_by_text("Ask the model").click()
+    press(page, "Get suggestions")
     expect(page.get_by_text("Why, in the model's words")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.get_by_text("Chunks moved: 3")).to_be_visible()
     do(page, "split", leaf)

@@ -53,8 +53,8 @@ def test_all_that_is_done_with_a_question_stands_in_one_row(asked: str, served: 
     page.set_viewport_size({"width": 1440, "height": 900})
     expect(page.get_by_role("button", name="Copy link")).to_be_visible(timeout=PATIENCE_MS)
     assert one_row(page, "ask-new", "ask-same", "ask-along", "ask-link")
-    page.get_by_role("button", name="Take along").click()
-    for name in ("A page (HTML)", "Data (JSON)", "Answer and calls (JSON)"):
+    page.get_by_role("button", name="Export").click()
+    for name in ("Web page (HTML)", "Data (JSON)", "Answer and calls (JSON)"):
         with page.expect_download(timeout=PATIENCE_MS) as waited:
             page.get_by_role("button", name=name).click()
         assert waited.value.path().stat().st_size > 1000

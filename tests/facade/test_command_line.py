@@ -177,7 +177,7 @@ def test_facts_are_added_corrected_ended_and_forgotten(run) -> None:  # type: ig
     assert "expires 2999-01-01" in run("facts", "list", "--user", "ana").output
     assert run("facts", "expire", corrected["fact_id"], "--never").exit_code == 0
     assert run("facts", "retire", corrected["fact_id"]).exit_code == 0
-    assert run("facts", "restore", corrected["fact_id"]).output.startswith("Brought a fact back into force")
+    assert run("facts", "restore", corrected["fact_id"]).output.startswith("Restored a fact")
     assert run("facts", "forget", corrected["fact_id"], "--reason", "asked", "--yes").exit_code == 0
     assert run("facts", "list", "--user", "ana").output == "no facts\n"
     assert run("verify").exit_code == 0

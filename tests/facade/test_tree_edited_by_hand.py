@@ -74,7 +74,7 @@ def test_a_preview_says_the_effect_and_changes_nothing(filed: Memory):
     before = filed.audit.head()
     seen = filed.review.preview("merge", number(filed, "Art"), number(filed, "Music"), reason="one field")
     assert (seen.possible, seen.chunks_moved, seen.categories_changed) == (True, 1, 2)
-    assert seen.changes == ("Art › Oil moves below Music with 1 chunk", "Art becomes one with Music")
+    assert seen.changes == ("Art › Oil moves to Music with 1 chunk", "Art is merged into Music")
     assert filed.audit.head() == before
     with pytest.raises(ReviewError, match="there is no edit 'prune'"):
         filed.review.preview("prune", 1)

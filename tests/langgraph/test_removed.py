@@ -49,7 +49,7 @@ def test_what_is_deleted_or_pruned_is_an_action_of_somebody(everywhere: Memory) 
     saver.delete_thread("two")
     assert removed(everywhere) == [("Mia", 1, 2), ("Mia", 3, 3), ("Mia", 1, 2)]
     action = everywhere.audit.actions(kind="checkpoints.removed")[0]
-    assert (action.verb, action.says) == ("remove_graph_states", "Removed states of graphs")
+    assert (action.verb, action.says) == ("remove_graph_states", "Deleted agent checkpoints")
     assert "secret" not in repr(everywhere.audit.events())
     assert everywhere.audit.verify().ok
     with pytest.raises(MemoirError, match=r"E703"):

@@ -20,13 +20,13 @@ def moved(filled: Memory) -> str:
 
 def titles(page) -> list[str]:
     """Return the verbs of the list."""
-    return [one.value.strip("*") for one in page.markdown if one.value in ("**Ingested**", "**Re\\-filed a chunk**")]
+    return [one.value.strip("*") for one in page.markdown if one.value in ("**Added a source**", "**Moved a chunk**")]
 
 
 def test_what_was_done_stands_newest_first(moved: str, filled: Memory):
     page = opened("activity")
     assert not page.exception
-    assert titles(page) == ["Re\\-filed a chunk", "Ingested", "Ingested"]
+    assert titles(page) == ["Moved a chunk", "Added a source", "Added a source"]
     assert "Mia" in words(page)
     assert "it was \\<b\\>wrong\\</b\\>" in words(page)
 
@@ -34,13 +34,13 @@ def test_what_was_done_stands_newest_first(moved: str, filled: Memory):
 @pytest.mark.parametrize(
     ("name", "value", "found"),
     [
-        ("who", "Mia", ["Re\\-filed a chunk"]),
-        ("what", "ingest", ["Ingested", "Ingested"]),
-        ("kind", "chunk.refiled", ["Re\\-filed a chunk"]),
-        ("src", "2", ["Ingested"]),
-        ("text", "wrong", ["Re\\-filed a chunk"]),
+        ("who", "Mia", ["Moved a chunk"]),
+        ("what", "ingest", ["Added a source", "Added a source"]),
+        ("kind", "chunk.refiled", ["Moved a chunk"]),
+        ("src", "2", ["Added a source"]),
+        ("text", "wrong", ["Moved a chunk"]),
         ("to", "2001-01-01", []),
-        ("from", "2001-01-01", ["Re\\-filed a chunk", "Ingested", "Ingested"]),
+        ("from", "2001-01-01", ["Moved a chunk", "Added a source", "Added a source"]),
     ],
 )
 def test_filters_live_in_the_address(moved: str, name: str, value: str, found: list[str]):
@@ -68,9 +68,9 @@ def test_what_stands_on_an_action_is_named_before_it_is_taken_back(moved: str, f
     ingestion = next(one for one in filled.audit.actions() if one.verb == "ingest" and one.run_id)
     blocked = [one for one in filled.audit.actions(verb="ingest") if not filled.review.preview_undo(one.action_id).possible]
     page = opened("activity", action=blocked[0].action_id)
-    assert "Take back first" in words(page)
+    assert "Undo these first" in words(page)
     assert not [button for button in page.button if button.key == "act-undo-go"]
-    assert ingestion.says == "Ingested"
+    assert ingestion.says == "Added a source"
 
 
 def test_a_viewer_sees_and_is_told_why_nothing_can_be_taken_back(moved: str, filled: Memory, monkeypatch: pytest.MonkeyPatch):
@@ -120,7 +120,7 @@ def test_a_row_changed_by_hand_is_led_to_by_its_event(moved: str, filled: Memory
     page = opened("activity")
     page.button(key="chain-all").click().run()
     assert not page.exception
-    assert "The record was changed by hand" in words(page)
+    assert "The audit log was changed by hand" in words(page)
     seq = filled.audit.action(moved).events[0].seq
     assert page.button(key="chain-bad").label == f"Show event {seq}"
 

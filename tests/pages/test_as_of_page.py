@@ -58,7 +58,7 @@ def test_a_question_is_asked_about_the_moment_and_its_answer_says_so(later: tupl
 
 def test_an_answer_about_now_has_no_such_banner(filled: Memory):
     run_id = filled.query(QUESTION).run_id
-    assert "Nothing that came later was read" not in words(opened("ask", run=run_id))
+    assert "Nothing that came later was used" not in words(opened("ask", run=run_id))
 
 
 def test_a_day_leads_to_the_last_moment_before_it(later: tuple[Memory, int]):
@@ -67,7 +67,7 @@ def test_a_day_leads_to_the_last_moment_before_it(later: tuple[Memory, int]):
     before = page.datetime_input(key=f"ask-as-of-day-{then}").value - timedelta(days=1)
     page.datetime_input(key=f"ask-as-of-day-{then}").set_value(before).run()
     assert page.query_params["as_of"] == "0"
-    assert "before anything was filed" in words(page)
+    assert "before anything was added" in words(page)
 
 
 def test_a_number_beyond_the_newest_event_is_the_newest(later: tuple[Memory, int]):

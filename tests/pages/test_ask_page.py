@@ -34,7 +34,7 @@ def test_an_empty_question_is_refused_with_a_remedy(filled: Memory):
     page = opened("ask")
     page.text_area(key="question-").set_value("  ")
     page.button(key="ask-go").click().run()
-    assert [warning.value for warning in page.warning] == ["Write a question first. Nothing was asked."]
+    assert [warning.value for warning in page.warning] == ["Write a question first."]
     assert not filled.runs.list(verb="query")
 
 
@@ -123,19 +123,19 @@ def test_an_unknown_run_is_said_with_its_remedy(filled: Memory):
     assert "nowhere" in page.error[0].value
     assert "runs.list" not in page.error[0].value
     assert page.title[0].value == "Question"
-    assert "Questions asked before" in [link.proto.label for link in page.get("page_link")]
+    assert "Recent questions" in [link.proto.label for link in page.get("page_link")]
     assert f"{filled.audit.head().seq} audit events" in words(page)
 
 
 def test_a_run_that_is_no_question_sends_to_the_sources(filled: Memory):
     run = filled.jobs.list()[0]
-    assert "This run is no question" in words(opened("ask", run=run.id))
+    assert "This run is not a question" in words(opened("ask", run=run.id))
 
 
 def test_what_was_asked_before_is_one_click_away(filled: Memory, answered: QueryResult):
     page = opened("ask")
     assert list(page.dataframe(key="asked").value["Question"]) == [QUESTION]
-    assert list(page.dataframe(key="asked").value["Ended"]) == ["answered"]
+    assert list(page.dataframe(key="asked").value["Result"]) == ["answered"]
 
 
 def test_asking_again_brings_the_words_back(filled: Memory, answered: QueryResult):
@@ -183,7 +183,7 @@ def test_a_running_question_can_be_watched_by_its_address_and_stopped(gated_ques
     stopped = opened("ask", run=run_id)
     assert "This question was stopped" in words(stopped)
     assert not stopped.error
-    assert "No category was chosen yet" not in words(stopped)
+    assert "No category has been chosen yet" not in words(stopped)
 
 
 def test_the_samples_bring_questions_to_begin_with(memory: Memory):
@@ -208,7 +208,7 @@ def test_a_memory_of_ones_own_gets_no_questions_of_the_samples(filled: Memory):
 
 def test_the_latency_says_what_it_counts(filled: Memory, answered: QueryResult):
     helps = {metric.label: metric.help for metric in opened("ask", run=answered.run_id).metric}
-    assert "clock on the wall" in helps["Latency"]
+    assert "actual time" in helps["Time"]
 
 
 UNKNOWN = "Which brass trumpets play upon the moon of Jupiter?"
@@ -232,7 +232,7 @@ def test_a_question_of_an_earlier_version_is_no_answer_by_its_reply(filled: Memo
     assert not page.exception
     assert "No answer found in memory" in words(page)
     assert "no answer found" in words(page)
-    assert list(opened("ask").dataframe(key="asked").value["Ended"]) == ["done"]
+    assert list(opened("ask").dataframe(key="asked").value["Result"]) == ["done"]
 
 
 def test_no_answer_is_said_as_such_with_what_to_do_next(filled: Memory, unanswered: QueryResult):
@@ -240,8 +240,8 @@ def test_no_answer_is_said_as_such_with_what_to_do_next(filled: Memory, unanswer
     assert not page.exception
     assert "No answer found in memory" in words(page)
     assert component(page, f"answer-{unanswered.run_id}")["text"] == "The chunks read do not answer this."
-    assert list(opened("ask").dataframe(key="asked").value["Ended"]) == ["no answer found"]
-    assert {"Look wider", "Read what the safety net caught"} <= {button.label for button in page.button}
+    assert list(opened("ask").dataframe(key="asked").value["Result"]) == ["no answer found"]
+    assert {"Search more categories", "Include the safety net"} <= {button.label for button in page.button}
     assert "Search for it" in [link.proto.label for link in page.get("page_link")]
 
 

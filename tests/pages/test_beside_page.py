@@ -25,10 +25,10 @@ def branch(filled: Memory, answered: QueryResult) -> QueryResult:
 def test_a_branch_says_what_was_taken_and_leads_to_both_side_by_side(filled: Memory, answered: QueryResult, branch: QueryResult):
     taken = next(o.name for o in branch.decisions[0].options if o.category_id in branch.decisions[0].chosen)
     page = opened("ask", run=branch.run_id)
-    assert f"at level 1, {taken} was taken instead" in words(page)
+    assert f"at level 1, {taken} was chosen instead" in words(page)
     page.button(key="beside-original").click().run()
     assert (page.query_params["run"], page.query_params["beside"]) == (answered.run_id, branch.run_id)
-    assert "They part at level 1" in words(page)
+    assert "They differ from level 1" in words(page)
 
 
 def test_both_answers_and_every_choice_stand_side_by_side(filled: Memory, answered: QueryResult, branch: QueryResult):
@@ -42,7 +42,7 @@ def test_both_answers_and_every_choice_stand_side_by_side(filled: Memory, answer
         (None, 1, True),
     ]
     counts = len(answered.chunks), len(branch.chunks)
-    labels = ["Read by both (0)", f"Only by the first ({counts[0]})", f"Only by the second ({counts[1]})"]
+    labels = ["Read by both (0)", f"Only in the first ({counts[0]})", f"Only in the second ({counts[1]})"]
     assert [tab.label for tab in page.tabs] == labels
     page.button(key="beside-swap").click().run()
     assert (page.query_params["run"], page.query_params["beside"]) == (branch.run_id, answered.run_id)
@@ -56,12 +56,12 @@ def test_any_two_questions_may_be_laid_side_by_side(filled: Memory, answered: Qu
     page.selectbox(key=f"beside-with-{answered.run_id}").set_value(other.run_id).run()
     page.button(key="beside-go").click().run()
     assert page.query_params["beside"] == other.run_id
-    assert "Asked differently" in words(page)
+    assert "Different settings" in words(page)
 
 
 def test_a_run_that_was_not_answered_says_so(filled: Memory, answered: QueryResult):
     lost = ended(filled, filled.start("query", question=" "))
-    assert "has not been answered" in words(opened("ask", run=answered.run_id, beside=lost.id))
+    assert "has no answer" in words(opened("ask", run=answered.run_id, beside=lost.id))
 
 
 def test_what_is_no_run_is_told(filled: Memory, answered: QueryResult):

@@ -74,11 +74,11 @@ def test_a_budget_too_small_to_summarise_in_is_refused_with_what_to_do(filled: M
     assert filled.runs.list(verb="query") == ()
 
 
-@pytest.mark.parametrize("scope", ["level", "path"])
-def test_how_width_is_counted_is_said_as_configured(filled: Memory, monkeypatch: pytest.MonkeyPatch, scope: str):
+@pytest.mark.parametrize(("scope", "told"), [("level", "per level in total"), ("path", "per level for each open path")])
+def test_how_width_is_counted_is_said_as_configured(filled: Memory, monkeypatch: pytest.MonkeyPatch, scope: str, told: str):
     engine.close()
     monkeypatch.setenv("MEMOIR_WIDTH_SCOPE", scope)
-    assert f"width_scope = {scope}" in words(opened("ask"))
+    assert told in words(opened("ask"))
 
 
 def test_the_form_begins_with_what_is_configured(filled: Memory, monkeypatch: pytest.MonkeyPatch):
@@ -130,17 +130,17 @@ def shown_summary(page: AppTest, result: QueryResult) -> str:
 @pytest.mark.req("MEMOIR 9.7")
 def test_where_everything_fitted_it_is_said_that_nothing_was_summarised(filled: Memory):
     fitted = filled.query(QUESTION, prompt_limiting_strategy="SUMMARIZE").raise_for_error()
-    assert "nothing was summarised" in words(tab(fitted, "Summaries (0)"))
+    assert "nothing was shortened" in words(tab(fitted, "Summaries (0)"))
     pruned = filled.query(QUESTION).raise_for_error()
-    assert "not asked with SUMMARIZE" in words(tab(pruned, "Summaries (0)"))
+    assert "did not shorten any chunks" in words(tab(pruned, "Summaries (0)"))
 
 
 @pytest.mark.req("MEMOIR 9.11")
 def test_deterministic_or_not_is_shown_with_the_recorded_parameters(baked: Memory, summarised: QueryResult):
-    page = tab(summarised, "How it was asked")
-    line = next(caption.value for caption in page.caption if "budget 1,700 tokens" in caption.value)
-    assert {"SUMMARIZE", "N over a level"} <= set(line.split(" · "))
-    assert line.endswith(" · deterministic")
+    page = tab(summarised, "Settings used")
+    line = next(caption.value for caption in page.caption if "limit 1,700 tokens" in caption.value)
+    assert {"SUMMARIZE", "N in total"} <= set(line.split(" · "))
+    assert line.endswith(" · repeatable")
     sent = [shown.value for shown in page.dataframe if "Setting" in shown.value.columns]
     recorded = sent[1].set_index("Setting")["Value"]
     assert (recorded["temperature"], recorded["model"]) == ("0.0", "offline")

@@ -26,8 +26,8 @@ def test_without_conversations_the_page_says_how_to_bring_one_in(memory: Memory)
 
 
 def test_the_list_says_how_each_begins_and_how_much_was_said(talked: Memory):
-    (row,) = table(opened("conversations"), "Begins with").to_dict("records")
-    assert (row["Begins with"], row["Session"], row["Turns"], row["Messages"]) == (SAID[0], "kitchen", 2, 3)
+    (row,) = table(opened("conversations"), "Starts with").to_dict("records")
+    assert (row["Starts with"], row["Session"], row["Turns"], row["Messages"]) == (SAID[0], "kitchen", 2, 3)
     assert row["Characters"] == sum(map(len, SAID))
     assert row["Expires"] == "never"
 
@@ -76,7 +76,7 @@ def test_an_import_is_shown_before_it_is_stored(memory: Memory):
     page.button(key="conv-import").click().run()
     page.text_area(key="conv-pasted").set_value(json.dumps([{"role": "user", "content": "hi"}, {"role": "assistant"}])).run()
     assert "1 record is refused" not in words(page)
-    assert "2 messages would come" in words(page)
+    assert "2 messages to import" in words(page)
     assert memory.sessions.list_sessions() == ()
     page.button(key="conv-bring").click().run()
     (session,) = memory.sessions.list()
@@ -96,7 +96,7 @@ def test_limits_show_what_they_would_drop_before_they_are_applied(talked: Memory
     page = opened("conversations", session="kitchen")
     page.session_state["conv-kept"] = True
     page.run().number_input(key="conv-own-most").set_value(2).run()
-    assert "1 message would go, 2 would stay" in words(page)
+    assert "1 message would be removed, 2 would stay" in words(page)
     assert len(talked.sessions.get_session_history("kitchen")) == 3
     page.button(key="conv-apply").click().run()
     assert [one.text for one in talked.sessions.get_session_history("kitchen")] == SAID[1:]
@@ -106,14 +106,14 @@ def test_limits_for_all_are_looked_at_on_the_list(talked: Memory):
     page = opened("conversations")
     page.session_state["conv-keep"] = True
     page.run().number_input(key="conv-all-most").set_value(1).run()
-    (row,) = table(page, "Would be dropped").to_dict("records")
-    assert (row["Session"], row["Would be dropped"], row["Would stay"]) == ("kitchen", 2, 1)
+    (row,) = table(page, "Would be removed").to_dict("records")
+    assert (row["Session"], row["Would be removed"], row["Would stay"]) == ("kitchen", 2, 1)
 
 
 def test_a_conversation_is_cleared_after_it_was_asked_about_once_more(talked: Memory):
     page = opened("conversations", session="kitchen")
     page.button(key="conv-clear").click().run()
-    assert "All 3 messages go" in words(page)
+    assert "All 3 messages are deleted" in words(page)
     page.button(key="conv-clear-yes").click().run()
     assert talked.sessions.list_sessions() == ()
 

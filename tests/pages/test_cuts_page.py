@@ -20,13 +20,13 @@ def page(memory: Memory):
 
 def test_the_sample_is_cut_by_each_strategy_side_by_side(page):
     drawn = component(page, "cuts-drawn")
-    assert [lane["label"] for lane in drawn["lanes"]] == ["Sliding window", "Natural breaks", "Shifts of subject"]
+    assert [lane["label"] for lane in drawn["lanes"]] == ["Sliding window", "Natural breaks", "Topic shifts"]
     assert all(len(lane["cuts"]) > 1 and not lane["fell"] for lane in drawn["lanes"])
     assert len(drawn["messages"]) == 44
     assert drawn["messages"][0]["who"] == "Nuria"
     assert "after a pause of 2 days" in {cut["reason"] for cut in drawn["lanes"][1]["cuts"]}
     assert "counted exactly" in words(page)
-    assert "(6,553 tokens in a cut) it is read whole" in words(page)
+    assert "(6,553 tokens per part) it is read in one go" in words(page)
 
 
 def test_a_strip_holds_the_whole_conversation_in_place(page):

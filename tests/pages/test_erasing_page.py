@@ -72,17 +72,17 @@ def test_a_question_that_read_it_says_that_its_answer_was_erased(filled: Memory)
     asked = filled.query("Where does the sourdough starter live?", strategy="one_shot", sources=[1]).raise_for_error()
     filled.sources.erase(1, reason="asked for")
     shown = words(opened("ask", run=asked.run_id))
-    assert "The answer was erased with a source" in shown
+    assert "The answer was erased together with a source" in shown
 
 
 def test_an_erased_source_is_hidden_from_the_list_until_asked_for(filled: Memory) -> None:
     filled.sources.erase(1, reason="asked for")
     assert list(table(opened("sources"), "Name")["Name"]) == ["accounts.md"]
-    assert list(table(opened("sources", s_earlier="true"), "Name")["Status"]) == ["in force", "erased"]
+    assert list(table(opened("sources", s_earlier="true"), "Name")["Status"]) == ["active", "erased"]
 
 
 def test_the_settings_offer_the_whole_memory_as_a_file(filled: Memory, tmp_path: Path) -> None:
-    assert "The whole memory as one file" in words(opened("settings"))
+    assert "Export everything" in words(opened("settings"))
     (tmp_path / "memory.zip").write_bytes(memory_file.whole(filled)())
     with Memory.import_(tmp_path / "memory.zip", data_dir=tmp_path / "again", model="offline") as again:
         assert again.audit.head() == filled.audit.head()

@@ -159,8 +159,8 @@ def test_a_category_tells_all_that_became_of_it(filled: Memory) -> None:
         versions = filled.tree.history(category)
         told[category] = [event_words.version(now, was) for was, now in zip((None, *versions), versions, strict=False)]
         assert told[category] == [version.says for version in versions]
-    assert told[music] == ["made", "became one with Law", "opened again", "stands by itself again"]
-    assert told[jazz] == ["made", "renamed from Jazz to Swing", "moved from Music to Law"]
+    assert told[music] == ["created", "merged into Law", "reopened", "separate again"]
+    assert told[jazz] == ["created", "renamed from Jazz to Swing", "moved from Music to Law"]
 
 
 def create(memory: Memory) -> tuple[int, ...]:
@@ -192,7 +192,7 @@ def test_what_is_not_listed_is_counted() -> None:
 
 def test_braces_in_a_name_are_just_characters() -> None:
     names = Names({1: "{chunk} {0} <b>"})
-    assert event_words.change(changed("source.added", 1, {"source": 1}, names)) == "{chunk} {0} <b> is stored"
+    assert event_words.change(changed("source.added", 1, {"source": 1}, names)) == "{chunk} {0} <b> was stored"
 
 
 # --- the pages ------------------------------------------------------------------------------------------------------

@@ -65,11 +65,11 @@ def corrected(memory: Memory, content: str) -> AppTest:
 def test_a_correction_shows_what_follows_before_it_is_done(mia: Memory):
     page = opened("facts", user="mia", fact=fact(mia, LYON).id)
     page.button(key="fact-correct").click().run()
-    assert "Change something, and you see here what follows" in words(page)
+    assert "Change something to see what will happen" in words(page)
     field(page, "text_area", "words").set_value("Lives in Bern").run()
     shown = words(page).replace("\\", "")
-    assert "was never so: it becomes outdated, as corrected" in shown
-    assert "“Lives in Bern”** takes its place, said by Rita" in shown
+    assert "was never true: it becomes outdated, marked as corrected" in shown
+    assert "“Lives in Bern”** replaces it, stated by Rita" in shown
     assert LYON in contents(mia, "active")
 
 
@@ -77,7 +77,7 @@ def test_a_correction_to_what_is_known_already_says_so(mia: Memory):
     page = opened("facts", user="mia", fact=fact(mia, LYON).id, edit="correct")
     field(page, "text_area", "words").set_value(COOK).run()
     shown = words(page)
-    assert "This is known already. Both stay, and a person is asked whether they are one" in shown
+    assert "This seems to be known already. Both stay, and a person is asked whether they are the same" in shown
     assert shown.count(COOK) > words(opened("facts", user="mia", fact=fact(mia, LYON).id, edit="correct")).count(COOK)
 
 
@@ -88,7 +88,7 @@ def test_a_correction_takes_the_place_of_what_was_never_so(mia: Memory):
     old, new = fact(mia, LYON), fact(mia, "Lives in Bern")
     assert (old.cause, old.superseded_by, old.reason) == ("corrected", new.id, "misheard")
     shown = words(page).replace("\\", "")
-    assert "said so by Rita on" in shown and "“I live in Lyon with my sister Ada.”" in shown
+    assert "stated by Rita on" in shown and "“I live in Lyon with my sister Ada.”" in shown
     assert page.query_params["fact"] == new.id
 
 
@@ -105,7 +105,7 @@ def test_type_subject_names_and_dates_are_corrected_alone(mia: Memory):
     page = opened("facts", user="mia", fact=fact(mia, COOK).id, edit="correct")
     field(page, "selectbox", "type").set_value("activity").run()
     field(page, "text_input", "from").set_value("2024-03").run()
-    assert "takes its place with another type, another beginning" in words(page).replace("\\", "")
+    assert "replaces it with another type, a different start" in words(page).replace("\\", "")
     page.button(key="fact-edit-do").click().run()
     new = next(one for one in mia.facts.list("mia", status="active") if one.content == COOK)
     assert (new.type, new.valid_from_precision) == ("activity", "month")
@@ -125,7 +125,7 @@ def test_a_fact_is_added_and_what_is_close_to_it_is_asked_about(mia: Memory):
     page = opened("facts", user="mia")
     page.button(key="facts-add").click().run()
     field(page, "text_area", "words").set_value("Is allergic to nuts").run()
-    assert "Nothing that is known says the same" in words(page)
+    assert "Nothing known is similar" in words(page)
     field(page, "text_input", "from").set_value("2026-03").run()
     page.button(key="fact-edit-do").click().run()
     added = fact(mia, "Is allergic to nuts")
@@ -136,9 +136,9 @@ def test_a_fact_is_added_and_what_is_close_to_it_is_asked_about(mia: Memory):
 def test_what_is_known_already_is_recognised_before_it_is_added(mia: Memory):
     page = opened("facts", user="mia", edit="add")
     field(page, "text_area", "words").set_value(COOK).run()
-    assert "This is known already" in words(page)
+    assert "This is already known" in words(page)
     field(page, "text_input", "from").set_value("2019").run()
-    assert "It stays as it is: beginning not taken. To have that, correct it or let it expire." in words(page)
+    assert "It stays as it is; start will not be added. To change them, correct the fact or set an expiry date." in words(page)
     page.button(key="fact-edit-do").click().run()
     assert len([one for one in mia.facts.list("mia") if one.content == COOK]) == 1
 
@@ -177,7 +177,7 @@ def test_an_expiry_is_seen_before_it_happens_and_taken_back(mia: Memory):
     assert "expires" in bar["told"]
     page.button(key="fact-expire").click().run()
     field(page, "pills", "expires").set_value("never").run()
-    assert "It does not expire any more" in words(page)
+    assert "It no longer expires" in words(page)
     page.button(key="fact-edit-do").click().run()
     assert fact(mia, COOK).expires_at is None
 
@@ -202,7 +202,7 @@ def test_what_was_changed_meanwhile_is_shown_again_before_it_is_done(mia: Memory
     page = opened("facts", user="mia", fact=fact(mia, COOK).id, edit="retire")
     mia.facts.expire(fact(mia, COOK).id, datetime.now(UTC) + timedelta(days=3), reason="a season")
     page.button(key="fact-edit-do").click().run()
-    assert "What follows has changed since you looked" in words(page)
+    assert "This has changed since you looked" in words(page)
     assert fact(mia, COOK).status == "active"
 
 

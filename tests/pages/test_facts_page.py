@@ -49,7 +49,7 @@ def bars(page) -> list[dict]:
 
 def test_an_empty_memory_offers_the_sample_conversations(memory: Memory):
     page = opened("facts")
-    assert "Nothing is remembered yet" in words(page)
+    assert "No facts yet" in words(page)
     page.button(key="facts-samples").click().run()
     assert [one.value for one in page.metric] == ["20", "6", "just now", "1"]
     assert len(bars(page)) == 26
@@ -76,7 +76,7 @@ def test_a_search_shows_the_nearest_facts(remembered: Memory):
     assert len(bars(page)) < 22
     best = remembered.recall("choir on Thursdays", "leonie")[0].fact.content
     assert best in [bar["text"] for bar in component(page, "facts-timeline")["lanes"][0]["bars"]]
-    assert "Found by words alone" in words(page)
+    assert "Found by words only" in words(page)
 
 
 def test_the_past_shows_what_was_true_then(remembered: Memory):
@@ -90,7 +90,7 @@ def test_a_fact_is_shown_with_its_chain_and_the_reason(remembered: Memory):
     page = opened("facts", user="leonie", fact=fact(remembered, COTTAGE).id)
     shown = words(page)
     assert "How it changed" in shown
-    assert "It is no longer so: “another home”" in shown.replace("\\", "")
+    assert "It is no longer true: “another home”" in shown.replace("\\", "")
 
 
 def test_the_evidence_stands_side_by_side_with_the_words_marked(remembered: Memory):
@@ -115,7 +115,7 @@ def test_a_fact_is_forgotten_only_with_a_reason(remembered: Memory):
     gone = fact(remembered, "Moved last weekend")
     page = opened("facts", user="leonie", fact=gone.id)
     page.button(key="fact-forget").click().run()
-    assert "Cleared of these words: 1 fact, 1 message" in words(page)
+    assert "Erased from: 1 fact, 1 message" in words(page)
     assert page.button(key="fact-edit-do").disabled
     page.text_input(key="fact-edit-why-1").set_value("She asked for it").run()
     page.button(key="fact-edit-do").click().run()

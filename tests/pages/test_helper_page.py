@@ -13,7 +13,7 @@ OWN = "Minutes of a harbour festival."
 
 def helper_tab(source_id: int = 2) -> AppTest:
     page = opened("sources", src=source_id)
-    page.session_state[f"src-tabs-{source_id}"] = "Contextual helper"
+    page.session_state[f"src-tabs-{source_id}"] = "Description of the source"
     return page.run()
 
 
@@ -25,10 +25,10 @@ def current(memory: Memory) -> Helper:
 
 def test_every_version_is_listed_with_its_origin_time_and_tokens(filled: Memory):
     filled.helpers.set(2, OWN)
-    shown = table(helper_tab(), "In force")
+    shown = table(helper_tab(), "Active")
     assert list(shown["Version"]) == [2, 1]
-    assert list(shown["In force"]) == [True, False]
-    assert list(shown["Origin"]) == ["written by a person", "written by the model"]
+    assert list(shown["Active"]) == [True, False]
+    assert list(shown["Written by"]) == ["written by a person", "written by the model"]
     assert list(shown["Tokens"]) == [one.tokens for one in filled.helpers.history(2)]
 
 
@@ -99,7 +99,7 @@ def test_regenerated_a_persons_stays_in_force_unless_somebody_says_otherwise(fil
     filled.helpers.set(2, OWN)
     page = helper_tab()
     page.button(key="helper-regenerate").click().run()
-    assert "It stays in force unless" in words(page)
+    assert "It stays in use unless" in words(page)
     page.toggle(key="again-force-2").set_value(force)
     page.button(key="again-go").click().run()
     run = filled.jobs.list(verbs=("regenerate_helper",))[0]

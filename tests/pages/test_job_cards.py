@@ -83,11 +83,11 @@ def test_each_batch_is_logged_with_sent_succeeded_retried_and_latency(filled: Me
     shown = table(log(opened("sources"), run.id), "Sent")
     told = [event.body for event in filled.runs.events(run.id) if event.kind == "BatchClassified"]
     assert list(shown["Level"]) == [1, 2, 3]
-    assert shown["Parent"].iloc[0] == "Memory"
+    assert shown["Parent category"].iloc[0] == "Memory"
     assert list(shown["Sent"]) == [body["sent"] for body in told]
     assert list(shown["Succeeded"]) == [2, 2, 2]
     assert list(shown["Retried"]) == [0, 0, 0]
-    assert list(shown["Latency"]) == [body["latency_ms"] for body in told]
+    assert list(shown["Time"]) == [body["latency_ms"] for body in told]
 
 
 def test_the_estimate_stands_beside_what_it_took(filled: Memory):
@@ -114,7 +114,7 @@ def test_the_cap_that_stopped_a_run_is_readable(memory: Memory, server: fake.Fak
     page = opened("sources")
     assert "its cap is max\\_cost" in page.error[0].value
     assert "Code E209" in page.error[0].value
-    assert "Hard cap: a run stops" in words(log(page, run.id))
+    assert "Cost limit: a run stops" in words(log(page, run.id))
 
 
 def test_what_a_job_warns_of_is_said(filled: Memory):

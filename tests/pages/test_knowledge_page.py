@@ -12,8 +12,8 @@ def test_the_table_says_into_how_many_passages_each_source_is_cut(filled: Memory
     known = filled.add_knowledge("tea", TEA)
     shown = table(opened("sources"), "Passages").set_index("Name")
     assert shown.loc["tea", "Passages"] == known.passages == 3
-    assert (shown.loc["tea", "Status"], shown.loc["tea", "Chunks"]) == ("searched only", 0)
-    assert shown.loc["bakery.md", "Status"] == "in force"
+    assert (shown.loc["tea", "Status"], shown.loc["tea", "Chunks"]) == ("search only", 0)
+    assert shown.loc["bakery.md", "Status"] == "active"
     assert shown.loc["bakery.md", "Passages"] > 0
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from machine import REPOSITORY
+from ui.charts import FONT
 
 FILES = [*sorted((REPOSITORY / "ui").rglob("*.py")), *sorted((REPOSITORY / "pages").glob("*.py"))]
 READ_ELSEWHERE = {"catalogue.py", "language.py", "words.py", "engine.py", "headers.py"}  # these draw nothing
@@ -34,8 +35,10 @@ DRAWING = {  # the names of Streamlit's functions whose first argument is read
         "ProgressColumn",
     ),
 }
-NO_TEXT = {  # names of kinds, styles and logs, and formats of dates
-    *("Inter, sans-serif", "middle right", "middle left", "top center", "bottom center", "outdated corrected"),
+NO_TEXT = {
+    FONT,
+    # names of kinds, styles and logs, and formats of dates
+    *("middle right", "middle left", "top center", "bottom center", "outdated corrected"),
     *("RunStarted", "FileRead", "HelperReady", "Waiting", "ChunksCut", "Estimated", "BatchClassified", "ChunkPlaced"),
     *("CutFailed", "ConversationCut", "FactsCompared", "CutExtracted", "CallEnded", "FactsStored", "Reindexing", "MessageChunk"),
     *("Timeline", "Table", "Relations", "YYYY-MM-DD HH:mm", "a page failed", "signing in failed: %s", "Memoir", "Esc"),
@@ -102,3 +105,11 @@ def test_a_literal_text_is_found(code: str):
 )
 def test_what_is_no_text_is_let_through(code: str):
     assert found(code) == []
+
+
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "ui" / "components").glob("*.html")), ids=lambda path: path.name)
+def test_a_component_gets_its_words_from_the_page(path: Path):
+    code = path.read_text(encoding="utf-8")
+    shown = re.sub(r"<kbd>[^<]*</kbd>|<[^>]*>", " ", code)
+    named = re.findall(r'(?:aria-label|title|placeholder|alt)="([^"]*)"', code)
+    assert LETTERS.findall(" ".join([shown, *named])) == []

@@ -13,8 +13,8 @@ PAGES = ["overview", "sources", "review", "tree", "ask", "settings"]
 def test_an_empty_memory_says_what_to_do_next(memory: Memory):
     page = opened()
     assert not page.exception
-    assert "Nothing is remembered yet" in words(page)
-    assert [button.label for button in page.button] == ["Load the sample memory", "Add a source of your own"]
+    assert "The memory is empty" in words(page)
+    assert [button.label for button in page.button] == ["Load the sample memory", "Add your own source"]
 
 
 def test_one_click_loads_the_sample_memory(memory: Memory):
@@ -35,7 +35,7 @@ def test_a_filled_memory_is_told_in_numbers(filled: Memory):
 
 
 def test_recent_activity_names_who_filed_what(filled: Memory):
-    assert "You filed **accounts\\.md**" in words(opened())
+    assert "You added a source **accounts\\.md**" in words(opened())
 
 
 def test_the_audit_head_stands_small_on_the_page(filled: Memory):
@@ -44,7 +44,7 @@ def test_the_audit_head_stands_small_on_the_page(filled: Memory):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_offline_model_is_said_plainly_on_every_page(filled: Memory, page: str):
-    assert "built-in offline model answers" in words(opened(page))
+    assert "built-in offline model" in words(opened(page))
 
 
 def test_the_ask_box_asks_and_goes_to_the_answer(filled: Memory):
@@ -81,7 +81,7 @@ def test_a_failed_text_that_was_filed_afterwards_needs_no_attention(filled: Memo
 def test_what_waits_for_a_review_is_counted_with_the_way_there(filled: Memory):
     waits = len(filled.review.queue().items)
     page = opened()
-    assert f"{waits} filings wait" in words(page)
+    assert f"{waits} chunks to review" in words(page)
     assert "Review" in [link.proto.label for link in page.get("page_link")]
 
 

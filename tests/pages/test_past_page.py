@@ -40,19 +40,19 @@ def test_the_tree_is_drawn_as_it_stood_and_says_what_is_different_now(changed: t
     stood = {one.name for one in memory.tree.as_of(then).all()}
     assert {row[1] for row in rows if row[6] != "later"} == stood
     marks = {row[1]: row[4] for row in rows}
-    assert marks["Weather"] == "added since"
-    assert "renamed since" in marks.values()
-    assert {"1 came since", "1 left since"} <= set(marks.values())
+    assert marks["Weather"] == "added"
+    assert "renamed" in marks.values()
+    assert {"1 added", "1 removed"} <= set(marks.values())
     assert "Money matters" not in marks
 
 
 def test_what_is_different_now_is_told_in_a_table(changed: tuple[Memory, int, Chunk]):
     _, then, _ = changed
     table = opened("tree", seq=then).dataframe(key="past-since").value
-    told = dict(zip(table["Category"], table["Since then"], strict=True))
-    assert told["Weather"] == "added since"
-    assert "renamed since" in told.values()
-    assert list(told.values()).count("chunks changed since") == 2
+    told = dict(zip(table["Category"], table["Change"], strict=True))
+    assert told["Weather"] == "added"
+    assert "renamed" in told.values()
+    assert list(told.values()).count("chunks changed") == 2
 
 
 def test_moving_the_slider_moves_the_address(changed: tuple[Memory, int, Chunk]):
@@ -67,7 +67,7 @@ def test_moving_the_slider_moves_the_address(changed: tuple[Memory, int, Chunk])
 def test_the_slider_begins_before_everything(filled: Memory):
     page = opened("tree", seq=0)
     assert page.select_slider(key="past-moment").value == 0
-    assert "Nothing was filed yet" in words(page)
+    assert "Nothing had been added yet" in words(page)
     assert not page.exception
 
 
@@ -97,7 +97,7 @@ def test_a_chunk_of_the_past_says_where_it_is_now(changed: tuple[Memory, int, Ch
     now = memory.tree.chunk(chunk.id)
     assert component(page, "tree-then")["chosen"] == chunk.category_id
     assert now.category_path[-1] in page.info[0].value
-    assert page.info[0].value.startswith("Moved since")
+    assert page.info[0].value.startswith("Moved")
 
 
 def test_a_category_that_came_later_was_not_there_yet_and_has_a_history(changed: tuple[Memory, int, Chunk]):
@@ -105,8 +105,8 @@ def test_a_category_that_came_later_was_not_there_yet_and_has_a_history(changed:
     weather = next(one for one in memory.tree.all() if one.name == "Weather")
     page = opened("tree", seq=then, cat=weather.id)
     assert not page.exception
-    assert "It was not there at this moment." in page.info[0].value
-    assert list(page.dataframe(key=f"history-{weather.id}").value["What"]) == ["made"]
+    assert "It did not exist at this moment." in page.info[0].value
+    assert list(page.dataframe(key=f"history-{weather.id}").value["What"]) == ["created"]
 
 
 def test_in_the_past_nothing_can_be_changed(changed: tuple[Memory, int, Chunk]):
@@ -130,7 +130,7 @@ def test_a_category_tells_who_changed_its_name_and_why(changed: tuple[Memory, in
     table = opened("tree", cat=money.id).dataframe(key=f"history-{money.id}").value
     assert list(table["Why"]) == ["clearer", ""]
     assert table["What"][0].startswith("renamed from ")
-    assert table["What"][1] == "made"
+    assert table["What"][1] == "created"
 
 
 def test_a_chunk_tells_where_it_has_been(changed: tuple[Memory, int, Chunk]):

@@ -17,7 +17,7 @@ def known(memory: Memory) -> Memory:
 
 
 def test_an_empty_memory_says_how_people_come_in(memory: Memory) -> None:
-    assert "Nothing is kept of anybody" in words(opened("people"))
+    assert "No personal data is stored" in words(opened("people"))
 
 
 def test_everybody_is_listed_with_how_much_is_kept(known: Memory) -> None:
@@ -42,7 +42,7 @@ def test_who_is_unknown_is_said_to_be_and_no_more(known: Memory) -> None:
 def test_the_panel_says_what_goes_and_what_remains_and_asks_for_a_reason_and_the_name(known: Memory) -> None:
     page = opened("people", user="ana", erase=1)
     assert "This cannot be undone" in words(page)
-    assert "Tombstones: " in words(page) and "without a word" in words(page)
+    assert "Erasure records: " in words(page) and "without a word" in words(page)
     page.text_input(key="people-word").set_value("ben")
     page.text_input(key="people-why").set_value("she asked for it")
     page.button(key="people-go").click().run()
@@ -56,6 +56,6 @@ def test_a_person_is_erased_and_is_no_longer_listed(known: Memory) -> None:
     page.text_input(key="people-word").set_value("ana")
     page.text_input(key="people-why").set_value("she asked for it")
     page.button(key="people-go").click().run()
-    assert "Everything that was kept of ana is erased" in words(page)
+    assert "All data about ana was erased" in words(page)
     assert [person.user_id for person in known.people.list()] == ["ben"]
     assert known.audit.verify().ok

@@ -29,8 +29,8 @@ def rows_key(page: Any) -> str:
 def test_the_list_shows_what_a_verdict_does_before_it_is_done(filled: Memory):
     page = opened("review", view="list")
     page = selected(page, rows_key(page), 0, 1)
-    assert "2 chosen" in words(page)
-    assert "2 chunks stay where they are, as approved" in words(page)
+    assert "2 selected" in words(page)
+    assert "2 chunks stay where they are, approved" in words(page)
     assert "approved" not in states(filled)
 
 
@@ -42,7 +42,7 @@ def test_one_click_decides_all_that_were_chosen_and_one_takes_it_back(filled: Me
     assert "2 of 2 done" in words(page)
     page.button(key="rv-bulk-undo").click().run()
     assert "approved" not in states(filled)
-    assert "2 of 2 taken back" in words(page)
+    assert "2 of 2 undone" in words(page)
 
 
 def test_many_are_refiled_to_the_place_that_was_searched_for(filled: Memory):
@@ -73,7 +73,7 @@ def test_without_the_role_the_list_says_why_nothing_can_be_decided(filled: Memor
     engine.close()
     monkeypatch.delenv("MEMOIR_REVIEWER")
     page = opened("review", view="list")
-    assert "Say who you are" in page.info[0].value
+    assert "Enter your name" in page.info[0].value
     assert "rv-bulk-do" not in [button.key for button in page.button]
 
 

@@ -82,7 +82,7 @@ def test_who_has_not_said_their_name_sees_the_queue_and_why_they_cannot_decide(f
     monkeypatch.delenv("MEMOIR_REVIEWER")
     drawn = component(opened("review"), KEY)
     assert drawn["may"] is False
-    assert "Say who you are" in drawn["whyNot"]
+    assert "Enter your name" in drawn["whyNot"]
     assert drawn["page"]["items"]
 
 

@@ -106,8 +106,8 @@ def test_the_preview_is_one_paragraph_with_its_tokens(asking: Memory, draft: str
     assert [text.value for text in page.text] == [COMPOSED]
     assert f"{asking.helpers.preview(**SAID).tokens} of 300 tokens" in words(page)
     assert [page.button(key=key).label for key in ("draft-confirm", "draft-edit", "draft-cancel")] == [
-        "Confirm and file",
-        "Edit the paragraph",
+        "Confirm and add",
+        "Edit the description",
         "Cancel",
     ]
 
@@ -233,12 +233,12 @@ def test_some_of_several_are_cancelled(asking: Memory, drafts: list[str]):
 def test_a_waiting_text_is_listed_under_jobs(asking: Memory, draft: str):
     card = next(run for run in asking.jobs.list() if run.id == draft)
     assert card.status == "waiting_helper"
-    assert "Nothing is stored before you have said what it is." in words(opened("sources"))
+    assert "Nothing is stored until you describe it." in words(opened("sources"))
 
 
 def test_the_overview_says_that_texts_wait(asking: Memory, drafts: list[str]):
     asking.ingest_text(BREAD.replace("Bread", "Cake"), contextual_helper="About cake.").raise_for_error()
-    assert "2 texts wait until you say what they are" in words(opened())
+    assert "2 texts need a description from you" in words(opened())
 
 
 def test_a_waiting_text_is_given_up_from_its_job(asking: Memory, draft: str):

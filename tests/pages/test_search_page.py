@@ -41,7 +41,7 @@ def test_what_was_found_is_ranked_with_both_scores(filled: Memory):
         (one.passage_id, one.score_bm25, one.score_dense) for one in found
     ]
     assert (drawn["alpha"], drawn["hybrid"], drawn["rows"][0]["name"]) == (0.25, True, "accounts.md")
-    assert "which is lexical" in words(page)
+    assert "which compares words and parts of words" in words(page)
 
 
 def test_without_vectors_the_page_says_why(monkeypatch: pytest.MonkeyPatch, filled: Memory):
@@ -51,7 +51,7 @@ def test_without_vectors_the_page_says_why(monkeypatch: pytest.MonkeyPatch, fill
     monkeypatch.setenv("MEMOIR_VECTOR_STORE", "off")
     page = opened("search", q=QUESTION)
     assert component(page, "ranking")["hybrid"] is False
-    assert "Ranked by words alone" in words(page)
+    assert "Ranked by words only" in words(page)
     assert "vectors are switched off" in words(page)
 
 
@@ -77,7 +77,7 @@ def test_a_question_stands_beside_a_search_for_the_same(filled: Memory):
     result = filled.query(QUESTION, safety_net=3).raise_for_error()
     page = opened("ask", run=result.run_id, search=1)
     assert not page.exception
-    assert numbers(page).keys() == {"Found by both", "By the tree alone", "By search alone", "Caught by the net"}
+    assert numbers(page).keys() == {"Found by both", "Only by the tree", "Only by search", "Only by the safety net"}
     assert int(numbers(page)["Found by both"]) >= 1
 
 

@@ -30,14 +30,14 @@ def test_a_test_call_says_what_answered(memory: Memory):
 def test_verify_checks_the_chain(filled: Memory):
     page = opened("settings")
     page.button(key="chain-all").click().run()
-    assert f"{filled.audit.head().seq} events checked" in page.success[0].value
+    assert f"All {filled.audit.head().seq} events are intact" in page.success[0].value
 
 
 def test_verify_against_a_head_that_never_was_fails(filled: Memory):
     page = opened("settings")
     page.text_input(key="chain-expected").set_value("f" * 64)
     page.button(key="chain-all").click().run()
-    assert "The record was changed by hand" in page.error[0].value
+    assert "The audit log was changed by hand" in page.error[0].value
 
 
 @pytest.mark.parametrize("typed", ["0c41f1f4", "the head", "g" * 64], ids=["too short", "words", "no hex"])
@@ -46,14 +46,14 @@ def test_a_mistyped_head_raises_no_alarm(filled: Memory, typed: str):
     page.text_input(key="chain-expected").set_value(typed)
     page.button(key="chain-all").click().run()
     assert not page.error
-    assert "A head has 64 characters" in page.warning[0].value
+    assert "A checkpoint has 64 characters" in page.warning[0].value
 
 
 def test_a_head_pasted_in_capitals_with_blanks_is_the_same_head(filled: Memory):
     page = opened("settings")
     page.text_input(key="chain-expected").set_value(f"  {filled.audit.head().hash.upper()} ")
     page.button(key="chain-all").click().run()
-    assert "The record is whole" in page.success[0].value
+    assert "Audit log verified" in page.success[0].value
 
 
 def test_a_test_call_and_a_check_stand_side_by_side(filled: Memory):
@@ -62,7 +62,7 @@ def test_a_test_call_and_a_check_stand_side_by_side(filled: Memory):
     page.button(key="chain-all").click().run()
     shown = [success.value for success in page.success]
     assert ["answered in" in text for text in shown] == [True, False]
-    assert "The record is whole" in shown[1]
+    assert "Audit log verified" in shown[1]
 
 
 def test_the_table_names_the_model_that_answers_where_none_was_named(memory: Memory, monkeypatch: pytest.MonkeyPatch):
@@ -71,7 +71,7 @@ def test_the_table_names_the_model_that_answers_where_none_was_named(memory: Mem
     engine.close()
     monkeypatch.delenv("MEMOIR_MODEL", raising=False)
     table = opened("settings").dataframe[0].value.set_index("Setting")
-    assert table.loc["model", "Value"] == "none named: offline answers"
+    assert table.loc["model", "Value"] == "not set: using offline"
 
 
 def test_keys_are_shown_only_as_set(memory: Memory, monkeypatch: pytest.MonkeyPatch):
@@ -100,7 +100,7 @@ def test_what_decides_over_helpers_and_budgets_is_shown_with_its_origin(memory: 
 
 def test_the_indexes_are_made_anew_and_it_is_said_what_came_of_it(filled: Memory):
     page = opened("settings")
-    assert "No model reads them" in words(page)
+    assert "not by meaning" in words(page)
     page.button(key="reindex").click().run()
     (run,) = filled.jobs.list(verbs=("reindex",))
     assert ended(filled, run.id).status == "done"
@@ -119,11 +119,11 @@ def test_what_no_longer_holds_is_shown_from_here_too(filled: Memory):
     filled._async._engine.db.write(lambda tx: tx.exec_driver_sql("UPDATE chunk SET text = 'forged' WHERE id = 1"))
     page = opened("settings")
     page.button(key="chain-all").click().run()
-    assert "The record was changed by hand" in page.error[0].value
+    assert "The audit log was changed by hand" in page.error[0].value
     page.button(key="chain-bad").click().run()
     assert not page.exception
     assert page.query_params["action"]
-    assert page.title[0].value == "Ingested"
+    assert page.title[0].value == "Added a source"
 
 
 def test_another_embedder_is_one_choice_away_with_what_it_takes(memory: Memory):

@@ -36,7 +36,7 @@ def test_several_files_are_filed_at_once(memory: Memory):
 
 def test_pasted_text_becomes_a_source_under_its_name(memory: Memory):
     page = opened("sources")
-    page.segmented_control(key="src-kind").set_value("Pasted text").run()
+    page.segmented_control(key="src-kind").set_value("Paste text").run()
     page.text_input(key="text-name-0").set_value("notes.md")
     page.text_area(key="text-body-0").set_value(LONG)
     page.button(key="file-text").click().run()
@@ -101,15 +101,15 @@ def test_a_running_job_shows_progress_and_what_became_of_each_chunk(gated: tuple
     recorded(memory, run_id, "ChunksCut")
     page = opened("sources")
     assert page.button(key=f"cancel-{run_id}").label == "Cancel"
-    assert page.progress[0].text.startswith("Writing the contextual helper")
+    assert page.progress[0].text.startswith("Writing the description")
 
 
 def test_no_empty_text_is_filed(memory: Memory):
     page = opened("sources")
-    page.segmented_control(key="src-kind").set_value("Pasted text").run()
+    page.segmented_control(key="src-kind").set_value("Paste text").run()
     page.text_area(key="text-body-0").set_value("  \n ")
     page.button(key="file-text").click().run()
-    assert page.warning[0].value == "There is no text to file yet."
+    assert page.warning[0].value == "There is no text to add yet."
     assert memory.jobs.list() == ()
 
 

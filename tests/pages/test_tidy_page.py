@@ -27,8 +27,8 @@ def looked(memory: Memory) -> AppTest:
 
 def test_without_a_look_the_panel_says_what_one_does(thin: Memory) -> None:
     page = opened("tree")
-    assert "You decide each one" in words(page)
-    assert page.button(key="tidy-look").label == "Look for what could be tidier"
+    assert "You decide on each" in words(page)
+    assert page.button(key="tidy-look").label == "Look for improvements"
 
 
 def test_a_proposal_shows_what_it_would_do_and_is_accepted_and_undone(thin: Memory) -> None:
@@ -38,7 +38,7 @@ def test_a_proposal_shows_what_it_would_do_and_is_accepted_and_undone(thin: Memo
     assert result is not None
     (proposal,) = result.proposals
     assert "1 to decide" in words(page)
-    assert "becomes one with" in words(page)
+    assert "is merged into" in words(page)
     assert thin.tree.all() == before
     page = page.button(key=f"tidy-{proposal.key}-accept").click().run()
     assert thin.audit.actions()[0].verb == "merge"

@@ -33,13 +33,13 @@ def typed(page: AppTest, key: str, text: str) -> AppTest:
 def test_what_can_be_done_with_a_leaf_stands_beside_it(filled: Memory):
     page = opened("tree", cat=leaf(filled).id)
     offered = page.get_by_key(f"edit-verb-{leaf(filled).id}").proto.options
-    assert [one.content for one in offered] == ["Rename", "Move", "Merge", "Split", "Re-file chunks", "Retire"]
+    assert [one.content for one in offered] == ["Rename", "Move", "Merge", "Split", "Move chunks", "Close category"]
 
 
 def test_a_name_that_is_typed_shows_what_it_would_do_and_does_nothing(filled: Memory):
     node, head = leaf(filled), filled.audit.head()
     page = typed(editing("rename", node), f"edit-rename-{node.id}-name", "Loaves")
-    assert "is called Loaves" in words(page)
+    assert "is renamed to Loaves" in words(page)
     assert "What this would do" in words(page)
     assert filled.audit.head() == head
 
@@ -52,7 +52,7 @@ def test_a_rename_is_done_with_its_reason_and_can_be_undone_from_the_banner(fill
     assert filled.audit.actions()[0].reason == "shorter"
     assert address(page, "done") == filled.audit.actions()[0].action_id
     page = pressed(page, "undo-ask")
-    assert "Undoing it would do this" in words(page)
+    assert "Undoing would do this" in words(page)
     page = pressed(page, "undo-do")
     assert filled.tree.all() == before
     assert not page.exception
@@ -113,7 +113,7 @@ def test_a_target_is_found_by_words_of_its_path(filled: Memory):
     page = page.selectbox(key=f"edit-move-{node.id}-to").select(child.id).run()
     pressed(page, f"edit-move-{node.id}-do")
     assert filled.tree.node(node.id).parent_id == child.id
-    assert "No category fits" in words(typed(editing("move", node), f"edit-move-{node.id}-find", "zzz"))
+    assert "No category matches" in words(typed(editing("move", node), f"edit-move-{node.id}-find", "zzz"))
 
 
 def test_only_an_empty_category_is_retired(filled: Memory):
@@ -161,7 +161,7 @@ def crowded(filled: Memory) -> Category:
 
 def test_a_group_that_the_model_proposes_is_looked_at_and_split_off(filled: Memory, crowded: Category):
     page = editing("split", crowded)
-    page = page.radio(key=f"edit-split-{crowded.id}-way").set_value("By proposal of the model").run()
+    page = page.radio(key=f"edit-split-{crowded.id}-way").set_value("Ask the model").run()
     page = pressed(page, f"propose-{crowded.id}")
     run_id = address(page, "proposal")
     ended(filled, run_id)
@@ -178,7 +178,7 @@ def test_a_proposal_that_has_been_overtaken_says_so(filled: Memory, crowded: Cat
     group = proposal.groups[0]
     filled.review.split(crowded.id, group.chosen, group.name)
     page = opened("tree", cat=crowded.id, edit="split", proposal=proposal.run_id)
-    assert "Ask again for a new proposal" in words(page)
+    assert "Ask for new suggestions" in words(page)
 
 
 def test_an_effect_that_is_another_by_now_is_not_done(filled: Memory):
@@ -188,7 +188,7 @@ def test_an_effect_that_is_another_by_now_is_not_done(filled: Memory):
     page = editing("retire", filled.tree.node(fresh))
     filled.review.rename(fresh, "Emptier")
     page = pressed(page, f"edit-retire-{fresh}-do")
-    assert "Somebody has changed the tree meanwhile" in words(page)
+    assert "Somebody has changed the tree in the meantime" in words(page)
     assert filled.tree.node(fresh).name == "Emptier"
 
 

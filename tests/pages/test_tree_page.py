@@ -17,7 +17,7 @@ def test_without_a_tree_the_page_says_how_one_grows(memory: Memory):
 def test_while_the_first_text_is_filed_the_samples_are_not_offered_again(gated: tuple[Memory, str]):
     page = opened("tree")
     assert not [button for button in page.button if button.key == "samples"]
-    assert "being filed" in page.get("page_link")[-1].proto.label
+    assert "being added" in page.get("page_link")[-1].proto.label
 
 
 def test_a_tree_that_grows_is_drawn_again(gated: tuple[Memory, str]):

@@ -30,7 +30,7 @@ def replaced(filled: Memory) -> Memory:
 def test_a_recurring_name_is_asked_about_before_anything_starts(filled: Memory):
     page = uploaded(("bakery.md", NEWER), ("other.md", NEWER[:900]))
     assert len(page.radio) == 1
-    assert page.radio[0].options == ["A new version of it (now v1, 2 chunks)", "Another source of the same name"]
+    assert page.radio[0].options == ["A new version of it (currently v1, 2 chunks)", "A different source with the same name"]
     assert page.radio[0].value is None
     assert page.button(key="file-files").disabled
 
@@ -57,12 +57,12 @@ def test_another_source_of_the_same_name_replaces_nothing(filled: Memory):
 def test_of_several_with_the_name_one_is_chosen(filled: Memory):
     filled.ingest_text(NEWER[:2000], name="bakery.md").raise_for_error()
     page = uploaded(("bakery.md", NEWER))
-    assert [option.startswith("A new version of the one of ") for option in page.radio[0].options] == [True, True, False]
+    assert [option.startswith("A new version of the one from ") for option in page.radio[0].options] == [True, True, False]
 
 
 def test_a_pasted_text_whose_name_recurs_is_asked_about_too(filled: Memory):
     page = opened("sources")
-    page.segmented_control(key="src-kind").set_value("Pasted text").run()
+    page.segmented_control(key="src-kind").set_value("Paste text").run()
     page.text_input(key="text-name-0").set_value("bakery.md")
     page.text_area(key="text-body-0").set_value(NEWER)
     page.run()
@@ -76,16 +76,16 @@ def test_the_estimate_is_of_everything_chosen(memory: Memory):
     page = uploaded(("a.txt", NEWER), ("b.txt", NEWER.replace("bread", "cake")))
     one, two = memory.estimate(NEWER), memory.estimate(NEWER.replace("bread", "cake"))
     assert f"{one.chunks + two.chunks} chunks · about {one.calls + two.calls} calls" in words(page)
-    assert "Estimated:" in words(page)
+    assert "Estimate:" in words(page)
     assert memory.jobs.list() == ()
 
 
 def test_a_large_upload_is_estimated_only_when_asked_for(memory: Memory, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ui.uploads.AT_ONCE_BYTES", 100)
     page = uploaded(("a.txt", NEWER))
-    assert "Estimated:" not in words(page)
+    assert "Estimate:" not in words(page)
     page.button(key="estimate").click().run()
-    assert "Estimated:" in words(page)
+    assert "Estimate:" in words(page)
 
 
 def test_a_file_that_cannot_be_read_is_told_before_it_starts(memory: Memory):
@@ -96,7 +96,7 @@ def test_a_file_that_cannot_be_read_is_told_before_it_starts(memory: Memory):
     assert memory.jobs.list() == ()
 
 
-@pytest.mark.parametrize(("cap", "said"), [("5", "Hard cap: a run stops"), ("0.0000001", "above the hard cap")])
+@pytest.mark.parametrize(("cap", "said"), [("5", "Cost limit: a run stops"), ("0.0000001", "above the cost limit")])
 def test_the_hard_cap_stands_beside_the_estimate(memory: Memory, monkeypatch: pytest.MonkeyPatch, cap: str, said: str):
     engine.close()
     monkeypatch.setenv("MEMOIR_MAX_COST", cap)
@@ -107,13 +107,13 @@ def test_the_hard_cap_stands_beside_the_estimate(memory: Memory, monkeypatch: py
 
 def test_earlier_versions_are_shown_only_when_asked_for(replaced: Memory):
     page = opened("sources")
-    assert list(page.dataframe(key="src-table").value["Status"]) == ["in force", "in force"]
+    assert list(page.dataframe(key="src-table").value["Status"]) == ["active", "active"]
     assert "1 earlier or withdrawn version is hidden" in words(page)
     page.toggle(key="s_earlier").set_value(True).run()
     shown = page.dataframe(key="src-table").value
     assert list(zip(shown["Name"], shown["Version"], shown["Status"], strict=True)) == [
-        ("bakery.md", "v2", "in force"),
-        ("accounts.md", "v1", "in force"),
+        ("bakery.md", "v2", "active"),
+        ("accounts.md", "v1", "active"),
         ("bakery.md", "v1", "replaced"),
     ]
 
@@ -127,13 +127,13 @@ def test_the_versions_of_a_source_are_listed_in_its_detail(replaced: Memory):
     page.session_state["src-tabs-3"] = "Versions"
     shown = table(page.run(), "Version")
     assert list(page.dataframe(key="src-versions-3").value["Version"]) == ["v2 (this one)", "v1"]
-    assert list(page.dataframe(key="src-versions-3").value["Status"]) == ["in force", "replaced"]
+    assert list(page.dataframe(key="src-versions-3").value["Status"]) == ["active", "replaced"]
     assert not shown.empty
 
 
 def test_a_replaced_source_says_that_a_newer_one_is_in_force(replaced: Memory):
     page = opened("sources", src=1)
-    assert "A newer version of this source is in force" in words(page)
+    assert "There is a newer version of this source" in words(page)
 
 
 def test_e_mail_is_among_the_files_that_may_be_dropped(memory: Memory):
@@ -147,5 +147,5 @@ def test_a_price_that_is_not_known_is_said_once_also_beside_a_cap(memory: Memory
     for name, value in {**names, "MEMOIR_ACCEPT_UNKNOWN_PRICE": accepts}.items():
         monkeypatch.setenv(name, value)
     shown = words(uploaded(("a.txt", NEWER)))
-    assert shown.lower().count("no price is known") == 1
+    assert shown.lower().count("price is unknown") == 1
     assert "max_cost" in shown

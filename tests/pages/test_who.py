@@ -33,7 +33,7 @@ def helper_tab(**user: Any) -> AppTest:
     page.run()
     page.switch_page("../pages/sources.py")
     page.query_params["src"] = "1"
-    page.session_state["src-tabs-1"] = "Contextual helper"
+    page.session_state["src-tabs-1"] = "Description of the source"
     return page.run()
 
 
@@ -74,7 +74,7 @@ def test_who_has_not_said_who_they_are_may_look_add_and_ask(unnamed: None, fille
     page.text_input(key="overview-question").set_value("What is baked?")
     page.button(key="overview-go").click().run()
     assert filled.runs.list(verb="query")[0].actor == "local"
-    assert page.button(key="who-go-foot").label == "That is me"
+    assert page.button(key="who-go-foot").label == "Continue"
 
 
 def test_a_blank_name_is_no_name(unnamed: None, filled: Memory):
@@ -150,7 +150,7 @@ def test_a_star_s_roles_are_not_for_who_has_no_verified_e_mail(filled: Memory, m
 
 def test_somebody_without_any_identity_gets_nothing(filled: Memory):
     page = helper_tab(is_logged_in=True, name="Ana")
-    assert "says neither your e\\-mail nor who you are" in words(page)
+    assert "gave neither your e\\-mail address nor your identity" in words(page)
     assert keys(page) == {"sign-out-nameless"}
 
 

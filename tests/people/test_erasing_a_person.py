@@ -205,4 +205,4 @@ def test_why_somebody_was_erased_is_for_admins_to_read(memory: Memory, script: S
     assert memory.audit.action(act).reason == "Mia asked for it"
     seen = memory.acting_as("Vera", user="vera").audit.actions(verb="erase_person")
     assert [(action.action_id, action.reason) for action in seen] == [(act, None)]
-    assert asdict(seen[0])["says"] == "Erased the data of a person"
+    assert asdict(seen[0])["says"] == "Erased a person's data"

@@ -34,14 +34,14 @@ def test_no_cell_begins_like_a_formula(formula: str) -> None:
 def test_a_plain_cell_is_left_as_it_is() -> None:
     (row,) = cells(csv_row(COLUMNS) + csv_rows([action("it was wrong, twice\nreally")]))
     assert row["reason"] == "it was wrong, twice\nreally"
-    assert (row["actor"], row["verb"], row["first_event"]) == ("Mia", "Ended a run", "5")
+    assert (row["actor"], row["verb"], row["first_event"]) == ("Mia", "Finished a run", "5")
 
 
 def test_each_thing_an_action_did_has_a_line() -> None:
-    changes = (Change("chunk.refiled", "a chunk is filed anew", "Law", "Art"), Change("category.closed", "Law closes"))
+    changes = (Change("chunk.refiled", "a chunk was moved", "Law", "Art"), Change("category.closed", "Law closes"))
     rows = cells(csv_row(COLUMNS) + csv_rows([action("why", *changes)]))
     assert [(row["what"], row["before"], row["after"]) for row in rows] == [
-        ("a chunk is filed anew", "Law", "Art"),
+        ("a chunk was moved", "Law", "Art"),
         ("Law closes", "", ""),
     ]
 

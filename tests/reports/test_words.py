@@ -53,7 +53,7 @@ def test_one_event_and_many_read_as_sentences(kind: str) -> None:
 
 def test_names_are_those_of_sources_paths_and_chunks() -> None:
     change = said(event("chunk.refiled", chunk=3, category=7, was=9, decision=None, reviewed=5))
-    assert change.says == "chunk 5 of report.md is filed anew"
+    assert change.says == "chunk 5 of report.md was moved"
     assert (change.before, change.after) == ("a category", "Law › Tax")
     assert (change.chunk_id, change.category_id) == (3, 7)
 
@@ -65,13 +65,13 @@ def test_before_and_after_are_those_that_were_written_down() -> None:
 
 def test_a_signature_tells_its_statement() -> None:
     change = said(event("sign_off.made", {"statement": "All read."}, subject="source", number=1))
-    assert (change.says, change.after, change.source_id) == ("report.md is signed", "All read.", 1)
+    assert (change.says, change.after, change.source_id) == ("report.md was signed", "All read.", 1)
 
 
 def test_braces_in_a_name_are_just_characters() -> None:
     names = Names({1: "{chunk} {0} <b>"})
     (change,) = sentences.changes([Tally(event("source.added", source=1), 1)], names)
-    assert change.says == "{chunk} {0} <b> is stored"
+    assert change.says == "{chunk} {0} <b> was stored"
 
 
 def test_what_is_not_among_the_lines_is_counted() -> None:

@@ -120,7 +120,7 @@ def test_a_category_tells_what_it_was_called_where_it_stood_and_who_changed_it(s
     store.edit("move", jazz, store.known["Art", "Paint"])
     found = store.db.read(lambda tx: history.versions(tx, jazz))
     assert [(one.path, one.says) for one in found] == [
-        (JAZZ, "made"),
+        (JAZZ, "created"),
         (("Art", "Music", "Swing"), "renamed from Jazz to Swing"),
         (("Art", "Paint", "Swing"), "moved from Art › Music to Art › Paint"),
     ]
@@ -135,12 +135,12 @@ def test_a_merged_category_tells_into_what_and_its_undo_that_it_stands_again(sto
     opera = store.known[OPERA]
     merge = store.edit("merge", opera, store.known[JAZZ])
     merged = store.db.read(lambda tx: history.versions(tx, opera))[-1]
-    assert (merged.says, merged.merged_into) == ("became one with Art › Music › Jazz", store.known[JAZZ])
+    assert (merged.says, merged.merged_into) == ("merged into Art › Music › Jazz", store.known[JAZZ])
     assert merged.ended is not None
     assert (merged.ended.kind, merged.ended.action_id) == ("category.closed", merge.action_id)
     store.undo(merge.action_id)
     again = store.db.read(lambda tx: history.versions(tx, opera))
-    assert [one.says for one in again[-2:]] == ["opened again", "stands by itself again"]
+    assert [one.says for one in again[-2:]] == ["reopened", "separate again"]
     assert again[-1].to_seq is None
 
 
@@ -181,10 +181,10 @@ def test_moments_are_the_actions_that_changed_the_tree_newest_first(store: Store
     store.undo(rename.action_id)
     found = store.db.read(lambda tx: activity.moments(tx, limit=10))
     assert [one.says for one in found] == [
-        "taken back: Opera renamed to Song",
+        "undone: Opera renamed to Song",
         "Opera renamed to Song",
         "a chunk moved from Jazz to Opera",
-        "alpha filed in 2 chunks",
+        "alpha added with 2 chunks",
     ]
     assert found[0].seq == seq(store)
     assert [one.seq for one in found] == sorted((one.seq for one in found), reverse=True)
@@ -196,9 +196,9 @@ def test_moments_go_on_below_a_seq(store: Store) -> None:
     newest = store.db.read(lambda tx: activity.moments(tx, limit=1))
     older = store.db.read(lambda tx: activity.moments(tx, limit=10, before=newest[0].seq))
     assert [one.says for one in (*newest, *older)] == [
-        "gamma filed in 1 chunk",
-        "beta filed in 1 chunk",
-        "alpha filed in 1 chunk",
+        "gamma added with 1 chunk",
+        "beta added with 1 chunk",
+        "alpha added with 1 chunk",
     ]
 
 

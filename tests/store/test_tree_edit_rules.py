@@ -131,9 +131,9 @@ def test_a_preview_says_what_would_happen_and_nothing_does(filed: Store) -> None
     assert (seen.possible, seen.problem, seen.chunks_moved, seen.categories_changed) == (True, None, 2, 3)
     assert seen.changes == (
         "1 chunk goes from Law › Music › Jazz to Art › Music › Jazz",
-        "Law › Music › Jazz becomes one with Art › Music › Jazz",
-        "Law › Music › Hymns moves below Art › Music with 1 chunk",
-        "Law › Music becomes one with Art › Music",
+        "Law › Music › Jazz is merged into Art › Music › Jazz",
+        "Law › Music › Hymns moves to Art › Music with 1 chunk",
+        "Law › Music is merged into Art › Music",
     )
     assert filed.state() == before
 
@@ -141,12 +141,12 @@ def test_a_preview_says_what_would_happen_and_nothing_does(filed: Store) -> None
 @pytest.mark.parametrize(
     ("verb", "given", "moved", "changed", "says"),
     [
-        ("create", (3, "Blues"), 0, 1, ("Art › Music › Blues is made",)),
-        ("rename", (6, "Swing"), 0, 1, ("Art › Music › Jazz is called Swing",)),
-        ("move", (3, 2), 3, 1, ("Art › Music moves below Law with 3 chunks",)),
+        ("create", (3, "Blues"), 0, 1, ("Art › Music › Blues is created",)),
+        ("rename", (6, "Swing"), 0, 1, ("Art › Music › Jazz is renamed to Swing",)),
+        ("move", (3, 2), 3, 1, ("Art › Music moves to Law with 3 chunks",)),
         (
             *("split", (6, [2], "Swing"), 1, 1),
-            ("Art › Music › Swing is made", "1 chunk goes from Art › Music › Jazz to Art › Music › Swing"),
+            ("Art › Music › Swing is created", "1 chunk goes from Art › Music › Jazz to Art › Music › Swing"),
         ),
         (
             *("refile_many", ([1, 2, 3], 9), 3, 0),

@@ -232,7 +232,7 @@ def test_the_moments_of_the_tree_tell_of_rejections_and_returns(store: Store) ->
     store.undo(again.action_id)
     said = [moment.says for moment in store.db.read(lambda tx: activity.moments(tx, limit=10))]
     assert said[:3] == [
-        "taken back: a chunk filed again in Vat",
-        "a chunk filed again in Vat",
-        "a chunk taken out of Jazz",
+        "undone: a chunk added again to Vat",
+        "a chunk added again to Vat",
+        "a chunk removed from Jazz",
     ]

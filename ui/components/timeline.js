@@ -3,13 +3,13 @@ const memory = new WeakMap();
 const FIRST = 40, ROW = 34, GAP = 10, DAY = 86400;
 
 // Marks of time at whole years, months or days: about six of them.
-const ticks = (begin, end) => {
+const ticks = (begin, end, language) => {
   const months = (end - begin) / DAY / 30.4, found = [], at = new Date(begin * 1000);
   if (months < 2) {
     const step = Math.max(1, Math.ceil((end - begin) / DAY / 6));
     at.setUTCHours(0, 0, 0, 0);
     for (at.setUTCDate(at.getUTCDate() + 1); at / 1000 < end; at.setUTCDate(at.getUTCDate() + step)) found.push(new Date(at));
-    return found.map((day) => [day / 1000, day.toLocaleDateString(undefined, { day: "numeric", month: "short", timeZone: "UTC" })]);
+    return found.map((day) => [day / 1000, day.toLocaleDateString(language, { day: "numeric", month: "short", timeZone: "UTC" })]);
   }
   const step = [1, 2, 3, 6, 12, 24, 60, 120].find((each) => months / each <= 7) || 240;
   at.setUTCDate(1);
@@ -21,7 +21,7 @@ const ticks = (begin, end) => {
     found.push(day);
   }
   const format = step >= 12 ? { year: "numeric" } : { month: "short", year: "numeric" };
-  return found.map((day) => [day / 1000, day.toLocaleDateString(undefined, { ...format, timeZone: "UTC" })]);
+  return found.map((day) => [day / 1000, day.toLocaleDateString(language, { ...format, timeZone: "UTC" })]);
 };
 
 const place = (data, when) => ((when - data.begin) / (data.end - data.begin)) * 100;
@@ -96,7 +96,7 @@ const laneOf = (lane, data, doing) => {
 
 const axis = (data) => {
   const node = make("div", "lane axis"), track = make("div", "track");
-  for (const [when, text] of ticks(data.begin, data.end)) {
+  for (const [when, text] of ticks(data.begin, data.end, data.language)) {
     const mark = make("span", "tick", text);
     mark.style.left = place(data, when) + "%";
     track.append(mark);
@@ -108,7 +108,7 @@ const axis = (data) => {
 const lines = (data) => {
   const node = make("div", "lines");
   node.setAttribute("aria-hidden", "true");
-  for (const [when] of ticks(data.begin, data.end)) {
+  for (const [when] of ticks(data.begin, data.end, data.language)) {
     const line = make("i");
     line.style.left = place(data, when) + "%";
     node.append(line);

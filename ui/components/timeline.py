@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from ui import language
 from ui.components.scripts import read, script
 from ui.fact_lanes import Lane
 from ui.wording_facts import texts
@@ -54,6 +55,7 @@ def show(
         "selected": sorted(known & set(selected)),
         "selects": on_select is not None,
         "words": texts.TIMELINE_WORDS,
+        "language": language.current(),
     }
     result = _component(key=key, data=data, on_chosen_change=lambda: None, on_turned_change=turned)
     asked = result.chosen.get("id") if isinstance(result.chosen, dict) else None

@@ -99,6 +99,8 @@ export default function (component) {
   box.style.height = data.height + "px";
   find.placeholder = data.words.find;
   find.setAttribute("aria-label", data.words.find);
+  view.setAttribute("aria-label", data.words.tree);
+  for (const word of root.querySelectorAll("[data-word]")) word.textContent = data.words[word.dataset.word];
   learn(mine, data);
   mine.chosen = data.chosen;
 

@@ -273,15 +273,15 @@ Spans = Mapping[str, tuple[int, int]]
 TREE_FAMILIES = ("category.", "chunk.", "source.")  # of event kinds: what changes the tree, or what is filed in it
 
 PLACES = ("category", "other", "was")  # what events and edits call the categories they name
-TAKEN_BACK = "taken back: "
+TAKEN_BACK = "undone: "
 EDITS = {
-    "create": "{name} made",
+    "create": "{name} created",
     "rename": "{category} renamed to {name}",
-    "move": "{category} moved below {other}",
+    "move": "{category} moved to {other}",
     "merge": "{category} merged into {other}",
-    "split": "{name} split off {category}",
-    "retire": "{category} retired",
-    "refile_many": "chunks filed in {other}",
+    "split": "{name} split off from {category}",
+    "retire": "{category} closed",
+    "refile_many": "chunks moved to {other}",
 }
 
 

@@ -322,7 +322,9 @@ KINDS = family(
         apply=_record_fact,
         digests=(_fact_problems, _origin_problems),
     ),
-    _status("fact.outdated", "fact was status again?", "fact {fact} is outdated", "{count} facts are outdated", apply=move_fact),
+    _status(
+        "fact.outdated", "fact was status again?", "fact {fact} is outdated", "{count} facts became outdated", apply=move_fact
+    ),
     _status(
         "fact.corrected",
         "fact was status again?",
@@ -330,7 +332,7 @@ KINDS = family(
         "{count} facts are set right",
         apply=move_fact,
     ),
-    _status("fact.retired", "fact was status again?", "fact {fact} has ended", "{count} facts have ended", apply=move_fact),
+    _status("fact.retired", "fact was status again?", "fact {fact} has ended", "{count} facts ended", apply=move_fact),
     _status(
         "fact.expires",
         "fact was status again?",
@@ -345,51 +347,53 @@ KINDS = family(
         "fact.forgotten",
         "fact was status stones",
         "fact {fact} is forgotten for good",
-        "{count} facts are forgotten for good",
+        "{count} facts were erased for good",
         apply=forget_fact,
         inverse=None,  # final
     ),
-    _origins("fact.seen", "fact origins", "fact {fact} was said again", "{count} known facts were said again", apply=see_fact),
+    _origins(
+        "fact.seen", "fact origins", "fact {fact} was said again", "{count} known facts were mentioned again", apply=see_fact
+    ),
     _origins(
         "fact.unseen",
         "fact ns",
         "that fact {fact} was said again is taken back",
-        "{count} facts count as not said again",
+        "mentions of {count} facts were undone",
         apply=_unsee_fact,
     ),
     _origins(
         "fact.seen_again",
         "fact ns",
         "that fact {fact} was said again holds again",
-        "{count} facts count as said again",
+        "mentions of {count} facts count again",
         apply=_see_fact_again,
     ),
     _cuts(
         "cuts.recorded",
         "first count digest",
-        "a conversation is cut into {parts}",
-        "{count} conversations are cut",
+        "a conversation was read in {parts}",
+        "{count} conversations were read",
         apply=record_cuts,
     ),
     _cuts(
         "cuts.withdrawn",
         "cuts",
-        "a conversation counts as not remembered",
-        "{count} conversations count as not remembered",
+        "a conversation counts as not read",
+        "{count} conversations count as not read",
         apply=_withdraw_cuts,
     ),
     _cuts(
         "cuts.returned",
         "cuts",
-        "a conversation counts as remembered again",
-        "{count} conversations count as remembered again",
+        "a conversation counts as read again",
+        "{count} conversations count as read again",
         apply=_return_cuts,
     ),
     EventKind(
         "conversation.seen_again",
         "cut session",
-        "a remembered conversation came again",
-        "{count} remembered conversations came again",
+        "a known conversation came again",
+        "{count} known conversations came again",
         apply=ignore,
         inverse=None,  # it changed nothing
         digests=(),
@@ -410,14 +414,14 @@ KINDS = family(
     _proposal(
         "fact.unproposed",
         "proposal was row run",
-        "a question about a fact is taken back",
-        "{count} questions about facts are taken back",
+        "a question about facts was removed",
+        "{count} questions about facts were removed",
     ),
     EventKind(
         "fact.reviewed",
         "fact? proposal? since verdict was",
-        "a fact is reviewed",
-        "{count} facts are reviewed",
+        "a fact was reviewed",
+        "{count} facts were reviewed",
         apply=ignore,  # verdicts about facts are read from the events
         inverse=each(undo_review),
         digests=(),
@@ -426,22 +430,22 @@ KINDS = family(
     _relation(
         "fact.related",
         "source target relation confidence run",
-        "two facts have to do with one another",
-        "{count} pairs of facts are related",
+        "two facts were linked",
+        "{count} pairs of facts were linked",
         apply=relate_facts,
     ),
     _relation(
         "fact.unrelated",
         "source target since",
-        "two facts are no longer related",
-        "{count} pairs of facts are no longer related",
+        "two facts are no longer linked",
+        "{count} pairs of facts are no longer linked",
         apply=_flip_relation,
     ),
     _relation(
         "fact.related_again",
         "source target since",
-        "two facts are related again",
-        "{count} pairs of facts are related again",
+        "two facts were linked again",
+        "{count} pairs of facts were linked again",
         apply=_flip_relation,
     ),
 )

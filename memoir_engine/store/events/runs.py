@@ -91,8 +91,8 @@ KINDS = family(
     EventKind(
         "run.closed",
         "run status digest outcome? calls decisions",  # outcome: absent before outcomes were covered
-        "the run ends: {status}",
-        "{count} runs end",
+        "the run ended: {status}",
+        "{count} runs ended",
         apply=_close_run,
         inverse=None,
         digests=(_run_problems, partial(part_problems, what="calls"), partial(part_problems, what="decisions")),

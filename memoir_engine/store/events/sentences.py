@@ -18,53 +18,53 @@ from memoir_engine.store.events.projection import Body
 from memoir_engine.store.events.registry import KINDS
 
 VERBS: dict[str, str] = {
-    "ingest": "Ingested",
+    "ingest": "Added a source",
     "add_knowledge": "Added knowledge",
     "withdraw": "Withdrew a source",
     "erase": "Erased a source",
-    "set_helper": "Wrote a contextual helper",
-    "regenerate_helper": "Had a contextual helper drawn anew",
-    "refile": "Re-filed a chunk",
-    "refile_many": "Re-filed chunks",
-    "create": "Made a category",
+    "set_helper": "Wrote a description",
+    "regenerate_helper": "Had a description rewritten",
+    "refile": "Moved a chunk",
+    "refile_many": "Moved chunks",
+    "create": "Created a category",
     "rename": "Renamed a category",
     "move": "Moved a category",
     "merge": "Merged categories",
     "split": "Split a category",
-    "retire": "Retired a category",
-    "approve": "Approved a filing",
-    "reject": "Rejected a filing",
-    "skip": "Skipped a filing",
-    "decline": "Declined a proposal for the tree",
+    "retire": "Closed a category",
+    "approve": "Approved a chunk",
+    "reject": "Rejected a chunk",
+    "skip": "Skipped a chunk",
+    "decline": "Declined a suggestion for the tree",
     "sign_off": "Signed off",
-    "converse": "Said something",
-    "open_session": "Opened a conversation",
-    "limit_session": "Set how much of a conversation is kept",
-    "clear_session": "Cleared a conversation",
-    "remove_graph_states": "Removed states of graphs",
+    "converse": "Sent a message",
+    "open_session": "Started a conversation",
+    "limit_session": "Set the retention of a conversation",
+    "clear_session": "Deleted a conversation",
+    "remove_graph_states": "Deleted agent checkpoints",
     "undo": "Undid an action",
-    "close": "Ended a run",
-    "remember": "Remembered a conversation",
-    "restore_fact": "Brought a fact back into force",
-    "approve_fact": "Agreed that a fact gave way",
-    "reject_fact": "Refused that a fact gives way",
-    "forget_fact": "Forgot a fact",
-    "erase_person": "Erased the data of a person",
+    "close": "Finished a run",
+    "remember": "Extracted facts",
+    "restore_fact": "Restored a fact",
+    "approve_fact": "Confirmed: newer fact replaces older one",
+    "reject_fact": "Kept both facts",
+    "forget_fact": "Erased a fact",
+    "erase_person": "Erased a person's data",
     "confirm_fact": "Approved a fact",
     "withdraw_fact": "Rejected a fact",
     "skip_fact": "Skipped a fact",
-    "correct_fact": "Set a fact right",
+    "correct_fact": "Corrected a fact",
     "add_fact": "Added a fact",
     "retire_fact": "Ended a fact",
-    "expire_fact": "Set when a fact expires",
-    "store_items": "Stored items of a graph",
-    "suggest_fact": "Suggested a change of facts",
+    "expire_fact": "Set an expiry date",
+    "store_items": "Stored an agent's memories",
+    "suggest_fact": "Suggested a change to facts",
 }
 
-COUNTED = ("parts", "messages", "chunks", "filings")
+COUNTED = {"parts": "part", "messages": "message", "chunks": "chunk", "filings": "chunk"}  # fields that count, and what
 UNKNOWN = {
     **{"source": "a source", "subject": "a source", "name": "a category", "chunks": "chunks"},
-    **dict.fromkeys(("category", "other", "was"), "the root"),
+    **dict.fromkeys(("category", "other", "was"), "the top of the tree"),
 }
 
 
@@ -139,7 +139,7 @@ def _text(value: Any, name: str = "") -> str:
     if value is None:
         return UNKNOWN.get(name, "…")
     if name in COUNTED:
-        return f"{value} {name.removesuffix('s') if value == 1 else name}"
+        return f"{value} {COUNTED[name]}{'' if value == 1 else 's'}"
     return f"version {value}" if isinstance(value, int) and not name else str(value)
 
 

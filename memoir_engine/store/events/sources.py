@@ -204,18 +204,18 @@ KINDS = family(
     _source(
         "source.added",
         "source digest replaces? status?",  # replaces: absent before there were versions; status: knowledge that is not filed
-        "{source} is stored",
-        "{count} sources are stored",
+        "{source} was stored",
+        "{count} sources were stored",
         apply=add_source,
         inverse=each(_undo_addition),
         digests=(_source_problems, part_problems),
-        moment="{source} filed in {chunks}",
+        moment="{source} added with {chunks}",
     ),
     _source(
         "source.withdrawn",
         "source filings",
-        "{source} leaves the tree with {filings}",
-        "{count} sources leave the tree",
+        "{source} left the tree with {filings}",
+        "{count} sources left the tree",
         apply=withdraw_source,
         inverse=each(_undo_withdrawal),
         moment="{source} withdrawn",
@@ -223,8 +223,8 @@ KINDS = family(
     _source(
         "source.replaced",
         "source filings by",
-        "{source} gives way to its newer version",
-        "{count} sources give way to newer versions",
+        "{source} was replaced by its newer version",
+        "{count} sources were replaced by newer versions",
         apply=withdraw_source,
         inverse=each(_undo_withdrawal),
         moment="{source} replaced by a newer version",
@@ -232,17 +232,17 @@ KINDS = family(
     _source(
         "source.restored",
         "source withdrawn filings by status?",
-        "{source} returns to the tree with {filings}",
-        "{count} sources return to the tree",
+        "{source} returned to the tree with {filings}",
+        "{count} sources returned to the tree",
         apply=restore_source,
         inverse=each(_undo_addition),
-        moment="{source} filed again",
+        moment="{source} added again",
     ),
     _source(
         "source.erased",
         "source filings places stones",  # stones: the digest of its tombstones
-        "{source} is erased for good",
-        "{count} sources are erased for good",
+        "{source} was erased for good",
+        "{count} sources were erased for good",
         apply=_erase_source,
         inverse=None,  # final
         moment="{source} erased",
@@ -250,8 +250,8 @@ KINDS = family(
     _source(
         "helper.set",
         "source helper version was in_force? origin tokens digest",  # in_force: absent before there were versions
-        "version {version} of the helper of {source} is written",
-        "{count} helpers are written",
+        "version {version} of the description of {source} was written",
+        "{count} descriptions were written",
         apply=set_helper,
         inverse=each(_undo_helper),
         digests=(_helper_problems,),
@@ -260,8 +260,8 @@ KINDS = family(
     _source(
         "helper.chosen",
         "source version was",
-        "version {version} of the helper of {source} is in force",
-        "{count} helpers change",
+        "version {version} of the description of {source} is now used",
+        "{count} descriptions were changed",
         apply=_choose_helper,
         inverse=each(_undo_helper),
         before_after=_helper_versions,
@@ -269,8 +269,8 @@ KINDS = family(
     EventKind(
         "chunks.added",
         "source first count digest",
-        "{source} is cut into {chunks}",
-        "{count} sources are cut into chunks",
+        "{source} was split into {chunks}",
+        "{count} sources were split into chunks",
         apply=_add_chunks,
         inverse=None,  # chunks stay; they leave the tree with their source
         digests=(_chunk_problems,),

@@ -238,20 +238,18 @@ def _say(step: Step, snapshot: EditSnapshot, going: Counter[tuple[int, int]], me
 
     match step:
         case CreateCategory():
-            return f"{_path(new)} is made"
+            return f"{_path(new)} is created"
         case RefileChunk():
             chunks = going[step.was, step.leaf]
             return f"{_count(chunks, 'chunk')} {'goes' if chunks == 1 else 'go'} from {path(step.was)} to {path(step.leaf)}"
         case CloseCategory():
             return "" if step.node.id in merged else f"{path(step.node.id)} closes"
         case ChangeCategory(merged_into=int(into)):
-            return f"{path(step.node.id)} becomes one with {path(into)}"
+            return f"{path(step.node.id)} is merged into {path(into)}"
         case ChangeCategory() if step.was.name != step.node.name:
-            return f"{path(step.node.id)} is called {step.node.name}"
+            return f"{path(step.node.id)} is renamed to {step.node.name}"
     chunks = snapshot.chunks_below([step.node.id])
-    return f"{path(step.node.id)} moves below {path(step.node.parent_id)}" + (
-        f" with {_count(chunks, 'chunk')}" if chunks else ""
-    )
+    return f"{path(step.node.id)} moves to {path(step.node.parent_id)}" + (f" with {_count(chunks, 'chunk')}" if chunks else "")
 
 
 def _path(path: Sequence[str]) -> str:

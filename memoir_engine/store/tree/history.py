@@ -43,7 +43,7 @@ def versions(tx: Tx, category_id: int) -> tuple[CategoryVersion, ...]:
             merged_into=row.merged_into,
             began=why[row.from_seq],
             ended=why.get(row.to_seq),
-            says=_renamed_or_moved(rows[at - 1], row, paths[at - 1], paths[at], into) if at else "made",
+            says=_renamed_or_moved(rows[at - 1], row, paths[at - 1], paths[at], into) if at else "created",
             merged_path=into.get(row.merged_into, ()),
         )
         for at, row in enumerate(rows)
@@ -93,13 +93,13 @@ def _until(row: Any) -> int | None:
 
 def _renamed_or_moved(was: Any, row: Any, before: Path, after: Path, into: Mapping[int, Path]) -> str:
     if was.to_seq != row.from_seq:
-        return "opened again"
+        return "reopened"
     if row.merged_into is not None:
-        return f"became one with {_joined(into.get(row.merged_into, ()))}"
+        return f"merged into {_joined(into.get(row.merged_into, ()))}"
     words = [f"renamed from {was.name} to {row.name}"] if was.name != row.name else []
     if was.parent_key != row.parent_key:
         words.append(f"moved from {_joined(before[:-1])} to {_joined(after[:-1])}")
-    return " and ".join(words) or "stands by itself again"
+    return " and ".join(words) or "separate again"
 
 
 def _refiled(was: Any, row: Any, before: Path) -> str:

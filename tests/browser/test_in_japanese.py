@@ -1,0 +1,48 @@
+"""The app in Japanese in a real browser: it follows the browser, can be switched, and keeps the choice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_browser import Served, Visit
+from memoir_engine import Memory
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> str:
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        memory.ingest_text("Bed 4 of the garden is watered from the barrel by the shed. " * 12, name="beds.txt").raise_for_error()
+        return memory.query("Where is bed 4 watered from?").raise_for_error().run_id
+
+
+def title(page: Page, text: str) -> None:
+    expect(page.get_by_role("heading", level=1, name=text)).to_be_visible()
+
+
+def test_a_japanese_browser_gets_japanese_pages(asked: str, served: Served, visit: Visit):
+    url = served()
+    page = visit(url, "ja-JP")
+    title(page, "メモリの概要")
+    expect(page.get_by_role("link", name="カテゴリツリー")).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("lang", "ja")
+    for address, heading in (("sources", "資料"), ("review", "レビュー"), ("tree", "カテゴリツリー"), ("settings", "設定")):
+        page.goto(f"{url}/{address}")
+        title(page, heading)
+    page.goto(f"{url}/ask?run={asked}")
+    expect(page.get_by_text("判断の経路")).to_be_visible()
+    expect(page.locator("[class*=st-key-path] .choices")).to_contain_text("レベル")
+
+
+def test_the_language_is_switched_in_the_app_and_kept_by_the_browser(served: Served, visit: Visit):
+    page = visit(served())
+    title(page, "Memory overview")
+    page.locator(".st-key-language").get_by_text("日本語").click()
+    title(page, "メモリの概要")
+    expect(page.locator("html")).to_have_attribute("lang", "ja")
+    page.reload()
+    title(page, "メモリの概要")
+    page.locator(".st-key-language").get_by_text("English").click()
+    title(page, "Memory overview")

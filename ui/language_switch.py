@@ -1,0 +1,32 @@
+"""Switch of the language, at the foot of the sidebar."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui import language
+from ui.components import language as page_language
+from ui.wording import texts as wording
+
+CHOICE = "language-choice"
+CHOSEN = "language-chosen"
+
+
+def foot() -> None:
+    with st.sidebar, st.container(key="language"):
+        st.session_state[CHOICE] = language.current()
+        st.segmented_control(
+            wording.LANGUAGE,
+            list(language.SPOKEN),
+            format_func=lambda code: language.SPOKEN[code],
+            key=CHOICE,
+            required=True,
+            label_visibility="collapsed",
+            on_change=_choose,
+        )
+        page_language.tell(kept=bool(st.session_state.get(CHOSEN)))
+
+
+def _choose() -> None:
+    st.session_state[CHOSEN] = True
+    language.choose(str(st.session_state[CHOICE]))
