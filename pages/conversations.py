@@ -8,6 +8,6 @@ session_id = state.param("session")
 memory = viewer.mine() if session_id is None else viewer.theirs()
 with problems.shown():
     if session_id is None:
-        conversations_view.everything(memory)
+        conversations_view.everything(memory, seen=viewer.memory())
     else:
         transcript_view.detail(memory, session_id)

@@ -103,10 +103,8 @@ with problems.shown():
     undo_banner.show(memory, about=fact_edit.outcome(memory))
     remember_form.progress(memory)
     if not any(number for _, number in memory.facts.users()):
-        nameless = memory.actor.name == viewer.ALONE and "admin" not in memory.actor.roles
-        title, text = (texts.WHOSE, texts.WHOSE_TEXT) if nameless else (texts.EMPTY, texts.EMPTY_TEXT)
         fact_edit.addition(memory, state.param("user"))
-        frame.empty(title, text, ":material/timeline:")
+        frame.empty(texts.EMPTY, texts.EMPTY_TEXT, ":material/timeline:")
         with st.container(horizontal=True, horizontal_alignment="center"):
             if "admin" in memory.actor.roles:
                 remember_form.samples(memory)

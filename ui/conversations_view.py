@@ -5,13 +5,14 @@ Invariant: text of others is drawn in tables or as plain text; nothing is stored
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import streamlit as st
 
 from memoir_engine import ImportReport, Memory, SessionView
-from ui import chat_view, figures, frame, problems, state
+from ui import chat_view, figures, frame, person_picker, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_conversations import texts
 from ui.wording_counts import texts as counts
@@ -23,7 +24,8 @@ OPENING_CHARS = 90
 AT_ONCE_TOLD = 20  # reports of an export
 
 
-def everything(memory: Memory) -> None:
+def everything(memory: Memory, *, seen: Memory) -> None:
+    """memory: for what the viewer adds. seen: for the list, of all whom the viewer may see."""
     with frame.head("conversations", texts.TITLE):
         st.space("stretch")
         chat_view.new_button(memory)
@@ -40,14 +42,15 @@ def everything(memory: Memory) -> None:
         st.success(brought, icon=":material/check_circle:")
     if state.param("bring") is not None:
         _bring(memory)
-    table(memory)
+    table(memory, seen)
 
 
-def table(memory: Memory) -> None:
+def table(memory: Memory, seen: Memory) -> None:
+    listed = _whose(memory, seen)
     limit = AT_ONCE * int(st.session_state.get("conv-pages", 1))
     expired = bool(st.session_state.get("conv-expired"))
-    found = memory.sessions.list(limit=limit + 1, expired=expired)
-    if not found and not memory.sessions.list(limit=1, expired=True):
+    found = listed(limit + 1, expired=expired)
+    if not found and not listed(1, expired=True):
         frame.empty(texts.EMPTY, texts.EMPTY_TEXT, ":material/forum:")
         return
     sessions = found[:limit]
@@ -55,13 +58,25 @@ def table(memory: Memory) -> None:
         st.caption(texts.OPEN_HINT, width="content")
         st.space("stretch")
         st.toggle(texts.SHOW_EXPIRED, key="conv-expired")
-    _rows(sessions)
+    _rows(memory, sessions)
     if len(found) > limit and st.button(texts.MORE, key="conv-more", icon=":material/expand_more:"):
         st.session_state["conv-pages"] = limit // AT_ONCE + 1
         st.rerun()
 
 
-def _rows(sessions: Sequence[SessionView]) -> None:
+def _whose(memory: Memory, seen: Memory) -> Callable[..., tuple[SessionView, ...]]:
+    """Offer the people whose conversations may be seen, if there are several; return what lists those of the chosen one."""
+    own = memory.actor.user
+    users = seen.sessions.users() if viewer.sees_everybody(seen) else ()
+    if not any(user != own for user, _ in users):
+        return memory.sessions.list
+    chosen = person_picker.show(users, first=own or person_picker.EVERYBODY, key="conv-user")
+    if chosen == person_picker.EVERYBODY:
+        return partial(seen.sessions.list, everybody=True)
+    return partial(seen.sessions.list, user_id=chosen)
+
+
+def _rows(memory: Memory, sessions: Sequence[SessionView]) -> None:
     import pandas as pd
 
     named = texts.COLUMNS
@@ -82,7 +97,7 @@ def _rows(sessions: Sequence[SessionView]) -> None:
         rows,
         hide_index=True,
         key="conv-table",
-        on_select=lambda: _open(sessions),
+        on_select=lambda: _open(memory, sessions),
         selection_mode=frame.A_ROW,
         column_config=columns,
         height=frame.table_height(len(sessions)),
@@ -112,10 +127,11 @@ def expiry(one: SessionView) -> str:
     return figures.ahead(timedelta(seconds=left_s))
 
 
-def _open(sessions: Sequence[SessionView]) -> None:
+def _open(memory: Memory, sessions: Sequence[SessionView]) -> None:
     row = state.row(st.session_state["conv-table"])
     if row is not None and row < len(sessions):
-        state.replace(session=sessions[row].session_id)
+        session = sessions[row]
+        state.replace(session=session.session_id, **({} if session.user == memory.actor.user else {"user": session.user or ""}))
 
 
 def limits(key: str, most: int | None, timeout_s: float | None) -> tuple[int | None, float | None]:

@@ -12,8 +12,8 @@ from datetime import datetime, time
 
 import streamlit as st
 
-from memoir_engine import FactView, Memory
-from ui import engine, fact_lanes, figures, state
+from memoir_engine import FactView, MemoirError, Memory
+from ui import engine, fact_lanes, figures, state, viewer
 from ui.wording_facts import texts
 
 MOST = 1000  # facts of one user on the page
@@ -41,22 +41,34 @@ class FactFilters:
 def seen_by(memory: Memory) -> Memory:
     """Limit the memory to the person's own facts, unless they may see everybody's."""
     actor = memory.actor
-    return memory if "admin" in actor.roles else memory.acting_as(actor.name, user=actor.name, roles=actor.roles)
+    return memory if viewer.sees_everybody(memory) else memory.acting_as(actor.name, user=actor.name, roles=actor.roles)
 
 
 def user(memory: Memory) -> str | None:
-    """Return the chosen user among those whose facts may be seen; no choice is offered if there is only one."""
+    """Return the chosen user among those whose facts may be seen; at first the viewer, else the first with facts."""
     known = [one for one, _ in memory.facts.users()]
     counts = dict(memory.facts.users())
-    wanted = state.param("user")
-    index = known.index(wanted) if wanted in known else 0
+    usual = memory.actor.name if memory.actor.name in counts else known[0]
+    wanted = _asked_user(memory)
+    wanted = wanted if wanted in counts else usual
 
     def shown(one: str | None) -> str:
         return f"{one or texts.WORKSPACE} · {figures.count(counts[one])}"
 
-    chosen = st.selectbox(texts.USER, known, index=index, format_func=shown, key=f"facts-user-{wanted}")
-    state.update(user=chosen)
+    chosen = st.selectbox(texts.USER, known, index=known.index(wanted), format_func=shown, key=f"facts-user-{wanted}")
+    if chosen != wanted:
+        state.update(user=chosen or "", fact=None)
     return chosen
+
+
+def _asked_user(memory: Memory) -> str | None:
+    """Return the user in the address, else whose the fact in it is."""
+    if "user" in st.query_params:
+        return state.param("user")
+    try:
+        return memory.facts.get(state.param("fact") or "").user_id
+    except MemoirError:
+        return memory.actor.name
 
 
 def states() -> tuple[str, ...]:

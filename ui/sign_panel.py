@@ -72,7 +72,7 @@ def _ended(one: SignOff) -> None:
 
 
 def _form(memory: Memory, key: str, source_id: int | None, category_id: int | None) -> None:
-    if not viewer.may(memory, key=key):
+    if not viewer.may(memory, key=key, folded=True):
         return
     now = memory.review.preview_sign_off(source_id=source_id, category_id=category_id)
     chunks, categories = counts.CHUNKS(now.chunks), counts.CATEGORIES(now.categories)

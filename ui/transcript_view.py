@@ -197,4 +197,4 @@ def _clear(memory: Memory, session: SessionView) -> None:
 
 def _may(memory: Memory, role: str, key: str) -> bool:
     """Allow the viewer's own conversations; others need the role."""
-    return memory.actor.user is not None or viewer.may(memory, key=key, role=role)
+    return memory.actor.user == memory.actor.name or viewer.may(memory, key=key, role=role)

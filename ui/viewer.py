@@ -1,26 +1,28 @@
 """Identity of the viewer: the person signed in, or the name they gave. Every page acts through `memory()`.
 
 Invariant: each action carries this person, and the engine checks their roles; hiding a button is a courtesy, not security. Where
-sign-in is set up, nobody gets past `memory()` without it.
-Source: DESIGN §6 "Who and whose", §12.
+sign-in is set up, nobody gets past `memory()` without it; where it is not, who has given no name may read everything.
+Source: DESIGN §6 "Who and whose", §12; docs/decisions/0061-reading-needs-no-name.md.
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 from streamlit.errors import Error as StreamlitError
 
-from memoir_engine import Memory
-from ui import engine, problems
+from memoir_engine import MemoirError, Memory
+from ui import engine, given_name, problems
 from ui.escape import md_escape
 from ui.wording_viewer import texts
 
 ALONE = "local"  # until somebody has said who they are
 EVERY_ROLE = ("viewer", "auditor", "admin")
-NAME_KEY = "who-name"
+UNNAMED_ROLES = ("viewer", "reader")
+_ASKED = "who-asked"  # where this page asks for a name
 _log = logging.getLogger("memoir.app")
 
 
@@ -50,12 +52,17 @@ def mine() -> Memory:
 
 
 def theirs() -> Memory:
-    """Return the memory for the user in the address, which only an admin or that user may name; else `mine`."""
+    """Return the memory for the user in the address, whom only that user and who may see everybody may name; else `mine`."""
     opened = memory()
     named = user_param().get("user")
-    if named is None or not (named == opened.actor.name or "admin" in opened.actor.roles):
+    if named is None or not (named == opened.actor.name or sees_everybody(opened)):
         return mine()
     return opened.acting_as(opened.actor.name, user=named or None, roles=opened.actor.roles)
+
+
+def sees_everybody(memory: Memory) -> bool:
+    """Check whether the viewer may read what belongs to others."""
+    return not memory.actor.roles.isdisjoint(("admin", "reader"))
 
 
 def user_param() -> dict[str, str]:
@@ -83,15 +90,17 @@ def guard() -> None:
     st.stop()
 
 
-def may(memory: Memory, *, key: str, role: str = "auditor") -> bool:
-    """Check the viewer's role; if it lacks, explain why here or ask who they are."""
+def may(memory: Memory, *, key: str, role: str = "auditor", folded: bool = False) -> bool:
+    """Check the viewer's role; if it lacks, explain why here or ask who they are. folded: within what may be closed."""
     if role in memory.actor.roles:
         return True
     if _by_sign_in():
         given = texts.GIVEN_ROLES.format(roles=texts.AND.join(sorted(memory.actor.roles)))
         st.caption(f":material/lock: {texts.NEEDS_ROLE.format(role=role, given=given)}")
+    elif folded:
+        _ask(key, texts.SAY_WHO, icon=":material/badge:")
     else:
-        ask(key)
+        _ask_once(key)
     return False
 
 
@@ -100,14 +109,22 @@ def owns(memory: Memory, begun_by: str) -> bool:
     return memory.actor.name == begun_by or "auditor" in memory.actor.roles
 
 
-def ask(key: str) -> None:
-    """Draw a small form for the name under which changes are recorded."""
-    with st.popover(texts.SAY_WHO, icon=":material/badge:", key=f"who-{key}"):
+def _ask_once(key: str) -> None:
+    """Draw a small form for the name under which changes are recorded; where the page has it already, a word about it."""
+    if st.session_state.setdefault(_ASKED, key) == key:
+        _ask(key, texts.SAY_WHO, icon=":material/badge:")
+    else:
+        st.caption(f":material/badge: {texts.NAME_FIRST}")
+
+
+def _ask(key: str, label: str, **looks: Any) -> None:
+    """Draw the form behind a button; it closes when the name is given."""
+    with st.popover(label, key=f"who-{key}", on_change="rerun", **looks):
         _form(key)
 
 
 def foot(memory: Memory) -> None:
-    """Show the viewer at the foot of the sidebar, with the way to change."""
+    """Show the viewer at the foot of the sidebar, with the way to change. Comes before the page."""
     with st.sidebar, st.container(key="who", gap="small"):
         if _by_sign_in():
             person = _signed_in(memory)
@@ -116,29 +133,42 @@ def foot(memory: Memory) -> None:
             if st.button(texts.SIGN_OUT, icon=":material/logout:", key="sign-out", type="tertiary"):
                 st.logout()
         elif memory.actor.name == ALONE and "auditor" not in memory.actor.roles:
-            ask("foot")
+            _ask("foot", texts.SAY_WHO, icon=":material/badge:")
         else:
             st.caption(f":material/person: **{md_escape(memory.actor.name)}**", help=texts.WHO_ABOUT)
-            if NAME_KEY in st.session_state:
-                with st.popover(texts.ANOTHER, type="tertiary", key="who-foot"):
-                    _form("foot")
+            if memory.config.reviewer is None:
+                _ask("foot", texts.ANOTHER, type="tertiary")
+        given_name.write()
+    st.session_state.pop(_ASKED, None)
 
 
 def _form(key: str) -> None:
     with st.form(f"who-form-{key}", border=False):
-        name = st.text_input(texts.WHO, placeholder=texts.NAME, max_chars=100, key=f"who-name-{key}", help=texts.WHO_ABOUT)
-        sent = st.form_submit_button(texts.THAT_IS_ME, type="primary", key=f"who-go-{key}")
-    if sent and name.strip():
-        with problems.noted():
-            engine.memory().acting_as(name.strip())
-            st.session_state[NAME_KEY] = name.strip()
-            st.rerun()
+        most = given_name.MOST_CHARS
+        st.text_input(texts.WHO, placeholder=texts.NAME, max_chars=most, key=f"who-name-{key}", help=texts.WHO_ABOUT)
+        st.form_submit_button(texts.THAT_IS_ME, type="primary", key=f"who-go-{key}", on_click=_named_now, args=(key,))
+    if wrong := st.session_state.pop(f"who-wrong-{key}", None):
+        problems.tell(wrong, None)
+
+
+def _named_now(key: str) -> None:
+    """Take the name that was typed, before the page is drawn again, and close the form."""
+    name = str(st.session_state[f"who-name-{key}"]).strip()
+    if not name:
+        return
+    try:
+        engine.memory().acting_as(name)
+    except MemoirError as error:
+        st.session_state[f"who-wrong-{key}"] = str(error)
+        return
+    given_name.remember(name)
+    st.session_state[f"who-{key}"] = False
 
 
 def _named(opened: Memory) -> Person:
-    """Return the name the viewer gave; without sign-in everybody may do everything once named."""
-    name = st.session_state.get(NAME_KEY) or opened.config.reviewer
-    return Person(name, name, EVERY_ROLE) if name else Person(ALONE, ALONE, ("viewer",))
+    """Return the name set for the app or given by the viewer; without sign-in everybody may do everything once named."""
+    name = opened.config.reviewer or given_name.current(opened)
+    return Person(name, name, EVERY_ROLE) if name else Person(ALONE, ALONE, UNNAMED_ROLES)
 
 
 def _signed_in(opened: Memory) -> Person:

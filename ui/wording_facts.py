@@ -70,8 +70,6 @@ class Facts(Words):
     AGENT = "Agent"
     ANY_AGENT = "Any agent"
 
-    WHOSE = "Enter your name"
-    WHOSE_TEXT = "Enter your name to see what Memoir remembers about people."
     EMPTY = "No facts yet"
     EMPTY_TEXT = "Facts come from conversations. Import one, or start with the sample conversations."
     SAMPLES = "Use the sample conversations"

@@ -7,11 +7,15 @@ from ui.words import Words
 
 class Viewer(Words):
     WHO = "Your name"
-    WHO_ABOUT = "Every change is recorded under a name. You are asked only once."
+    WHO_ABOUT = "Every change is recorded under your name. This browser remembers it."
     NAME = "Your name"
     THAT_IS_ME = "Continue"
     SAY_WHO = "Enter your name"
     ANOTHER = "Switch user"
+    NAME_FIRST = "Enter your name in the sidebar to change this."
+    PERSON = "Person"
+    EVERYBODY = "Everyone"
+    NOBODYS = "No one in particular"
     SIGN_IN, SIGN_OUT = "Sign in", "Sign out"
     SIGN_IN_WITH = "Sign in with {provider}"
     SIGN_IN_TITLE = "Memoir"

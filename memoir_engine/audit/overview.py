@@ -13,7 +13,7 @@ from memoir_engine.core.results import ModelCheck, Overview, SettingView
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.core.settings import MemoirConfig, safe_url
 from memoir_engine.prompts import chat
-from memoir_engine.runtime.access import any_of, runs_of
+from memoir_engine.runtime.access import readable, runs_of
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import NoOptions
@@ -25,7 +25,7 @@ LAST_ACTIONS = 8
 
 
 def overview(engine: Engine, actor: Actor) -> Overview:
-    wanted, whose = activity.ActivityFilter(but=("close", "converse")), any_of(actor)
+    wanted, whose = activity.ActivityFilter(but=("close", "converse")), readable(actor)
     engine.expire_dead_runs()
     counts, actions, interrupted = engine.db.read(
         lambda tx: (

@@ -20,7 +20,7 @@ from memoir_engine.audit.reports import MOST_CALLS, MOST_RUNS, ReportContent, Re
 from memoir_engine.core import validation
 from memoir_engine.core.errors import PersonNotFound
 from memoir_engine.core.results import Action, AuditHead, Person, PersonErasurePreview, PersonExport, Report
-from memoir_engine.runtime.access import NOBODY, any_of, needs_admin, whose
+from memoir_engine.runtime.access import NOBODY, needs_admin, readable, whose
 from memoir_engine.runtime.engine import View
 from memoir_engine.store import archive, people
 from memoir_engine.store.chain import actions
@@ -64,7 +64,7 @@ class PeopleView(View):
         """
         most, last = validation.limit(limit), None if after is None else validation.person("after", after)
         user = self._actor.user
-        if any_of(self._actor) is not None and user is None:
+        if readable(self._actor) is not None and user is None:
             return ()  # acts for nobody, and may not see all
         return self._read(lambda tx: people.listed(tx, only=user, after=last, limit=most))
 

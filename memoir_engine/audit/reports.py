@@ -36,7 +36,7 @@ from memoir_engine.core.results import (
     UsedChunk,
 )
 from memoir_engine.core.run import Actor
-from memoir_engine.runtime.access import any_of, runs_of
+from memoir_engine.runtime.access import readable, runs_of
 from memoir_engine.runtime.engine import Engine, View
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import stamp
@@ -262,7 +262,7 @@ class Reports(View):
 
     def _actions(self, tx: Tx, filters: ActivityFilter) -> tuple[tuple[Action, ...], int]:
         """Return the newest actions in words, and how many more there are."""
-        newest = with_words(tx, activity.page(tx, filters, limit=MOST_ACTIONS, whose=any_of(self._actor)))
+        newest = with_words(tx, activity.page(tx, filters, limit=MOST_ACTIONS, whose=readable(self._actor)))
         return newest, 0 if len(newest) < MOST_ACTIONS else activity.count(tx, filters) - len(newest)
 
 

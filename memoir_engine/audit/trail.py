@@ -20,7 +20,7 @@ from typing import Any, Literal
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action, AuditCheck, AuditEvent, AuditHead, Change
-from memoir_engine.runtime.access import any_of
+from memoir_engine.runtime.access import readable
 from memoir_engine.runtime.engine import View
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import stamp
@@ -97,13 +97,13 @@ class AuditTrail(View):
         conversations of others are None, and not searched.
         """
         filters = _checked_filter(but, actor, verb, kind, text, source, category, run, since, until)
-        limit, whose = validation.limit(limit), any_of(self._actor)
+        limit, whose = validation.limit(limit), readable(self._actor)
         before = None if before is None else validation.action(before, "before")
         return self._read(lambda tx: with_words(tx, activity.page(tx, filters, before=before, limit=limit, whose=whose)))
 
     def action(self, action_id: str) -> Action:
         """One action with its events and its changes in words. Raises ActionNotFound."""
-        action_id, whose = validation.action(action_id), any_of(self._actor)
+        action_id, whose = validation.action(action_id), readable(self._actor)
         return self._read(lambda tx: with_words(tx, activity.veiled(tx, whose, [actions.get(tx, action_id)]))[0])
 
     def actors(self) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ class AuditTrail(View):
         if format not in ("csv", "json"):
             raise InvalidSetting(name="format", value=format, problem="not a valid format", advice="Use csv or json.")
         filters = _checked_filter(but, actor, verb, kind, text, source, category, run, since, until)
-        whose, head = any_of(self._actor), self.head()
+        whose, head = readable(self._actor), self.head()
 
         def read(tx: Tx, before: str | None) -> tuple[Action, ...]:
             page = activity.page(tx, filters, before=before, limit=PAGE_ACTIONS, whose=whose)

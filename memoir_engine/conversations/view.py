@@ -2,8 +2,9 @@
 
 Invariants: a session belongs to the user whom the view is for, and each read and write below says so: another's session answers
 like a missing one. Everybody may speak; whoever has a session may limit and clear it, for one that is nobody's it takes a role.
-An import stores all of its messages or none, in one turn; a dry run reads everything and stores nothing. What a limit would drop
-is previewed by the very rule that drops it.
+Who may read for everybody lists the sessions of all users, and adds to nobody's but their own. An import stores all of its
+messages or none, in one turn; a dry run reads everything and stores nothing. What a limit would drop is previewed by the very
+rule that drops it.
 Source: SESSION 1, 3, 5, 6; MEMOLLA F-01; API "Sessions and the agent"; DESIGN §6 (who and whose); spec README, 12.
 """
 
@@ -17,12 +18,13 @@ from typing import Any
 from memoir_engine.conversations import formats
 from memoir_engine.conversations.formats import ParsedConversation
 from memoir_engine.core import validation
-from memoir_engine.core.errors import HistoryRefused, NotAllowed, SessionNotFound
+from memoir_engine.core.errors import HistoryRefused, InvalidSetting, NotAllowed, SessionNotFound
 from memoir_engine.core.results import Cleared, ImportReport, MessageRecord, RetentionPreview, SessionView
+from memoir_engine.runtime import access
 from memoir_engine.runtime import messages as arguments
 from memoir_engine.runtime.engine import View
 from memoir_engine.store.conversations import retention, sessions
-from memoir_engine.store.conversations.messages import as_message, find, history, of_session, view, with_previews
+from memoir_engine.store.conversations.messages import as_message, find, history, of_session, users, view, with_previews
 from memoir_engine.store.conversations.messages import sessions as list_sessions
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.text.messages import Message, fill_times
@@ -35,7 +37,7 @@ class SessionsView(View):
 
     def list_sessions(self) -> tuple[str, ...]:
         """Return the ids of sessions that have not expired, last active first (SESSION 3.1)."""
-        return tuple(session.session_id for session in self._page(MOST_LISTED, None, expired=False))
+        return tuple(session.session_id for session in self._own_page(expired=False))
 
     def get_session_history(self, session_id: str, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
         """Return the messages in order of time (SESSION 3.2, 3.5); empty for an unknown session.
@@ -52,18 +54,41 @@ class SessionsView(View):
         session_id = arguments.session(session_id)
         return self._read(lambda tx: self._view(tx, session_id))
 
-    def list(self, limit: int = 100, before: int | None = None, *, expired: bool = False) -> tuple[SessionView, ...]:
-        """List sessions, last active first. before: number of the last session of the previous page. expired: include those."""
+    def list(
+        self,
+        limit: int = 100,
+        before: int | None = None,
+        *,
+        expired: bool = False,
+        user_id: str | None = None,
+        everybody: bool = False,
+    ) -> tuple[SessionView, ...]:
+        """List sessions, last active first. before: number of the last session of the previous page. expired: include those.
+
+        user_id: None is the actor's own; of a user whom the actor may not see there are none. everybody: all the actor may see.
+        """
         most, behind = validation.limit(limit), None if before is None else validation.cursor("before", before)
-        page = self._page(most, behind, expired=validation.flag("expired", expired))
+        if validation.flag("everybody", everybody) and user_id is not None:
+            advice = "Leave one of the two out."
+            raise InvalidSetting(name="everybody", value=True, problem="user_id names a single user", advice=advice)
+        owner = access.readable(self._actor) if everybody else access.whose(self._actor, user_id)
+        page = self._page(most, behind, expired=validation.flag("expired", expired), owner=owner)
         return self._read(lambda tx: with_previews(tx, page))
 
-    def _page(self, limit: int, before: int | None, *, expired: bool) -> tuple[SessionView, ...]:
+    def users(self) -> tuple[tuple[str | None, int], ...]:
+        """List the users whose sessions the actor may see, with how many each has, expired ones too; None is nobody's."""
+        whose = access.readable(self._actor)
+        return self._read(lambda tx: users(tx, whose))
+
+    def _own_page(self, *, expired: bool) -> tuple[SessionView, ...]:
+        return self._page(MOST_LISTED, None, expired=expired, owner=access.whose(self._actor))
+
+    def _page(self, limit: int, before: int | None, *, expired: bool, owner: str | None) -> tuple[SessionView, ...]:
         limits, now = self._engine.resolved.config.session, self._engine.clock.now()
         return self._read(
             lambda tx: list_sessions(
                 tx,
-                self._actor.user,
+                owner,
                 now=now,
                 timeout_s=limits.session_timeout,
                 most=limits.max_messages,
@@ -95,6 +120,7 @@ class SessionsView(View):
         session_id = self._engine.new_id() if session_id is None else arguments.session(session_id)
         metadata = {} if metadata is None else validation.metadata(metadata)
         most, timeout = arguments.most(max_messages), arguments.timeout(session_timeout)
+        self._speaks("open a session")
         user, signature = self._actor.user, self._engine.signature(self._actor)
         self._engine.db.write(
             lambda tx: sessions.open_session(
@@ -128,6 +154,7 @@ class SessionsView(View):
 
     def _append(self, session_id: str, messages: Sequence[Message], run_id: str | None = None) -> tuple[MessageRecord, ...]:
         """Return the messages as they were written, without reading them again."""
+        self._speaks("add to a session")
         if not messages:
             return ()
         most, signature = self._engine.resolved.config.session.max_messages, self._engine.signature(self._actor)
@@ -191,6 +218,7 @@ class SessionsView(View):
 
     def _import(self, conversations: Sequence[tuple[str, ParsedConversation]], dry_run: bool) -> tuple[ImportReport, ...]:
         """Store conversations, each by its session id. Raises HistoryRefused before anything is stored."""
+        self._speaks("import a session")
         reports = tuple(self._report(session_id, conversation, dry_run) for session_id, conversation in conversations)
         if dry_run:
             return reports
@@ -244,7 +272,7 @@ class SessionsView(View):
         session_id: only this one. Sessions that would stay as they are are left out.
         """
         most, timeout = arguments.most(max_messages), arguments.timeout(session_timeout)
-        listed = self._page(MOST_LISTED, None, expired=True) if session_id is None else (self.get(session_id),)
+        listed = self._own_page(expired=True) if session_id is None else (self.get(session_id),)
         previews = (self._preview(session, most, timeout) for session in listed)
         return tuple(preview for preview in previews if preview.dropped or preview.would_expire)
 
@@ -301,9 +329,15 @@ class SessionsView(View):
             self._engine.db.compact(rows=False)
         return cleared
 
+    def _speaks(self, verb: str) -> None:
+        """Refuse to add anything in the name of somebody whom the actor only reads."""
+        if access.only_reads(self._actor):
+            raise NotAllowed(actor=self._actor.name, verb=f"{verb} of somebody else", role="admin")
+
     def _needs_own(self, role: str, verb: str) -> None:
         """Require the role unless the session is the user's own."""
-        if self._actor.user is None and role not in self._actor.roles:
+        is_nobodys = self._actor.user is None or access.only_reads(self._actor)
+        if is_nobodys and role not in self._actor.roles:
             raise NotAllowed(actor=self._actor.name, verb=verb, role=role)
 
 

@@ -146,10 +146,10 @@ def _log_event(stamped: Stamped) -> None:
 
 
 RunStatus = Literal["queued", "running", "waiting_helper", "done", "failed", "cancelled", "interrupted"]
-Role = Literal["viewer", "auditor", "admin"]
+Role = Literal["viewer", "reader", "auditor", "admin"]
 Listener = Callable[[Stamped], None]
 
-ALL_ROLES: frozenset[Role] = frozenset(("viewer", "auditor", "admin"))
+ALL_ROLES: frozenset[Role] = frozenset(("viewer", "reader", "auditor", "admin"))
 
 
 class Clock(Protocol):

@@ -289,12 +289,13 @@ class MemoirConfig(Settings):
 
     roles: dict[str, tuple[Role, ...]] = Field(default_factory=dict)
     """Roles of people who sign in to the app, by e-mail, as `{"ana@example.org": ["auditor"]}`; `*` is everybody else,
-    who reads, asks and adds as a viewer by default. An auditor changes what stands, an admin erases."""
+    who reads, asks and adds as a viewer by default. A reader sees everybody's conversations and facts, an auditor changes what
+    stands, an admin erases."""
     trust_email: bool = False
     """Believe the e-mail of who signs in also where the provider never says whether it is verified (no claim `email_verified`).
     Only for a provider with which nobody chooses their own e-mail; one it calls unverified is never believed."""
     reviewer: str | None = Field(default=None, min_length=1, max_length=200)
-    """Name under which changes are made in an app without sign-in; None asks once for each browser session."""
+    """Name under which changes are made in an app without sign-in; None asks before the first change; the browser keeps it."""
 
     @property
     def zone(self) -> tzinfo:

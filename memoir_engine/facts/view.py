@@ -60,12 +60,12 @@ class FactsView(FactSuggestions):
 
     def get(self, fact_id: str, as_of: SeqOrTime | None = None) -> FactView:
         """Return one fact. Raises FactNotFound, also for a fact of somebody else."""
-        whose, uid, when = access.any_of(self._actor), fact_uid(fact_id), moment_of(as_of)
+        whose, uid, when = access.readable(self._actor), fact_uid(fact_id), moment_of(as_of)
         return self._read(lambda tx: facts.get(tx, whose, uid, when))
 
     def lineage(self, fact_id: str, as_of: SeqOrTime | None = None) -> FactLineage:
         """Return the facts it replaced and those that replaced it, oldest first. Raises FactNotFound."""
-        whose, uid, when = access.any_of(self._actor), fact_uid(fact_id), moment_of(as_of)
+        whose, uid, when = access.readable(self._actor), fact_uid(fact_id), moment_of(as_of)
         return self._read(lambda tx: facts.lineage(tx, whose, uid, when))
 
     def relations(
@@ -77,7 +77,7 @@ class FactsView(FactSuggestions):
         """
         most, last = validation.limit(limit), None if after is None else _checked_relation(after)
         if fact_id is not None:
-            whose, uid = access.any_of(self._actor), fact_uid(fact_id)
+            whose, uid = access.readable(self._actor), fact_uid(fact_id)
             return self._read(lambda tx: facts.relations(tx, whose, uid, limit=most, after=last))
         owner = access.whose(self._actor, user_id)
         return self._read(lambda tx: facts.relations(tx, owner, limit=most, after=last))
@@ -89,7 +89,7 @@ class FactsView(FactSuggestions):
 
     def users(self) -> tuple[tuple[str | None, int], ...]:
         """List the users whose facts the actor may see, with how many each has; None is the workspace."""
-        whose = access.any_of(self._actor)
+        whose = access.readable(self._actor)
         return self._read(lambda tx: facts.users(tx, whose))
 
     def proposals(
@@ -99,7 +99,7 @@ class FactsView(FactSuggestions):
         if state is not None and state not in STATES:
             advice = f"Use one of: {', '.join(STATES)}, or None for all."
             raise InvalidSetting(name="state", value=state, problem="there is no such state", advice=advice)
-        whose = access.any_of(self._actor) if user_id is None else access.whose(self._actor, user_id)
+        whose = access.readable(self._actor) if user_id is None else access.whose(self._actor, user_id)
         most = validation.limit(limit)
         return self._read(lambda tx: facts.proposals(tx, whose, state=state, limit=most))
 

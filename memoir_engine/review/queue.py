@@ -67,7 +67,7 @@ class FactReviews(View):
         Decide by key with `approve`, `reject`, `skip` and `apply`. Rejecting a fact makes it outdated; rejecting a supersession
         makes the old fact active again.
         """
-        whose = access.any_of(self._actor) if user_id is None else access.whose(self._actor, user_id)
+        whose = access.readable(self._actor) if user_id is None else access.whose(self._actor, user_id)
         for name, value, choices in (("state", state, get_args(ReviewState)), ("kind", kind, get_args(FactReviewKind))):
             _check_choice(name, value, choices, f"Use one of: {', '.join(choices)}, or None for all.")
         most, place = min(validation.whole("limit", limit, least=1), MOST_ITEMS), _cursor(after, read_fact_cursor)
@@ -83,7 +83,7 @@ class FactReviews(View):
 
     def fact(self, key: str) -> FactReviewItem:
         """Return the fact or proposal of a key as of now. Raises ReviewItemNotFound, also for one of somebody else."""
-        fact_key, whose = _checked_fact_key(key), access.any_of(self._actor)
+        fact_key, whose = _checked_fact_key(key), access.readable(self._actor)
 
         def work(tx: Tx) -> FactReviewItem:
             held = reviews.get_item(tx, whose, fact_key)

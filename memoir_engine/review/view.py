@@ -152,7 +152,7 @@ class ReviewView(Reviews, SignOffs, TreeEdits, TreeProposals):
 
     def preview_undo(self, action_id: str) -> UndoPreview:
         """Return what undoing would change, or what prevents it."""
-        limit, whose, action_id = self._engine.resolved.config.limit, access.any_of(self._actor), validation.action(action_id)
+        limit, whose, action_id = self._engine.resolved.config.limit, access.readable(self._actor), validation.action(action_id)
 
         def work(tx: Tx) -> UndoPreview:
             reviews.check_owner(tx, whose, action_id)

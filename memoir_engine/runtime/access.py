@@ -1,7 +1,7 @@
-"""Resolve which user's data a call may touch: own, any (an admin who acts for no user), or the workspace's.
+"""Resolve which user's data a call may touch: own, any (an admin or, to read, a reader who acts for no user), or the workspace's.
 
 Invariant: decided here, once, from the actor; every SQL statement below carries the result. Somebody else's facts answer like
-missing ones.
+missing ones. A reader who acts for another user changes nothing of theirs.
 Source: DESIGN §6 (who and whose); TIMEM "Data Isolation".
 """
 
@@ -20,26 +20,41 @@ def _speaks_for(actor: Actor) -> bool:
     return actor.user is None and "admin" in actor.roles
 
 
+def _reads_for(actor: Actor) -> bool:
+    """Return True if the actor may read any user's data."""
+    return _speaks_for(actor) or (actor.user is None and "reader" in actor.roles)
+
+
+def only_reads(actor: Actor) -> bool:
+    """Return True for a reader who acts for somebody else, in whose name nothing may be written."""
+    return "reader" in actor.roles and "admin" not in actor.roles and actor.user not in (None, actor.name)
+
+
 def whose(actor: Actor, user_id: object = None) -> str:
     """Return the key of the owner to be read; NOBODY where the actor may not see them."""
     user = actor.user if user_id is None else validation.person("user_id", user_id)
-    return owner_key(user) if user == actor.user or _speaks_for(actor) else NOBODY
+    return owner_key(user) if user == actor.user or _reads_for(actor) else NOBODY
 
 
 def any_of(actor: Actor) -> str | None:
-    """Return whose rows may be named by their id: the actor's own; None is anybody's, for who speaks for all."""
+    """Return whose rows may be changed by their id: the actor's own; None is anybody's, for who speaks for all."""
     return None if _speaks_for(actor) else owner_key(actor.user)
 
 
+def readable(actor: Actor) -> str | None:
+    """Return whose rows may be read: the actor's own; None is anybody's, for who reads for all."""
+    return None if _reads_for(actor) else owner_key(actor.user)
+
+
 def runs_of(actor: Actor) -> str | None:
-    """Return the user whose runs are seen beside the workspace's; None is everybody's, for who speaks for all."""
-    return actor.user if actor.user is not None or _speaks_for(actor) else ""  # nobody is called so
+    """Return the user whose runs are seen beside the workspace's; None is everybody's, for who reads for all."""
+    return actor.user if actor.user is not None or _reads_for(actor) else ""  # nobody is called so
 
 
 def writes_for(actor: Actor, user_id: object = None) -> str | None:
     """Return the user whose facts will be written. Raises FactsNotYours."""
     user = actor.user if user_id is None else validation.person("user_id", user_id)
-    if user != actor.user and not _speaks_for(actor):
+    if only_reads(actor) or (user != actor.user and not _speaks_for(actor)):
         raise FactsNotYours(actor=actor.name, user=user)
     return user
 

@@ -74,7 +74,7 @@ READING = {
         )
     ),
     "review.proposal",
-    *(f"sessions.{verb}" for verb in ("list", "list_sessions", "get", "get_session_history", "export_session")),
+    *(f"sessions.{verb}" for verb in ("list", "list_sessions", "users", "get", "get_session_history", "export_session")),
     "sessions.preview_retention",
     *(f"facts.{verb}" for verb in ("list", "get", "lineage", "relations", "counts", "users", "proposals", "preview")),
     "facts.preview_forget",

@@ -1,7 +1,7 @@
 """Read sessions and messages.
 
-Invariant: pure reading, always for one user: another user's session does not exist. Messages are ordered by time, then by the
-order they were appended; whether a session has expired is computed from its last message.
+Invariant: pure reading, for one user: another user's session does not exist; only lists may be of everybody. Messages are ordered
+by time, then by the order they were appended; whether a session has expired is computed from its last message.
 Source: SESSION 3, 5.5; MEMOLLA F-01-01.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import and_, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select
 
 from memoir_engine.core.results import MessageRecord, SessionView
 from memoir_engine.store import tables
@@ -69,7 +69,7 @@ def as_message(record: MessageRecord) -> Message:
 
 def sessions(
     tx: Tx,
-    user: str | None,
+    owner: str | None,
     *,
     now: datetime,
     timeout_s: float | None,
@@ -80,10 +80,11 @@ def sessions(
 ) -> tuple[SessionView, ...]:
     """Return sessions with messages or just opened, last active first; with `expired` also expired ones.
 
-    timeout_s, most: defaults for sessions without their own. before: number of the last session of the previous page.
+    owner: the key of a user; None is everybody. timeout_s, most: defaults for sessions without their own.
+    before: number of the last session of the previous page.
     """
     c = tables.session.c
-    wanted = select(tables.session).where(c.owner == owner_key(user), (c.messages > 0) | c.cleared_seq.is_(None))
+    wanted = select(tables.session).where(*_listed(owner))
     if before is not None:
         at = select(c.last_at).where(c.number == before).scalar_subquery()
         wanted = wanted.where(c.last_at <= at, (c.last_at < at) | (c.number < before))
@@ -95,6 +96,21 @@ def sessions(
         if len(views) == limit:
             break
     return tuple(views)
+
+
+def users(tx: Tx, owner: str | None) -> tuple[tuple[str | None, int], ...]:
+    """Return the users with sessions and how many each has, nobody's first. owner: the key of one; None is everybody."""
+    c = tables.session.c
+    counted = select(c.user_id, func.count()).where(*_listed(owner)).group_by(c.owner, c.user_id)
+    rows = tx.execute(counted).all()
+    return tuple(sorted(((row[0], row[1]) for row in rows), key=lambda one: (one[0] is not None, one[0] or "")))
+
+
+def _listed(owner: str | None) -> list[ColumnElement[bool]]:
+    """Return the conditions for sessions with messages or just opened."""
+    c = tables.session.c
+    has_any = (c.messages > 0) | c.cleared_seq.is_(None)
+    return [has_any] if owner is None else [c.owner == owner, has_any]
 
 
 def view(row: Any, *, now: datetime, timeout_s: float | None, most: int | None = None) -> SessionView:

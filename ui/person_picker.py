@@ -1,0 +1,39 @@
+"""Picker of a person for a list of everybody's data; the choice is in the address as `user`.
+
+Invariant: offered are people whom the viewer may see; anybody else in the address counts as the first choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ui import figures, state
+from ui.wording_viewer import texts
+
+EVERYBODY = "*"  # as the address has it; nobody's is an empty value
+
+
+def show(users: Sequence[tuple[str | None, int]], *, first: str | None, key: str) -> str | None:
+    """Return the chosen user, None for nobody's, EVERYBODY for all. first: chosen where the address names none.
+
+    users: who may be chosen, with how much there is of each.
+    """
+    counts: dict[str | None, int] = {EVERYBODY: sum(number for _, number in users)} | dict(users)
+    if first not in counts:
+        counts |= {first: 0}
+    named = st.query_params.get("user")
+    wanted = first if named is None else (named or None)
+    wanted = wanted if wanted in counts else first
+    options = list(counts)
+
+    def shown(one: str | None) -> str:
+        name = texts.EVERYBODY if one == EVERYBODY else one or texts.NOBODYS
+        return f"{name} · {figures.count(counts[one])}"
+
+    chosen = st.selectbox(texts.PERSON, options, index=options.index(wanted), format_func=shown, key=f"{key}-{wanted}", width=260)
+    if chosen != wanted:
+        state.update(user=None if chosen == first else chosen or "")
+        st.rerun()
+    return chosen
