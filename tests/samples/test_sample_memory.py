@@ -44,8 +44,8 @@ def test_the_net_catches_what_one_shot_misses(memory):
     assert "tool-library-rules.txt" in {chunk.source_name for chunk in telling if chunk.id not in read}
 
 
-@pytest.mark.parametrize("question", [question.text for question in questions()])
-def test_every_sample_question_is_answered_with_spans_that_open(memory, question):
+@pytest.mark.parametrize("question", [question.text for question in questions() if question.answered])
+def test_every_sample_question_that_has_an_answer_is_answered_with_spans_that_open(memory, question):
     result = memory.query(question).raise_for_error()
     quotes = [(used.source_id, span) for used in result.used_chunks for span in used.quotes]
     assert quotes
