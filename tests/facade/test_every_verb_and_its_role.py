@@ -48,7 +48,7 @@ READING = {
     *("estimate", "overview", "settings", "sample_questions", "searchable", "embedders"),
     "optimize",  # refuses everybody
     *(f"sources.{verb}" for verb in ("by_name", "chunks", "get", "helper", "list", "original", "text", "versions")),
-    *("sources.tombstone", "sources.passages"),
+    *("sources.tombstone", "sources.passages", "sources.page_of", "sources.page_image"),
     *(f"tree.{verb}" for verb in ("all", "children", "chunk", "chunks", "decisions", "node", "path", "roots", "search")),
     *(f"tree.{verb}" for verb in ("search_paths", "as_of", "changes", "chunk_place", "filings", "history", "moments")),
     *(

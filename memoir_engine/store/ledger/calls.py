@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, func, insert, select
 
+from memoir_engine.core.errors import ErasedMeanwhile
 from memoir_engine.core.events import CallEnded, ChunkPlaced, DatabaseRetried, RunEnded, RunStarted, Stamped, Waiting
 from memoir_engine.core.results import Call
 from memoir_engine.core.run import Attempt, Paid
 from memoir_engine.store import tables
-from memoir_engine.store.chain import tombstones
 from memoir_engine.store.chain.canonical_json import canonical, parse, put_payloads, read_payloads, seal
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database, is_retried
@@ -205,7 +205,8 @@ class Recorder:
         carried, fresh = self._take(), list[int]()
 
         def write(tx: Tx) -> int:
-            tombstones.refuse_late(tx, self.erasures)
+            if ids.erasures(tx, hold=True) != self.erasures:
+                raise ErasedMeanwhile
             number = record(tx, attempt, self._subject, call_id=self._next_id(tx, fresh), owner=self._owner)
             held = not is_retried(tx)  # by the call: another look at the run's row would cost a statement a call
             self._put(tx, carried, owner=None if held else self._owner)
