@@ -48,7 +48,7 @@ def test_one_event_and_many_read_as_sentences(kind: str) -> None:
     body |= {"fact": 4}
     assert "{" not in said(event(kind, **body, status="done")).says
     assert "…" not in said(event(kind, **body, status="done")).says
-    assert said(event(kind, **body, status="done"), 4).says.startswith("4 ")
+    assert "4" in said(event(kind, **body, status="done"), 4).says.split()
 
 
 def test_names_are_those_of_sources_paths_and_chunks() -> None:
