@@ -1,7 +1,7 @@
-"""The process's only Memory, shared by every tab and route.
+"""The process's only Memory, shared by every tab and route, and the sample memory beside it.
 
-Invariant: at most one is open; the first caller opens it and the server's end closes it. A failure to open is not cached: the
-next page tries again, so a database that comes back is found.
+Invariant: at most one of each is open; the first caller opens it and the server's end closes it. A failure to open is not cached:
+the next page tries again, so a database that comes back is found.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import contextlib
 import os
 import threading
 
-from memoir_engine import MemoirError, Memory, sample_conversations
+from memoir_engine import MemoirError, Memory, SampleMemory, sample_conversations
 
 FIRST = "A few words."
 PATIENCE_S = 10  # where nobody opens a page, the first text is not kept waiting either
 _lock = threading.Lock()
 _held: list[Memory] = []
+_sample_lock = threading.Lock()
+_sample_held: list[Memory] = []
 _drawn = threading.Event()
 
 
@@ -25,6 +27,32 @@ def memory() -> Memory:
         if not _held:
             _held.append(Memory())
         return _held[0]
+
+
+def sample() -> Memory:
+    """Return the open sample memory, made if need be: some seconds. Raises MemoirError if it cannot be made or opened."""
+    place = _sample_place()
+    with _sample_lock:
+        if not _sample_held:
+            _sample_held.append(place.open())
+        return _sample_held[0]
+
+
+def sample_is_made() -> bool:
+    return _sample_place().is_made
+
+
+def delete_sample() -> None:
+    """Close the sample memory and delete it."""
+    place = _sample_place()
+    with _sample_lock:
+        while _sample_held:
+            _sample_held.pop().close()
+        place.delete()
+
+
+def _sample_place() -> SampleMemory:
+    return SampleMemory(memory().config.data_dir / "sample")
 
 
 def warm() -> None:
@@ -49,9 +77,10 @@ def drawn() -> None:
 
 
 def close() -> None:
-    with _lock:
-        while _held:
-            _held.pop().close()
+    for lock, held in ((_sample_lock, _sample_held), (_lock, _held)):
+        with lock:
+            while held:
+                held.pop().close()
 
 
 def state() -> str:

@@ -8,13 +8,16 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory
+from ui import sample
 from ui.wording_tree import texts as wording_tree
 
 FEW = 3
 
 
 def apply_here(memory: Memory) -> bool:
-    """Check whether the samples are loaded and nothing has been asked."""
+    """Check whether this is the sample memory, or the samples are loaded and nothing has been asked."""
+    if sample.shown():
+        return True
     return not memory.runs.list(limit=1, verb="query") and bool(memory.jobs.list(limit=1, verbs=("load_samples",)))
 
 

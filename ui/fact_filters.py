@@ -13,7 +13,7 @@ from datetime import datetime, time
 import streamlit as st
 
 from memoir_engine import FactView, MemoirError, Memory
-from ui import engine, fact_lanes, figures, state, viewer
+from ui import fact_lanes, figures, sample, state, viewer
 from ui.wording_facts import texts
 
 MOST = 1000  # facts of one user on the page
@@ -168,7 +168,7 @@ def _learned(known: Sequence[FactView]) -> dict[str, datetime]:
 
 def _begun(known: Sequence[FactView]) -> dict[str, datetime]:
     """Map labels to the days on which facts became valid, each at its end, in the zone of the statement."""
-    now = datetime.now(engine.memory().config.zone)
+    now = datetime.now(sample.memory().config.zone)
     begun = sorted({fact_lanes.begins(fact).astimezone(now.tzinfo).date() for fact in known})
     ends = {day.isoformat(): datetime.combine(day, time.max, now.tzinfo) for day in begun[-MOMENTS:]}
     return {label: end for label, end in ends.items() if end < now}

@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from memoir_engine import FactOrigin, FactView, MemoirError
-from ui import engine, figures
+from ui import figures, sample
 from ui.wording_facts import texts
 
 ISO = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}
@@ -27,7 +27,7 @@ def as_stated(when: datetime | None, precision: str | None) -> str:
     """Write a date as it may be typed, to its stated precision."""
     if when is None:
         return ""
-    local = when.astimezone(engine.memory().config.zone)
+    local = when.astimezone(sample.memory().config.zone)
     return local.strftime(ISO[precision]) if precision in ISO else local.isoformat(timespec="minutes")
 
 
@@ -43,7 +43,7 @@ def dated(when: datetime | None, precision: str | None) -> str:
     """Format a date to its stated precision."""
     if when is None:
         return ""
-    zone = engine.memory().config.zone if precision in ("year", "month", "day") else figures.zone()
+    zone = sample.memory().config.zone if precision in ("year", "month", "day") else figures.zone()
     if precision == "year":
         return str(when.astimezone(zone).year)
     return figures.month(when, zone) if precision == "month" else figures.day(when, zone)
@@ -107,5 +107,5 @@ def place(origin: FactOrigin, whose: str | None) -> str:
 def _source_name(origin: FactOrigin) -> str:
     with suppress(MemoirError):
         if origin.source_id is not None and not origin.removed:
-            return engine.memory().sources.get(origin.source_id).name
+            return sample.memory().sources.get(origin.source_id).name
     return texts.SOME_SOURCE

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.grid_container import GridContainer
 
 from memoir_engine import MemoirError, Memory
-from ui import filing, problems, state
+from ui import filing, problems, sample, state
 from ui.escape import md_escape
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
@@ -129,19 +129,14 @@ def empty(title: str, text: str, icon: str) -> None:
 
 
 def first_buttons(memory: Memory) -> None:
-    """Offer first steps in an empty memory: load the samples or add something; while filing, wait."""
+    """Offer first steps in an empty memory: explore the sample memory or add something; while filing, wait."""
     if filing.busy(memory):
         with st.container(horizontal=True, horizontal_alignment="center"):
             st.page_link("../pages/sources.py", label=wording_errors.BEING_FILED, icon=":material/progress_activity:")
         filing.follow(memory, key="first-filed")
         return
     with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
-        if st.button(
-            wording.LOAD_SAMPLES, type="primary", icon=":material/auto_stories:", key="samples", help=wording.SAMPLES_HELP
-        ):
-            with problems.shown():
-                memory.start("load_samples")
-            st.switch_page("../pages/sources.py")
+        sample.open_button()
         if st.button(wording.ADD_OWN, icon=":material/upload_file:", key="add-own"):
             st.switch_page("../pages/sources.py")
 

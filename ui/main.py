@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import engine, frame, language_switch, problems, viewer
+from ui import engine, frame, language_switch, problems, sample, viewer
 from ui.wording import texts as wording
 
 HERE = Path(__file__).resolve().parent
@@ -53,8 +53,10 @@ memory = guard()
 frame.foot(memory)
 viewer.foot(memory)
 language_switch.foot()
+sample.banner(memory)
 frame.offline_banner(memory)
 try:
     chosen.run()
 finally:
+    sample.keep_address()
     engine.drawn()

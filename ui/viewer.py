@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.errors import Error as StreamlitError
 
 from memoir_engine import MemoirError, Memory
-from ui import engine, given_name, problems
+from ui import engine, given_name, problems, sample
 from ui.escape import md_escape
 from ui.wording_viewer import texts
 
@@ -38,7 +38,7 @@ class Person:
 def memory() -> Memory:
     """Return the memory acting as the viewer; stop the page if they have to sign in first. Raises MemoirError."""
     guard()
-    opened = engine.memory()
+    opened = sample.memory()
     person = _signed_in(opened) if _by_sign_in() else _named(opened)
     return opened.acting_as(person.name, roles=person.roles)  # type: ignore[arg-type]  # the roles are the engine's own words
 
@@ -168,7 +168,9 @@ def _named_now(key: str) -> None:
 def _named(opened: Memory) -> Person:
     """Return the name set for the app or given by the viewer; without sign-in everybody may do everything once named."""
     name = opened.config.reviewer or given_name.current(opened)
-    return Person(name, name, EVERY_ROLE) if name else Person(ALONE, ALONE, UNNAMED_ROLES)
+    if not name:  # nothing in the sample is anybody's, so nobody need say who they are to try it
+        return Person(ALONE, ALONE, EVERY_ROLE if sample.shown() else UNNAMED_ROLES)
+    return Person(name, name, EVERY_ROLE)
 
 
 def _signed_in(opened: Memory) -> Person:

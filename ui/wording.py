@@ -72,9 +72,7 @@ class Shared(Words):
     COPY_LINK = "Copy link"
     COPIED = "Copied"
     ROOT = "Memory"
-    LOAD_SAMPLES = "Load the sample memory"
     ADD_OWN = "Add your own source"
-    SAMPLES_HELP = "A few short documents, so that you have something to look at. They are handled like any other text."
     STATUS = {
         "queued": "queued",
         "running": "running",

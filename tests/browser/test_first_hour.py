@@ -47,13 +47,18 @@ def test_upload_then_tree_then_ask_then_the_very_words(served: Served, visit: Vi
     expect(page.get_by_role("dialog").locator("mark").first).to_contain_text("8,450 euros", timeout=PATIENCE_MS)
 
 
-def test_the_sample_memory_loads_with_one_click_and_a_tree_grows(served: Served, visit: Visit):
+def test_the_sample_memory_opens_with_one_click_stays_over_a_refresh_and_is_left_with_another(served: Served, visit: Visit):
     page = visit(served())
-    page.get_by_role("button", name="Load the sample memory").click()
-    expect(page).to_have_url(re.compile("/sources"), timeout=PATIENCE_MS)
-    wait_for_source(page, "tool-library-rules.txt")
+    page.get_by_role("button", name="Explore the sample memory").click()
+    banner = page.locator(".st-key-sample-banner")
+    expect(banner).to_be_visible(timeout=2 * PATIENCE_MS)
     page.get_by_role("link", name="Category tree").click()
     expect(page.get_by_role("treeitem").nth(3)).to_be_visible(timeout=PATIENCE_MS)
+    expect(page).to_have_url(re.compile("sample=1"), timeout=PATIENCE_MS)
+    page.reload()
+    expect(page.get_by_role("treeitem").nth(3)).to_be_visible(timeout=PATIENCE_MS)
+    banner.get_by_role("button", name="Back to my memory").click()
+    expect(page.get_by_text("The memory is empty")).to_be_visible(timeout=PATIENCE_MS)
 
 
 def test_a_link_to_a_chunk_opens_the_tree_at_its_leaf(filled: None, served: Served, visit: Visit):

@@ -14,14 +14,7 @@ def test_an_empty_memory_says_what_to_do_next(memory: Memory):
     page = opened()
     assert not page.exception
     assert "The memory is empty" in words(page)
-    assert [button.label for button in page.button] == ["Load the sample memory", "Add your own source"]
-
-
-def test_one_click_loads_the_sample_memory(memory: Memory):
-    opened().button(key="samples").click().run()
-    run = memory.jobs.list(verbs=("load_samples",))[0]
-    assert ended(memory, run.id).status == "done"
-    assert memory.overview().sources > 4
+    assert [button.label for button in page.button] == ["Explore the sample memory", "Add your own source"]
 
 
 def test_a_filled_memory_is_told_in_numbers(filled: Memory):

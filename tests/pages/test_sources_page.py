@@ -12,7 +12,7 @@ LONG = "The garden is watered from the rain barrels before nine in the morning. 
 def test_without_sources_the_page_offers_the_samples(memory: Memory):
     page = opened("sources")
     assert "No sources yet" in words(page)
-    assert page.button(key="samples").label == "Load the sample memory"
+    assert page.button(key="samples").label == "Explore the sample memory"
 
 
 def test_an_uploaded_file_becomes_a_source(memory: Memory):

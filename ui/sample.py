@@ -1,0 +1,67 @@
+"""The sample memory in the app: open it, leave it, delete it.
+
+Invariant: which memory a tab shows is in its address (`sample=1`) as well as in its session, so that a refresh and a link stay in
+it; a link opens only a sample that is made. What a page kept of one memory is forgotten on the way to the other.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Memory
+from ui import engine, problems
+from ui.wording_sample import texts
+
+KEY = PARAM = "sample"
+STAYS = ("who-name", "who-keep", "language", "language-chosen", "language-choice")  # of the session, in either memory
+
+
+def shown() -> bool:
+    """Check whether this tab shows the sample memory."""
+    if st.query_params.get(PARAM) == "1" and engine.sample_is_made():
+        st.session_state[KEY] = True
+    return bool(st.session_state.get(KEY)) and engine.sample_is_made()
+
+
+def memory() -> Memory:
+    """Return the memory that this tab shows. Raises MemoirError if it cannot be opened."""
+    return engine.sample() if shown() else engine.memory()
+
+
+def keep_address() -> None:
+    """Put into the address that it is the sample's; pages write addresses of their own."""
+    if shown() and st.query_params.get(PARAM) != "1":
+        st.query_params[PARAM] = "1"
+
+
+def open_button() -> None:
+    if st.button(texts.EXPLORE, type="primary", icon=":material/auto_stories:", key="samples", help=texts.EXPLORE_HELP):
+        with problems.shown(), st.spinner(texts.MAKING):
+            engine.sample()
+        _go(to_sample=True)
+
+
+def banner(opened: Memory) -> None:
+    """Say on every page of the sample where one is, with the way back; an admin may delete it."""
+    if not shown():
+        return
+    with st.container(border=True, key="sample-banner", horizontal=True, vertical_alignment="center"):
+        st.markdown(f":material/auto_stories: {texts.HERE}", width="content")
+        st.space("stretch")
+        if st.button(texts.LEAVE, icon=":material/arrow_back:", key="sample-leave"):
+            _go(to_sample=False)
+        if "admin" in opened.actor.roles and st.button(
+            texts.DELETE, icon=":material/delete:", type="tertiary", key="sample-delete", help=texts.DELETE_HELP
+        ):
+            with problems.shown():
+                engine.delete_sample()
+            _go(to_sample=False)
+
+
+def _go(*, to_sample: bool) -> None:
+    for key in [key for key in st.session_state if key not in STAYS]:
+        del st.session_state[key]
+    st.query_params.clear()
+    if to_sample:
+        st.session_state[KEY] = True
+    st.switch_page("../pages/overview.py")
