@@ -225,6 +225,8 @@ from memoir_engine.core.results.outcomes import (
     IngestResult as IngestResult,
     Knowledge as Knowledge,
     ModelCheck as ModelCheck,
+    ModelOption as ModelOption,
+    ModelsView as ModelsView,
     Overview as Overview,
     PathChoice as PathChoice,
     QueryResult as QueryResult,

@@ -133,6 +133,7 @@ class Shared(Words):
         "approve": "approved a chunk",
         "reject": "rejected a chunk",
         "skip": "skipped a chunk",
+        "choose_model": "changed the model",
         "undo": "undid an action",
         "load_samples": "loaded the sample memory",
         "set_helper": "wrote a description",

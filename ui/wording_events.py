@@ -37,6 +37,7 @@ class Events(Words):
         "limit_session": "Set the retention of a conversation",
         "clear_session": "Deleted a conversation",
         "remove_graph_states": "Deleted agent checkpoints",
+        "choose_model": "Changed the model",
         "undo": "Undid an action",
         "close": "Finished a run",
         "remember": "Extracted facts",
@@ -130,6 +131,7 @@ class Events(Words):
         "fact.related": Plural("two facts were linked", "{count} pairs of facts were linked"),
         "fact.unrelated": Plural("two facts are no longer linked", "{count} pairs of facts are no longer linked"),
         "fact.related_again": Plural("two facts were linked again", "{count} pairs of facts were linked again"),
+        "model.chosen": Plural("the model was changed to {model}", "{count} times the model was changed"),
         "run.closed": Plural("the run ended: {status}", "{count} runs ended"),
     }
 
@@ -174,6 +176,7 @@ class Events(Words):
     }
     NO_CATEGORY = "a category"
     UNKNOWN = {  # where the engine has no name
+        "model": "the one in the settings",
         "source": "a source",
         "subject": "a source",
         "name": "a category",

@@ -2,7 +2,14 @@
 
 from memoir_engine.api.views import Helpers as Helpers, Review as Review, RunsView as RunsView
 from memoir_engine.audit.export import export as export, import_memory as import_memory
-from memoir_engine.audit.overview import overview as overview, settings as settings, test_call_verb as test_call_verb
+from memoir_engine.audit.models import (
+    TestCallOptions as TestCallOptions,
+    choose_model as choose_model,
+    enter_key as enter_key,
+    models as models,
+    test_call_verb as test_call_verb,
+)
+from memoir_engine.audit.overview import overview as overview, settings as settings
 from memoir_engine.audit.people import PeopleView as PeopleView
 from memoir_engine.audit.reports import Reports as Reports
 from memoir_engine.audit.trail import AuditTrail as AuditTrail

@@ -20,6 +20,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig, resolve
 from memoir_engine.core.errors import OptimizeNotImplemented
 from memoir_engine.core.results import (
+    Action,
     ContextBlock,
     EmbedderOption,
     Estimate,
@@ -28,6 +29,7 @@ from memoir_engine.core.results import (
     Knowledge,
     MessageRecord,
     ModelCheck,
+    ModelsView,
     Overview,
     QueryResult,
     RecalledFacts,
@@ -202,6 +204,30 @@ class Face:
         """
         features.choose_embedder(self._engine, self._actor, name)
 
+    def models(self) -> ModelsView:
+        """Show which model answers, and list those to choose among: price, window, key, and what the present memory would cost.
+
+        Nobody is contacted; the first call reads a price list, which takes some 0.3 s.
+        """
+        return features.models(self._engine)
+
+    def choose_model(self, name: str | None, reason: str | None = None) -> Action:
+        """Have another model answer from now on; None is the model of the settings. Runs under way keep theirs.
+
+        An action like any other: `review.undo` takes it back. Other processes follow when they open the memory next. Needs the
+        role admin. Raises NotAllowed, InvalidSetting where an argument names the model, NothingChanges, and what
+        keeps that model from being opened here (KeyMissing, ProviderMissing, ConfigurationError).
+        """
+        return features.choose_model(self._engine, self._actor, name, reason)
+
+    def enter_key(self, variable: str, key: str | None) -> None:
+        """Keep a provider's key in `data_dir/keys.json`, which only its owner may read; None takes it away.
+
+        variable: such as OPENAI_API_KEY. It wins over the environment's, and is never shown, logged or exported. Needs the role
+        admin. Raises NotAllowed, InvalidSetting, ConfigurationError.
+        """
+        features.enter_key(self._engine, self._actor, variable, key)
+
     def optimize(self, level: object = None) -> None:
         """Raises OptimizeNotImplemented (E005), whatever the level (MEMOLLA F-05): indexes need no upkeep."""
         raise OptimizeNotImplemented()
@@ -345,9 +371,14 @@ class AsyncMemory(Face):
         """Ingest the sample corpus that comes with Memoir, each document as a run of its own."""
         return await features.perform(self._engine, self._actor, features.samples_verb, features.NoOptions())
 
-    async def test_call(self) -> ModelCheck:
-        """One short call to the configured model: does it answer, and how fast."""
-        return await features.perform(self._engine, self._actor, features.test_call_verb, features.NoOptions())
+    async def test_call(self, model: str | None = None, key: str | None = None) -> ModelCheck:
+        """One short call to the model in force: does it answer, and how fast.
+
+        model: another one, which need not be chosen. key: sent in place of the kept one, and kept nowhere. Both need the role
+        admin. Raises NotAllowed, InvalidSetting; what keeps the model from answering is in the result.
+        """
+        options = features.TestCallOptions(model, key)
+        return await features.perform(self._engine, self._actor, features.test_call_verb, options)
 
     async def remember(
         self,

@@ -22,7 +22,7 @@ from memoir_engine.core.settings import ConversationSettings, MemoirConfig, Sess
 
 __all__ = ["ConversationSettings", "MemoirConfig", "Origin", "Resolved", "Secrets", "SessionSettings", "resolve", "safe_url"]
 
-Origin = Literal["argument", ".env", "environment", "default"]
+Origin = Literal["argument", ".env", "environment", "default", "chosen", "entered"]  # the last two: in the app
 Places = list[tuple[Origin, Mapping[str, str]]]  # strongest first
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "XAI_API_KEY")

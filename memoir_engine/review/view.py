@@ -19,7 +19,7 @@ from memoir_engine.review.queue import Reviews, id_of_caller
 from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import View
-from memoir_engine.store import undo
+from memoir_engine.store import model_choice, undo
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import sentences
 from memoir_engine.store.facts import reviews
@@ -170,7 +170,7 @@ class ReviewView(Reviews, SignOffs, TreeEdits, TreeProposals):
         self._read(lambda tx: reviews.check_owner(tx, whose, action_id))
         engine, actor = self._engine, self._actor
         own = engine.new_id() if undo_id is None else id_of_caller("undo_id", undo_id)
-        return engine.db.write(
+        done = engine.db.write(
             lambda tx: undo.undo(
                 tx,
                 action_id,
@@ -182,6 +182,9 @@ class ReviewView(Reviews, SignOffs, TreeEdits, TreeProposals):
             ),
             operation=f"the undoing of {action_id}",
         )
+        if any(event.kind == model_choice.CHOSEN for event in done.events):
+            engine.take_model()
+        return done
 
 
 def _checked_edit(edit: Edit) -> Edit:

@@ -33,14 +33,16 @@ from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.index.exact import Matrices
 from memoir_engine.index.segments import Bm25Parameters
 from memoir_engine.models.client import ModelClient
-from memoir_engine.models.embedder_choice import open_embedder
+from memoir_engine.models.embedder_choice import AUTO, open_embedder
 from memoir_engine.models.tokens import TokenCounter, counter
+from memoir_engine.runtime.chosen_model import take_model, with_entered_keys
 from memoir_engine.runtime.chunking import CHUNKERS
 from memoir_engine.runtime.indexes import Nearness, bm25_parameters, check_chroma, nearest_facts_of, nearest_of
 from memoir_engine.runtime.loop import LOOP, BackgroundLoop
 from memoir_engine.runtime.passages import Collections, ConversationPassages
 from memoir_engine.runtime.refresher import DELAY_S, OFF, CacheRefresher, VectorBackfill
 from memoir_engine.runtime.runner import HEARTBEAT_S, Runner, Verb
+from memoir_engine.store import model_choice
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import WORKSPACE
@@ -77,8 +79,12 @@ class PlanningTurn(Generic[Seen]):
 
 @dataclass
 class Engine:
-    """Everything one memory consists of, whoever acts on it."""
+    """Everything one memory consists of, whoever acts on it.
 
+    configured: the settings as they were given. resolved: the same with the model in force, and the keys entered in the app.
+    """
+
+    configured: Resolved
     resolved: Resolved
     clock: Clock
     db: Database
@@ -93,10 +99,12 @@ class Engine:
     backfill: VectorBackfill
     nearness: Nearness
     fallback: ModelClient | None = None  # asked only when the configured model is not to be had
+    model_note: str = ""  # why the chosen model is not the one that answers
     loop: BackgroundLoop = LOOP
     _planning: asyncio.Lock = field(default_factory=asyncio.Lock)
     closed: bool = False
     _caches: dict[type[Any], Any] = field(default_factory=dict)
+    _former: list[ModelClient] = field(default_factory=list)  # runs under way may still ask them
     _closing: threading.RLock = field(default_factory=threading.RLock)
     _pid: int = field(default_factory=os.getpid)
 
@@ -121,7 +129,7 @@ class Engine:
             parts.callback(self.db.close)
             parts.callback(self.loop.release)
             parts.callback(self.passages.close)
-            for adapter in (self.embedder, self.fallback, self.client):
+            for adapter in (self.embedder, self.fallback, self.client, *self._former):
                 if adapter is not None:
                     parts.callback(self._close_adapter, adapter)
             parts.callback(self.lexical.close)
@@ -136,6 +144,14 @@ class Engine:
         """Return the one cache of this kind that a feature keeps beside the engine; made at its first use."""
         cache: Cache = self._caches.setdefault(kind, kind())
         return cache
+
+    def take_model(self) -> None:
+        """Ask the model in force from now on: after a choice, its undo, or another key. Runs under way keep theirs."""
+        _, chosen = self.db.read(model_choice.last)
+        taken = take_model(self.configured, chosen)
+        self._former.append(self.client)
+        self.resolved, self.model_note = taken.resolved, taken.note
+        self.client, self.tokens = taken.client, counter(taken.client.name)
 
     def new_id(self) -> str:
         return new_id(self.clock.now())
@@ -243,11 +259,12 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
     first: called when all the rest is in order, before the database is opened.
     """
     clock, config = clock or SystemClock(), resolved.config
-    client, fallback = ModelClient.open(config, resolved.secrets), None
+    taken, secrets, fallback = take_model(resolved, None), with_entered_keys(resolved).secrets, None
     if config.fallback_model:
-        fallback = ModelClient.open(config.model_copy(update={"model": config.fallback_model}), resolved.secrets)
-    embedder, parameters = open_embedder(config, resolved.secrets), bm25_parameters(resolved)
-    tokens, matrices = counter(client.name), Matrices()
+        fallback = ModelClient.open(config.model_copy(update={"model": config.fallback_model}), secrets)
+    # what is at hand without being named goes by the settings: another model to answer shall not change what is compared
+    embedder = open_embedder(config, resolved.secrets if config.embedder in (None, AUTO) else secrets)
+    parameters, matrices = bm25_parameters(resolved), Matrices()
     _check(resolved)
     if first is not None:
         first()
@@ -258,15 +275,18 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
         lexical, passages = _indexes(opened, resolved, db, parameters)
         LOOP.acquire()
         opened.callback(LOOP.release)
+        if (chosen := db.read(model_choice.last)[1]) is not None:
+            taken = take_model(resolved, chosen)
         runner, refresher = Runner(db, clock, LOOP), CacheRefresher(db, cache, lexical, passages)
         opened.callback(refresher.close)
         db.on_retry = runner.retried
         engine = Engine(
             resolved,
+            taken.resolved,
             clock,
             db,
-            client,
-            tokens,
+            taken.client,
+            counter(taken.client.name),
             cache,
             lexical,
             runner,
@@ -276,6 +296,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
             VectorBackfill(db, embedder, passages),
             Nearness(db, embedder, matrices, nearest_facts_of(resolved, db, matrices)),
             fallback=fallback,
+            model_note=taken.note,
         )
         refresher.resume()
         opened.pop_all()

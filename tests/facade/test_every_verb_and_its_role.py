@@ -45,7 +45,7 @@ ADDING = {
 }  # a source of one's own; `start` per verb below
 OWN_RUNS = {"jobs.cancel", "jobs.resume", "jobs.wait", "helpers.cancel"}  # those of another are tested below
 READING = {
-    *("estimate", "overview", "settings", "sample_questions", "searchable", "embedders"),
+    *("estimate", "overview", "settings", "sample_questions", "searchable", "embedders", "models"),
     "optimize",  # refuses everybody
     *(f"sources.{verb}" for verb in ("by_name", "chunks", "get", "helper", "list", "original", "text", "versions")),
     *("sources.tombstone", "sources.passages", "sources.page_of", "sources.page_image"),

@@ -31,13 +31,23 @@ SELDOM = {  # kinds that it lacks: undone and done again
     *("conversation.seen_again", "cuts.returned", "fact.related_again", "fact.returned", "fact.seen_again"),
     *("fact.unproposed", "fact.unrelated", "fact.unseen", "sign_off.restored"),
 }
-LATER = {"fact.corrected", "fact.retired", "fact.expires", "person.erased", "proposal.reviewed"}  # kinds that are younger than it
+LATER = {
+    "model.chosen",
+    "fact.corrected",
+    "fact.retired",
+    "fact.expires",
+    "person.erased",
+    "proposal.reviewed",
+}  # kinds that are younger than it
 OWN = {  # kinds of which the app says less than a report: no numbers of rows
     *("fact.recorded", "fact.outdated", "fact.corrected", "fact.retired", "fact.expires", "fact.restored", "fact.withdrawn"),
     *("fact.returned", "fact.forgotten", "fact.seen", "fact.unseen", "fact.seen_again", "fact.proposed", "fact.settled"),
 }
 OF_THE_TREE = {kind.name for kind in KINDS.values() if kind.moment or kind.name.startswith(activity.TREE_FAMILIES)}
-BODY = {"source": 1, "category": 7, "chunk": 3, "was": 8, "count": 2, "filings": 1, "version": 2, "fact": 4, "status": "done"}
+BODY = {
+    **{"source": 1, "category": 7, "chunk": 3, "was": 8, "count": 2, "filings": 1, "version": 2, "fact": 4, "status": "done"},
+    "model": "ollama:qwen3",
+}
 NAMES = Names({1: "report.md"}, {7: ("Law", "Tax"), 8: ("Art",)}, {3: (1, 4)})
 NO_NAMES = Names()
 ENGLISH = "said by the engine"

@@ -25,7 +25,7 @@ WITHOUT_INVERSE = {
     *("chunks.added", "chunk.filed", "conversation.seen_again", "run.closed", "checkpoints.removed"),
     *("session.opened", "session.said", "session.trimmed", "session.limited"),
 }
-WITHOUT_ROWS = {"fact.reviewed", "proposal.reviewed", "conversation.seen_again", "checkpoints.removed"}
+WITHOUT_ROWS = {"model.chosen", "fact.reviewed", "proposal.reviewed", "conversation.seen_again", "checkpoints.removed"}
 
 
 def kinds_in(path: Path) -> set[str]:

@@ -195,7 +195,7 @@ class SettingView:
 
     name: str
     value: str
-    origin: str  # argument, .env, environment, default
+    origin: str  # argument, .env, environment, default; chosen (a model) or entered (a key) in the app
     about: str
 
 
@@ -399,6 +399,46 @@ class EmbedderOption:
     in_force: bool
     available: bool
     remedy: str
+
+
+@dataclass(frozen=True)
+class ModelOption:
+    """A model to choose. Prices are USD for a million tokens, None where no list knows them.
+
+    name: as `choose_model` takes it. window_tokens: of prompt. key: the variable of the key it needs, None where it needs none.
+    key_from: where that key comes from: `entered` in the app, `.env`, `environment`; empty where it is missing.
+    cost: USD of all that was asked for the present memory, had this model answered. available: it can be opened here, a missing
+    key aside; else `remedy` says what is missing.
+    """
+
+    name: str
+    provider: str
+    window_tokens: int | None
+    prompt_usd: float | None
+    completion_usd: float | None
+    cost: float | None
+    key: str | None
+    key_from: str
+    in_force: bool
+    available: bool = True
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class ModelsView:
+    """The model that answers, and those to choose among.
+
+    model: as it was named. chosen: by a person; else the settings name it. fixed: an argument names it, and nobody may choose.
+    note: why the chosen model does not answer here. calls, tokens: what was asked for the present memory.
+    """
+
+    model: str
+    chosen: bool
+    fixed: bool
+    note: str
+    calls: int
+    tokens: int
+    options: tuple[ModelOption, ...]
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ VERBS: dict[str, str] = {
     "limit_session": "Set the retention of a conversation",
     "clear_session": "Deleted a conversation",
     "remove_graph_states": "Deleted agent checkpoints",
+    "choose_model": "Changed the model",
     "undo": "Undid an action",
     "close": "Finished a run",
     "remember": "Extracted facts",
@@ -63,6 +64,7 @@ VERBS: dict[str, str] = {
 
 COUNTED = {"parts": "part", "messages": "message", "chunks": "chunk", "filings": "chunk"}  # fields that count, and what
 UNKNOWN = {
+    "model": "the one in the settings",
     **{"source": "a source", "subject": "a source", "name": "a category", "chunks": "chunks"},
     **dict.fromkeys(("category", "other", "was"), "the top of the tree"),
 }

@@ -39,6 +39,15 @@ _PAID = Prepared(
 )
 
 
+class TokenUsage(NamedTuple):
+    """What was asked for one purpose, in tokens of the prompts and of the replies."""
+
+    purpose: str
+    calls: int
+    sent: int
+    received: int
+
+
 class Counted(NamedTuple):
     """Totals of a run: attempts sent to a model, answers re-used from the ledger, USD spent as far as known."""
 
@@ -106,6 +115,14 @@ def counted(tx: Tx, run_id: str) -> Counted:
     sums = select(func.count().label("written"), func.count(_C.reused_from).label("reused"), func.sum(_C.cost).label("spent"))
     row = tx.execute(sums.where(_C.run_id == run_id)).one()
     return Counted(row.written - row.reused, row.reused, float(row.spent or 0.0))
+
+
+def usage(tx: Tx) -> tuple[TokenUsage, ...]:
+    """Return what was asked for the memory as a whole, by purpose: answers that came back, each counted once."""
+    answered = _C.error.is_(None) & _C.reused_from.is_(None)
+    sums = select(_C.purpose, func.count(), func.sum(_C.tokens_prompt), func.sum(_C.tokens_completion)).where(answered)
+    rows = tx.execute(sums.group_by(_C.purpose).order_by(_C.purpose))
+    return tuple(TokenUsage(purpose, calls, int(sent or 0), int(received or 0)) for purpose, calls, sent, received in rows)
 
 
 def of_run(tx: Tx, run_id: str, *, texts: bool = False, after: int = 0, limit: int | None = None) -> tuple[Call, ...]:
