@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, ModelCheck, SettingView
-from ui import chain_view, figures, frame, memory_file, problems, search_card, viewer
+from ui import chain_view, figures, frame, memory_file, model_choice, problems, search_card, viewer
 from ui.escape import md_escape
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
@@ -31,6 +31,7 @@ def model(memory: Memory) -> None:
         kept = _kept("settings-tested")
         if kept:
             tested(ModelCheck(**kept))
+        model_choice.show(memory)
 
 
 def tested(check: ModelCheck) -> None:

@@ -14,10 +14,19 @@ class Settings(Words):
         "Settings come from arguments, then the .env file, then the environment. For keys you only see whether they are set."
     )
     MODEL_TITLE = "Model"
-    MODEL_ABOUT = (
-        "To use another model, set MEMOIR_MODEL (for example gpt-4o-mini, anthropic:…, google:…, ollama:…) and its "
-        "key in a .env file beside the app, then restart it."
-    )
+    MODEL_ABOUT = "This model files texts and answers questions. Changing it is recorded and can be undone in Activity."
+    MODEL_FIXED = "The model was set when the memory was opened, so it cannot be changed here."
+    MODEL_CHOICE = "Model to use"
+    MODEL_USE = "Use this model"
+    MODEL_PRICE = "{sent} for a million tokens in, {received} for a million out"
+    MODEL_NO_PRICE = "Its price is not known."
+    MODEL_WINDOW = "Reads up to {tokens} tokens at once"
+    MODEL_COST = "Everything asked for this memory so far would have cost {cost}."
+    KEY_THERE = "A key for this model is set. Enter another one to replace it."
+    KEY_MISSING = "This model needs a key from its provider."
+    KEY_FIELD = "API key"
+    KEY_HELP = "Stored in a file on this server that only its owner can read. It is never shown again."
+    KEY_KEEP = "Test and save the key"
     NO_MODEL = "not set: using {model}"
     ASKING = "Asking…"
     TEST_CALL = "Test the model"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import fake_openai as fake
 from app_pages import ended, opened, words
 from memoir_engine import Memory
 from ui import engine
@@ -124,6 +125,29 @@ def test_what_no_longer_holds_is_shown_from_here_too(filled: Memory):
     assert not page.exception
     assert page.query_params["action"]
     assert page.title[0].value == "Added a source"
+
+
+def test_a_model_is_chosen_with_its_key_once_the_key_works(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    engine.close()
+    right = "sk-right-key-0123456789"
+    with fake.FakeOpenAI() as server:
+        refused = fake.Status(401, "Incorrect API key provided", "invalid_api_key")
+        server.otherwise(lambda seen: fake.offline(seen) if seen.authorization == f"Bearer {right}" else refused)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("MEMOIR_MODEL", "offline")
+        page = opened("settings")
+        page.selectbox(key="model-choice").set_value("openai:gpt-4o-mini").run()
+        assert "for a million tokens in" in words(page)
+        page.text_input(key="model-key").set_value("sk-wrong-key-9876543210")
+        page.button(key="keep-key").click().run()
+        assert "refused the API key" in page.error[0].value
+        page.text_input(key="model-key").set_value(right)
+        page.button(key="keep-key").click().run()
+        assert right not in words(page)
+        page.button(key="use-model").click().run()
+        assert not page.exception
+        assert engine.memory().model_name == "gpt-4o-mini"
+        engine.close()
 
 
 def test_another_embedder_is_one_choice_away_with_what_it_takes(memory: Memory):
