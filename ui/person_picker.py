@@ -20,7 +20,7 @@ def show(users: Sequence[tuple[str | None, int]], *, first: str | None, key: str
 
     users: who may be chosen, with how much there is of each.
     """
-    counts: dict[str | None, int] = {EVERYBODY: sum(number for _, number in users)} | dict(users)
+    counts: dict[str | None, int] = {EVERYBODY: sum(number for _, number in users), **dict(users)}
     if first not in counts:
         counts |= {first: 0}
     named = st.query_params.get("user")
