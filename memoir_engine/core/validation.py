@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from operator import index
@@ -21,6 +22,7 @@ from memoir_engine.core.errors import (
     FactContentInvalid,
     InvalidSetting,
     MemoirError,
+    QuestionEmpty,
     RunNotFound,
     SourceNotFound,
 )
@@ -34,6 +36,8 @@ ID_CHARS = 64  # of a run or an action: ours have 26
 MOST_BITS = 1024  # of any number: Python refuses to write down those of thousands of digits
 FIELD_CHARS = 200  # of a person's name
 REASON_CHARS = 4_000  # of what a person says of a change, as of what they sign
+QUERY_CHARS = 10_000
+_UNSEEN = ("Cf", "Cc", "Zs", "Zl", "Zp")
 _DEFAULT = "Leave it out for the default."
 
 
@@ -50,9 +54,21 @@ def raw_text(name: str, value: object, advice: str = "Give a str.") -> str:
     return value if isinstance(value, str) else refuse(name, value, "it must be a text", advice)
 
 
+def query(name: str, value: object) -> str:
+    """Return the words to search by. Raises QuestionEmpty, InvalidSetting."""
+    words = text(name, value)
+    if not words.strip():
+        raise QuestionEmpty()
+    if len(words) > QUERY_CHARS:
+        refuse(name, "…", f"it is {len(words)} characters long", f"Shorten it to {QUERY_CHARS} characters.")
+    return words
+
+
 def fact_content(value: object) -> str:
-    """Return the words of a fact, on one line. Raises FactContentInvalid, InvalidSetting."""
+    """Return the words of a fact, on one line; marks that nobody sees are no words. Raises FactContentInvalid, InvalidSetting."""
     words = " ".join(text("content", value).split())
+    if all(unicodedata.category(character) in _UNSEEN for character in words):
+        words = ""
     if not 1 <= len(words) <= CONTENT_CHARS:
         raise FactContentInvalid(limit=CONTENT_CHARS, count=len(words))
     return words

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import InvalidSetting, MemoirError, QueryCancelled, QuestionEmpty
+from memoir_engine.core.errors import InvalidSetting, MemoirError, QueryCancelled
 from memoir_engine.core.ports import VectorIndex, Vectors, note_of
 from memoir_engine.core.results.facts import FACT_TYPES, FactView, RecalledFact, RecalledFacts, RecallMode
 from memoir_engine.core.run import Actor, Listener, Run
@@ -97,9 +97,7 @@ def recall_verb(
     engine: Engine, actor: Actor, options: RecallOptions, listeners: tuple[Listener, ...] = ()
 ) -> Verb[RecalledFacts | MemoirError]:
     """Raises QuestionEmpty, InvalidSetting; the outcome may be an error of the embedder."""
-    text, limit = validation.text("text", options.text), validation.limit(options.limit)
-    if not text.strip():
-        raise QuestionEmpty()
+    text, limit = validation.query("text", options.text), validation.limit(options.limit)
     both = validation.flag("include_outdated", options.include_outdated)
     status = one_of("status", options.status, STATUSES)
     as_of, valid_at = moment_of(options.as_of), valid_moment(options.valid_at)

@@ -29,7 +29,7 @@ class FactSuggestions(FactEdits):
         """
         usual: dict[str, Any] = dict.fromkeys(("type", "subject", "valid_from", "valid_to", "expires_at", "agent_id", "metadata"))
         unused = [name for name in more if verb != "add" or name not in (*usual, "entities", "user_id")]
-        unused += ["content"] if verb == "retire" and content is not None else []
+        unused += ["content"] if verb in ("add", "retire") and content is not None else []
         if verb in VERBS and unused:
             advice = "Suggest what add() takes, the words of a correction, or an end; the person who decides gives the rest."
             raise InvalidSetting(name=unused[0], value="…", problem=f"a suggestion to {verb} takes none", advice=advice)

@@ -63,6 +63,8 @@ class FactShelf:
     def columns(self, value: Mapping[str, Any]) -> dict[str, Any]:
         says = self._memory.facts._correction(None, *(value.get(name) for name in SETTABLE)).columns
         check_dates(says.get("valid_from"), says.get("valid_to"))
+        if "content" in value:
+            validation.fact_content(value["content"])
         return dict(says)
 
     def get(self, key: str) -> Item | None:

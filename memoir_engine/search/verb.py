@@ -24,7 +24,6 @@ from memoir_engine.core.errors import (
     MemoirError,
     ModelError,
     QueryCancelled,
-    QuestionEmpty,
     TopKInvalid,
 )
 from memoir_engine.core.ports import Health, VectorIndexUnavailable, Vectors, note_of, search_pull
@@ -48,7 +47,6 @@ _log = logging.getLogger(__name__)
 W01 = "[mem][W01] dense index unavailable, fallback to bm25"
 SWITCHED_OFF = Health(False, "vectors are switched off (vector_store='off')", "Set vector_store to 'auto' to rank by them too.")
 MOST_FOUND = 1_000
-QUERY_CHARS = 10_000
 MOST_ALPHA = 1e300  # larger numbers are refused like this one
 Day = str | date
 Sources = Iterable[int] | None
@@ -59,12 +57,7 @@ _ISO = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 
 def _to_query(query: object, top_k: object, alpha: object, fanout: object, candidates: object = False) -> SearchQuery:
     """Check the arguments of a search. Raises QuestionEmpty, TopKInvalid, InvalidSetting."""
-    words = validation.text("query", query)
-    if not words.strip():
-        raise QuestionEmpty()
-    if len(words) > QUERY_CHARS:
-        problem = f"it is {len(words)} characters long"
-        raise InvalidSetting(name="query", value="…", problem=problem, advice=f"Shorten it to {QUERY_CHARS} characters.")
+    words = validation.query("query", query)
     if isinstance(top_k, int) and not isinstance(top_k, bool) and top_k <= 0:
         raise TopKInvalid()
     top_k, fanout = validation.whole("top_k", top_k, least=1), validation.whole("fanout", fanout, least=1)

@@ -71,7 +71,7 @@ _KNOWN = re.compile(  # things that a statement takes for known, by their names 
     r"(?:(?i:\b(?:the|their|that)) |(?=[A-ZÄÖÜ]))([^\W\d_][\w’'-]*)|([㐀-鿿ァ-ヶー]+)"
 )
 _HIRAGANA = re.compile(r"[぀-ゟー]")
-_HYPHENED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+_HYPHENED = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:-[^\W\d_]++)+")  # begun once a word, however long it is
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,7 @@ def test_a_star_is_everybody_who_is_not_named():
 @pytest.mark.parametrize(
     ("roles", "problem"),
     [
-        ({"ana@example.org": ["boss"]}, r"roles\[ana@example.org\]\[0\] = 'boss' is invalid: it must be 'viewer', 'auditor' or"),
+        ({"ana@example.org": ["boss"]}, r"roles\[ana@example.org\]\[0\] = 'boss' is invalid: it must be 'viewer', 'reader', "),
         ({"ana@example.org": "auditor"}, r"roles\[ana@example.org\] = 'auditor' is invalid: it must be a list"),
         ("auditor", "roles = 'auditor' is invalid: it must be a table"),
     ],

@@ -5,8 +5,10 @@ Invariant: only what stays the same from one opening to the next: neither ids of
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import hashlib
+import io
 import json
 from datetime import date, datetime
 from typing import Any
@@ -50,6 +52,7 @@ CAME_LATER: dict[type, dict[str, Any]] = {  # younger fields too, and what they 
     Action: {"fact_ids": (), "known": False, "proposals": (), "not_taken": (), "warnings": ()},
     FactOrigin: {"kind": "message", "source_id": None},
 }
+SAID = {"says"}  # sentences for people: they are made anew at every reading, and reworded
 OF_A_RUN = {"id", "run_id", "call_id", "decisions", "responses"} | TIMES  # of a question asked anew
 
 
@@ -78,8 +81,8 @@ def _audit(memory: Memory) -> Any:
         "events": [_event(event) for event in memory.audit.events(limit=1000)],
         "actions": plain([dataclasses.replace(action, events=()) for action in memory.audit.actions(limit=200)]),
         "actors": plain(memory.audit.actors()),
-        "verbs": {verb: memory.audit.words(verb) for verb in memory.audit.verbs()},
-        "csv": _digest(memory.audit.export("csv").encode()),
+        "verbs": sorted(memory.audit.verbs()),
+        "csv": _seal([{**row, "verb": "", "what": ""} for row in csv.DictReader(io.StringIO(memory.audit.export("csv")))]),
         "undo": plain(memory.review.preview_undo(last.action_id)),
     }
 
@@ -206,6 +209,8 @@ def _parts(report: Report) -> Any:
             del read["by_safety_net"]
     for run in parts["runs"]:
         del run["warnings"]
+    for fact in parts["facts"]:
+        del fact["label"]  # words for people, as in SAID
     return {"kind": report.kind, "title": report.title} | {name: _seal(part) for name, part in parts.items()}
 
 
@@ -236,9 +241,9 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         added, later = ADDED.get(type(value), ()), CAME_LATER.get(type(value), {})
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.name not in added}
-        return {name: plain(of) for name, of in fields.items() if name not in later or of != later[name]}
+        return {name: plain(of) for name, of in fields.items() if name not in SAID and (name not in later or of != later[name])}
     if isinstance(value, dict):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): plain(one) for name, one in value.items() if name not in SAID}
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
     if isinstance(value, set | frozenset):

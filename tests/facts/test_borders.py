@@ -114,3 +114,24 @@ def test_what_holds_no_words_is_warned_of(
 ):
     assert MemoryExtractor(memory).extract(messages, user_id="mia").warnings == warnings
     assert memory.remember(messages, user_id="mia").warnings == warnings
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", " \u200b\u2060 ", "\ufeff"])
+def test_marks_that_nobody_sees_are_no_words_of_a_fact(memory: Memory, unseen: str):
+    known = memory.facts.add("Mia likes tea", "mia").fact_id or ""
+    for changed in (lambda: memory.facts.add(unseen, "mia"), lambda: memory.facts.correct(known, unseen)):
+        with pytest.raises(MemoirError, match=r"\[mem\]\[E608\]"):
+            changed()
+    assert [fact.content for fact in memory.facts.list("mia", status="active")] == ["Mia likes tea"]
+
+
+def test_a_suggested_addition_takes_its_words_once(memory: Memory):
+    with pytest.raises(MemoirError, match=r"\[mem\]\[E102\] content"):
+        memory.facts.suggest("add", "mia", "Plays chess")
+    assert memory.facts.proposals() == ()
+
+
+def test_more_than_a_question_is_not_recalled_by(memory: Memory):
+    memory.facts.add("Mia likes tea", "mia")
+    with pytest.raises(MemoirError, match="Shorten it to 10000 characters"):
+        memory.recall("x" * 10_001, user_id="mia")

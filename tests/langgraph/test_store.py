@@ -426,6 +426,12 @@ def test_a_namespace_that_langgraph_refuses_is_refused_as_there(store: MemoirSto
         call(store)
 
 
+def test_an_item_among_the_facts_says_something(memory: Memory, store: MemoirStore) -> None:
+    with pytest.raises(MemoirError, match=r"\[mem\]\[E608\]"):
+        store.put(("memoir", "facts"), "k", {"content": " "})
+    assert memory.facts.list() == ()
+
+
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
