@@ -12,7 +12,7 @@ import pytest
 from langgraph.store.base import BaseStore, GetOp, InvalidNamespaceError, Item, ListNamespacesOp, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from memoir_engine import Memory
+from memoir_engine import MemoirError, Memory
 from memoir_engine.core.errors import DocIdExists, InvalidSetting, NotAllowed
 from memoir_engine.langgraph import MemoirStore
 from set_clock import SetClock
