@@ -122,7 +122,7 @@ def test_without_the_role_nothing_is_corrected_or_undone(filed: Memory, roles: t
     ("name", "given"),
     [
         pytest.param("roles", {"roles": "auditor"}, id="a word, not a list"),
-        pytest.param("roles", {"roles": ("auditor", "reader")}, id="no such role"),
+        pytest.param("roles", {"roles": ("auditor", "boss")}, id="no such role"),
         pytest.param("roles", {"roles": [["auditor"]]}, id="a list in a list"),
         pytest.param("roles", {"roles": None}, id="none"),
         pytest.param("actor", {"actor": " "}, id="nobody"),
