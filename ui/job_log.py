@@ -76,7 +76,7 @@ def _batches(run_id: str, batches: list[list[Any]]) -> None:
     more = f" {texts.MORE_BATCHES.format(count=figures.count(len(batches)))}" if len(batches) == job_progress.BATCHES else ""
     st.caption(texts.BATCHES + more)
     names = [labels.LEVEL, labels.PARENT, labels.SENT, labels.SUCCEEDED, labels.RETRIED, labels.LATENCY, labels.ATTEMPT]
-    rows = pd.DataFrame(batches, columns=names).assign(Parent=[batch[1] or wording.ROOT for batch in batches])
+    rows = pd.DataFrame(batches, columns=names).assign(**{labels.PARENT: [batch[1] or wording.ROOT for batch in batches]})
     if rows[labels.ATTEMPT].max() == 1:
         rows = rows.drop(columns=labels.ATTEMPT)
     columns = {

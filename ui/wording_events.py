@@ -165,7 +165,7 @@ class Events(Words):
     MADE, OPENED_AGAIN, STANDS_AGAIN = "created", "reopened", "separate again"
     MERGED = "merged into {path}"
     RENAMED, MOVED, AND = "renamed from {before} to {after}", "moved from {before} to {after}", " and "
-    FILED, FILED_AGAIN, MOVED_HERE = "added a source", "filed again", "moved from {path}"
+    FILED, FILED_AGAIN, MOVED_HERE = "filed", "filed again", "moved from {path}"
 
     CHUNK, CHUNK_OF_NOTHING = "chunk {position} of {source}", "chunk {number}"
     COUNTED = {

@@ -44,7 +44,7 @@ def log(page, run_id: str):
 
 def test_a_failed_job_says_what_going_on_will_ask_again(failed: tuple[Memory, str]):
     shown = words(opened("sources"))
-    assert "1 answer is kept of about 6 calls" in shown
+    assert "1 answer saved of about 6 calls" in shown
     assert "asks only for what is missing" in shown
 
 
