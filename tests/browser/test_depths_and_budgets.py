@@ -80,7 +80,7 @@ def test_a_budget_that_forces_summaries_shows_their_targets_and_results(filled: 
     expect(cells(panel, "bakery.txt").first).to_have_count(1, timeout=PATIENCE_MS)
     expect(panel.locator("canvas th", has_text="Target").first).to_have_count(1)
     expect(panel.locator(".sheet").first).to_contain_text("Summary", timeout=PATIENCE_MS)
-    expect(panel.locator(".sheet").nth(1)).to_contain_text("Its chunk: bakery.txt")
+    expect(panel.locator(".sheet").nth(1)).to_contain_text("Original chunk: bakery.txt")
 
 
 def test_after_the_process_was_killed_the_job_goes_on_and_asks_only_for_the_rest(served: Served, visit: Visit, held: Held):
@@ -95,7 +95,7 @@ def test_after_the_process_was_killed_the_job_goes_on_and_asks_only_for_the_rest
     page = visit(served(**settings) + "/sources")
     card = page.locator("[class*=st-key-job-]", has_text="bakery.txt")
     expect(card).to_contain_text("interrupted", timeout=PATIENCE_MS)
-    expect(card).to_contain_text("1 answer is kept")
+    expect(card).to_contain_text("1 answer saved")
     card.get_by_role("button", name="Resume").click()
     wait_for_source(page, "bakery.txt")
     helpers = [seen for seen in server.seen if seen.instructions.startswith("task: helper")]

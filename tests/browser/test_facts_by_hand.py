@@ -65,7 +65,7 @@ def test_a_fact_is_corrected_by_keys_and_the_correction_undone(folder: Path, ser
     expect(page.locator(".st-key-fact-correct")).to_be_in_viewport()
     expect(page.locator("button.bar:focus")).to_be_in_viewport()
     pressed(page, "e", "fact-correct")
-    words = page.get_by_role("textbox", name="Fact")
+    words = page.get_by_role("textbox", name="Fact", exact=True)
     expect(words).to_be_focused()
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("Lives in Bern with their sister Ada")
@@ -115,7 +115,7 @@ def test_several_facts_are_forgotten_by_keys_and_nothing_moves_while_they_are_se
     expect(page.locator(".st-key-facts-selection")).to_contain_text("2 facts selected")
     assert place(bars.first) == before
     pressed(page, "f", "fact-forget")
-    expect(page.locator(".st-key-fact-effect")).to_contain_text("Cleared of these words: 2 facts, 2 messages")
+    expect(page.locator(".st-key-fact-effect")).to_contain_text("Erased from: 2 facts, 2 messages")
     expect(page.get_by_role("textbox", name="Reason")).to_be_focused()
     page.keyboard.press("ControlOrMeta+Enter")  # not without a reason
     page.keyboard.type("She asked for it")
@@ -130,7 +130,7 @@ def test_a_fact_is_added_and_its_expiry_set_by_keys(folder: Path, served: Served
     page = visit(f"{served()}/facts?user=mia")
     expect(page.locator("button.bar").first).to_be_visible()
     pressed(page, "n", "facts-add")
-    expect(page.get_by_role("textbox", name="Fact")).to_be_focused()
+    expect(page.get_by_role("textbox", name="Fact", exact=True)).to_be_focused()
     page.keyboard.type("Is allergic to nuts")
     page.keyboard.press("Tab")
     expect(page.locator(".st-key-fact-effect")).to_contain_text("Nothing known is similar")

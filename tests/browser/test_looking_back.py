@@ -49,7 +49,7 @@ def test_the_slider_walks_back_by_keys_and_the_address_brings_the_moment_back(tm
     page.reload()
     expect(row(page, name).first).to_contain_text("renamed", timeout=PATIENCE_MS)
     row(page, name).first.click()
-    expect(page.get_by_text("Renamed since: now Money matters")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("Renamed: now Money matters")).to_be_visible(timeout=PATIENCE_MS)
     expect(page).to_have_url(at(then))
     page.get_by_role("button", name="Back to now").click()
     expect(row(page, "Money matters")).to_be_visible(timeout=PATIENCE_MS)

@@ -32,7 +32,7 @@ def test_on_a_narrow_screen_the_panel_is_whole_and_headings_follow_each_other(kn
     page.set_viewport_size({"width": 390, "height": 844})
     why = page.locator(".st-key-people-panel li", has_text="Erasure records")
     expect(why).to_contain_text("without a word", timeout=PATIENCE_MS)
-    assert page.evaluate(WIDEST) <= 390
+    page.wait_for_function(f"({WIDEST})() <= 390")  # the screen became narrow while the page was drawn
     levels = page.evaluate(HEADINGS)
     assert levels[0] == 1 and 2 in levels
     assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
@@ -58,6 +58,6 @@ def test_a_person_is_opened_taken_along_and_erased(known: None, served: Served, 
     page.get_by_role("textbox", name="Reason").fill("she asked for it")
     page.get_by_role("textbox", name="Type “ana” to confirm").fill("ana")
     page.locator(".st-key-people-go button").click()
-    expect(page.get_by_text("Everything that was kept of ana is erased.")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("All data about ana was erased.")).to_be_visible(timeout=PATIENCE_MS)
     expect(cells(page, "ana")).to_have_count(0, timeout=PATIENCE_MS)
     expect(cells(page, "ben")).to_have_count(1)
