@@ -130,5 +130,5 @@ def test_what_it_will_take_is_said_before_anything_is_asked(served: Served, visi
     page = visit(served(MEMOIR_MAX_COST="0.5") + "/sources")
     choose(page, ("bakery.txt", BAKERY))
     add = page.locator(".st-key-add")
-    expect(add).to_contain_text("Estimated: 2 chunks · about 6 calls", timeout=PATIENCE_MS)
-    expect(add).to_contain_text("Hard cap: a run stops before it would spend more than $0.50")
+    expect(add).to_contain_text("Estimate: 2 chunks · about 6 calls", timeout=PATIENCE_MS)
+    expect(add).to_contain_text("Cost limit: a run stops before it would spend more than $0.50")
