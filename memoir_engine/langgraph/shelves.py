@@ -1,4 +1,4 @@
-"""What a memory knows by itself, as items for LangGraph: its facts, and the texts added as knowledge.
+"""Namespaces of LangGraph's store that the memory fills itself: its facts, and the texts added as knowledge.
 
 Invariant: only what is in force is there. A fact that the memory knows is under its id, which it keeps when it is set right: to
 put it corrects it, to delete it ends it. What is put under any other key is a fact with that key, an item as in every namespace.

@@ -1,4 +1,4 @@
-"""What a model costs and how much it takes: by the settings, else by the list of genai-prices, else by litellm's.
+"""Prices and context windows of models: from the settings, else from the list of genai-prices, else from litellm's.
 
 genai-prices knows the newer models, prices that depend on the prompt's length or on the day, and those of prompt tokens read from
 a provider's cache. Its window of OpenAI's models includes the reply; litellm's, where it lists one, is of the prompt alone.

@@ -99,7 +99,7 @@ class Tokens:
 
 
 class Purposed(Protocol):
-    """What a request is for: a prompt, or a batch of texts to embed."""
+    """Request with a purpose: a prompt, or a batch of texts to embed."""
 
     @property
     def purpose(self) -> str: ...

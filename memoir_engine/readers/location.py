@@ -1,4 +1,4 @@
-"""Where a span of a source's text stands on a page: the lines that hold its words.
+"""Places on a page: the lines that hold the words of a span of a source's text.
 
 Text and page are compared by their letters and digits alone, so a text that another version of the reader wrote is found too:
 with hyphens and line breaks or without, with the bars of a table or without. What is not found as a whole is looked for in

@@ -146,7 +146,7 @@ def _waiting(looks: Sequence[TidyResult]) -> tuple[TreeProposal, ...]:
 
 
 def _change(proposal: TreeProposal | StoredProposal) -> tuple[object, ...]:
-    """What it would do, whatever it is called: equal for two proposals of the same change."""
+    """Return a key of the change, without its name: equal for two proposals of the same change."""
     return proposal.verb, frozenset((*proposal.category_ids, proposal.into_id)), frozenset(proposal.chosen)
 
 

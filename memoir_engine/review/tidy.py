@@ -61,7 +61,7 @@ class TidyOptions:
 
 @dataclass
 class Look:
-    """What one look has found so far."""
+    """Proposals of one look over the tree so far, and the branches it has asked about and left."""
 
     proposals: list[StoredProposal] = field(default_factory=list)
     branches: int = 0
