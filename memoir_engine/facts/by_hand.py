@@ -57,6 +57,7 @@ DEEDS = {  # what a verb does, as a refusal names it
     "forget": "forget a fact",
 }
 DATE_ADVICE = "Give a date in ISO 8601 of any precision (2026, 2026-03, 2026-03-07), or a datetime with a time zone."
+LAST_YEAR_ADVICE = "Leave the end open for what has none."
 Ids = str | Iterable[str]
 When = datetime | str
 
@@ -73,7 +74,10 @@ class FactEdits(View):
         name = one_of("verb", verb, tuple(PREVIEWS))
         if name is None:
             raise InvalidSetting(
-                name="verb", value=verb, problem="there is no such verb", advice=f"One of: {', '.join(PREVIEWS)}."
+                name="verb",
+                value=verb,
+                problem="it is not one of the changes of facts that can be previewed",
+                advice=f"One of: {', '.join(PREVIEWS)}.",
             )
         given = _bound(name, self, arguments, named)
         try:
@@ -385,6 +389,8 @@ def _date_of(name: str, value: str, zone: Any) -> DateRange | None:
     dated = parse_date_range(written, zone)
     if dated is not None and dated.precision != "instant":
         return dated
+    if written.startswith("9999") and not dated:  # what comes after that year can be written in no calendar of Python
+        validation.refuse(name, value, "not a valid date: the calendar ends with the year 9998", LAST_YEAR_ADVICE)
     try:
         moment = datetime.fromisoformat(written)
     except ValueError:

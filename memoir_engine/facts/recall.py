@@ -347,7 +347,9 @@ def _checked_filters(filters: object) -> dict[str, tuple[Any, ...]]:
         if not isinstance(name, str) or not name.strip():
             raise InvalidSetting(name="filters", value=name, problem="not a valid field: expected its name", advice=FILTERS)
         values = tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
-        if not values or not all(isinstance(each, str | int | float | bool) for each in values):
+        if not values or not all(
+            isinstance(each, str | int | float | bool) and each == each for each in values
+        ):  # NaN equals nothing
             problem = "not a valid value: expected a text, a number, a flag, or a list of them"
             raise InvalidSetting(name=f"filters[{name!r:.50}]", value=value, problem=problem, advice=FILTERS)
         checked[name] = values

@@ -24,6 +24,7 @@ from memoir_engine.store.events.undo_context import Inverse, UndoContext, join
 from memoir_engine.store.tree import filings
 
 FINAL = "a source was erased by it or since, and an erasure is final"
+FORGOTTEN = "it forgot facts for good"
 
 Limits = Callable[[int], int]
 
@@ -80,6 +81,8 @@ def _plan_undo(tx: Tx, done: Action, limits: Limits) -> Inverse:
     plan = join(inverses)
     if done.verb == ERASE or any(actions.verb(tx, action) == ERASE for action in plan.blocked_by):
         return plan._replace(clash=FINAL)
+    if any(event.kind == "fact.forgotten" for event in done.events):
+        return plan._replace(clash=FORGOTTEN)
     if plan == Inverse():
         return Inverse(clash="it changed nothing that could be undone")
     return plan
@@ -87,8 +90,8 @@ def _plan_undo(tx: Tx, done: Action, limits: Limits) -> Inverse:
 
 def _refuse(action_id: str, plan: Inverse) -> None:
     """Raise UndoBlocked if something stands against the plan."""
-    if plan.clash == FINAL:
-        raise UndoBlocked(action_id=action_id, problem=FINAL, advice="What was erased cannot come back.")
+    if plan.clash in (FINAL, FORGOTTEN):
+        raise UndoBlocked(action_id=action_id, problem=plan.clash, advice="What was erased cannot come back.")
     if plan.clash:
         advice = "Undo what took its place first, or leave it as it is."
         raise UndoBlocked(action_id=action_id, problem=plan.clash, advice=advice)

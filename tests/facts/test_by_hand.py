@@ -362,6 +362,7 @@ def refusals() -> list[Any]:
         ("a malformed expiry", errors.InvalidSetting, lambda facts, known: facts.expire(known, "")),
         ("a naive time", errors.InvalidSetting, lambda facts, known: facts.expire(known, datetime(2030, 1, 1))),
         ("a naive time in words", errors.InvalidSetting, lambda facts, known: facts.expire(known, "2030-01-02T10:00:00")),
+        ("the end of the calendar", errors.InvalidSetting, lambda facts, known: facts.expire(known, at="9999-12-31")),
         ("a naive minute", errors.InvalidSetting, lambda facts, known: facts.retire(known, ended_at="2026-01-02 10:00")),
         ("a naive beginning", errors.InvalidSetting, lambda facts, _: facts.add("x", "mia", valid_from="2026-01-02T10:00")),
         ("a naive end", errors.InvalidSetting, lambda facts, known: facts.correct(known, valid_to="2026-01-02T10:00:00.5")),

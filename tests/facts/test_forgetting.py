@@ -64,6 +64,8 @@ def test_what_was_forgotten_does_not_come_back(memory, script):
     for undone in (action.action_id, found.action_id):
         with pytest.raises(MemoirError, match=r"\[mem\]\[E703\]"):
             memory.review.undo(undone)
+    with pytest.raises(MemoirError, match="it forgot facts for good"):
+        memory.review.undo(action.action_id)
     with pytest.raises(MemoirError, match=r"\[mem\]\[E601\]"):
         memory.facts.forget(found.added[0].id, "again")
     assert remember(memory, SECRET).seen_again

@@ -58,7 +58,11 @@ def test_a_field_that_no_fact_has_finds_nothing_and_says_so(memory):
     assert "'colour'" in hits.warnings[0]
 
 
-@pytest.mark.parametrize("filters", [["topic"], "topic", {"": 1}, {1: 2}, {"topic": {}}, {"topic": []}, {"topic": None}], ids=str)
+@pytest.mark.parametrize(
+    "filters",
+    [["topic"], "topic", {"": 1}, {1: 2}, {"topic": {}}, {"topic": []}, {"topic": None}, {"topic": float("nan")}],
+    ids=str,
+)
 def test_a_malformed_filter_is_refused_with_a_code_and_a_remedy(memory, filters):
     before, runs = memory.audit.head(), memory.runs.list()
     for verb in (memory.recall, memory.context):
