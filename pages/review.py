@@ -1,4 +1,4 @@
-"""Review: go through what was filed, the riskiest first, and decide by single keys or many at once."""
+"""Review: go through what was added, the riskiest first, one queue at a time; decide by single keys or many at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from collections.abc import Mapping
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import fact_filters, filing, frame, problems, review_desk, review_filters, review_list, state, viewer
+from ui import (
+    fact_filters,
+    filing,
+    frame,
+    problems,
+    review_desk,
+    review_filters,
+    review_list,
+    review_queues,
+    state,
+    viewer,
+)
 from ui.wording_review import texts
 
 
@@ -27,34 +38,18 @@ def view() -> str:
     return chosen
 
 
-def kind() -> str:
-    """Return the kind: filings, unless the address asks for facts."""
-    if not memory.overview().chunks:
-        state.update(of="facts")
-    chosen = "facts" if state.param("of") == "facts" else "filings"
-    st.session_state["rv-of"] = chosen
-    st.segmented_control(
-        texts.KIND,
-        list(texts.KINDS),
-        format_func=texts.KINDS.__getitem__,
-        key="rv-of",
-        required=True,
-        label_visibility="collapsed",
-        on_change=_turn,
-    )
-    return chosen
-
-
-def _turn() -> None:
-    """Drop the filters when the kind changes, since they apply to the other queue only."""
-    state.update(**review_filters.NOTHING, state=None, view=None, of="facts" if st.session_state["rv-of"] == "facts" else None)
-
-
 @st.fragment
-def queue(memory: Memory, chosen: str) -> None:
-    """Draw the queue as a fragment, so that deciding redraws this part alone."""
+def queues(memory: Memory) -> None:
+    """Draw the chosen queue as a fragment, so that deciding redraws this part alone."""
     with problems.noted():
-        filters = review_filters.from_address(memory)
+        with st.container(horizontal=True, vertical_alignment="center", key="review-queues"):
+            about = review_queues.choose(memory)
+            st.space("stretch")
+            chosen = view() if about == review_queues.CHUNKS else "one"
+        if about == review_queues.TREE:
+            review_queues.tree(memory)
+            return
+        filters = review_filters.from_address(memory, about)
         if chosen == "list":
             rows = review_list.page(memory, filters)
             _around(memory, filters, rows.counts)
@@ -73,16 +68,13 @@ def _around(memory: Memory, filters: review_filters.ReviewFilters, counts: Mappi
 
 
 memory = fact_filters.seen_by(viewer.memory())
-has_facts = any(number for _, number in memory.facts.users())
 with frame.head("review", texts.TITLE):
     st.space("stretch")
     viewer.may(memory, key="review")
-    about = kind() if has_facts else "filings"
-    chosen = view() if about == "filings" else "one"
 with problems.shown():
-    if memory.overview().chunks or about == "facts":
+    if review_queues.are_any(memory):
         filing.follow(memory, key="review-filed")
-        queue(memory, chosen)
+        queues(memory)
     else:
         frame.empty(texts.NOTHING_FILED, texts.NOTHING_FILED_TEXT, ":material/fact_check:")
         frame.first_buttons(memory)

@@ -109,6 +109,11 @@ def stamp(when: datetime) -> str:
     return form.format(format_time(local, "HH:mm", locale=language.current()), day(when))
 
 
+def clock(when: datetime) -> str:
+    """Format the time of day of a moment in the viewer's time zone, to the minute."""
+    return format_time(when.astimezone(zone()), "HH:mm", locale=language.current())
+
+
 def exact(when: datetime) -> str:
     """Write a moment in the viewer's time zone as addresses have it, to the second: the same in every language."""
     return when.astimezone(zone()).strftime("%Y-%m-%d %H:%M:%S")

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from memoir_engine import Category, Decision, Memory, Neighbour, Option, Place, ReviewEvidence, ReviewItem, Source
 from ui import figures
+from ui.plain_text import plain
 from ui.wording import texts as wording
+from ui.wording_review import texts
 
 AROUND = 1_200  # characters of the source before and after a chunk
 QUOTE, NEAR = 40, 150  # characters of a chunk that name it, and of a neighbour's text
@@ -22,22 +25,34 @@ PLACES = 60
 def item(found: ReviewItem) -> dict[str, Any]:
     return {
         "key": found.key,
-        "name": f"{figures.shortened(found.source_name, 40)}: “{figures.one_line(found.text, QUOTE)}”",
+        "name": f"{figures.shortened(found.source_name, 40)}: “{figures.one_line(plain(found.text), QUOTE)}”",
         "source": found.source_name,
         "category": found.category_id,
         "path": list(found.path),
         "state": found.state,
         "reasons": [{"code": reason.code, "says": reason.says} for reason in found.reasons],
-        "reviewer": found.reviewer or "",
+        "decided": decided(found.reviewer, found.reviewed_at),
     }
+
+
+def decided(by: str | None, at: datetime | None) -> str:
+    """Say who decided an item, and when; "" if nobody did."""
+    if not by:
+        return ""
+    if at is None:
+        return texts.TAKEN.format(by=by)
+    is_today = at.astimezone(figures.zone()).date() == datetime.now(figures.zone()).date()
+    return (
+        texts.TAKEN_TODAY.format(by=by, at=figures.clock(at)) if is_today else texts.TAKEN_ON.format(by=by, at=figures.stamp(at))
+    )
 
 
 def evidence(memory: Memory, found: ReviewEvidence) -> dict[str, Any]:
     chunk = memory.tree.chunk(found.item.chunk_id)
     return {
-        "text": found.item.text,
-        "before": _before(found.before),
-        "behind": _behind(found.behind),
+        "text": plain(found.item.text),
+        "before": _before(plain(found.before)),
+        "behind": _behind(plain(found.behind)),
         "place": f"{figures.chunk_name(chunk)} · {figures.tokens(chunk.tokens)}",
         "page": _page(memory.sources.get(found.item.source_id), found.start),
         "link": "tree?" + urlencode({"chunk": found.item.chunk_id}),
@@ -86,7 +101,7 @@ def _option(option: Option, decision: Decision) -> Mapping[str, Any]:
 def _neighbour(near: Neighbour) -> dict[str, Any]:
     return {
         "path": list(near.path),
-        "text": figures.one_line(near.text, NEAR),
+        "text": figures.one_line(plain(near.text), NEAR),
         "source": near.source_name,
         "similarity": near.similarity,
         "state": near.state,

@@ -19,7 +19,7 @@ from ui.review_filters import ReviewFilters
 from ui.wording_review import texts
 
 PAGE = 24  # items of one answer
-FIRST = 3  # of them come with their evidence, before the browser has asked
+FIRST = 1  # of them comes with its evidence before the browser has asked, so that it is drawn soon
 AT_ONCE = 4  # pieces of evidence in one answer: it comes soon, and the browser asks for the rest
 TOLD = 200  # outcomes kept for a browser that did not hear of them
 FOUND = 30
@@ -81,7 +81,7 @@ def _again(memory: Memory, key: str) -> dict[str, Any] | None:
 
 
 def _data(memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReviewPage) -> dict[str, Any]:
-    items, counts = _items(memory, filters, found)
+    items = _items(found)
     answering = st.session_state.pop("rv-answering", False)
     first = None if answering else _first(memory, state.param("item"))
     ahead = [] if answering else [one["key"] for one in [*([first] if first else []), *items][:FIRST]]
@@ -101,24 +101,17 @@ def _data(memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReview
         "evidence": {key: _evidence(memory, key) for key in wished[:AT_ONCE]},
         "found": _found(memory, str(_kept("rv-find"))),
         "state": filters.state,
-        "counts": counts,
+        "kind": filters.kind,
+        "counts": dict(found.counts),
         "nothing": _nothing(filters),
-        "words": texts.DESK,
+        "words": texts.DESK | texts.DESK_OF[filters.kind],
     }
 
 
-def _items(
-    memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReviewPage
-) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """List the items; undecided fact changes come before filings, being the most doubtful."""
+def _items(found: ReviewPage | FactReviewPage) -> list[dict[str, Any]]:
     if isinstance(found, FactReviewPage):
-        return [review_facts.item(one) for one in found.items], dict(found.counts)
-    items = [review_data.item(one) for one in found.items]
-    if filters != ReviewFilters():
-        return items, dict(found.counts)
-    doubted = memory.review.facts(kind="proposal", limit=PAGE)
-    ahead = [] if _kept("rv-more") else [review_facts.item(one) for one in doubted.items if one.state == "unreviewed"]
-    return ahead + items, {name: many + doubted.counts.get(name, 0) for name, many in found.counts.items()}
+        return [review_facts.item(one) for one in found.items]
+    return [review_data.item(one) for one in found.items]
 
 
 def _first(memory: Memory, key: str | None) -> dict[str, Any] | None:

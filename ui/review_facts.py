@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from memoir_engine import FactOrigin, FactReviewItem, FactView, MemoirError, Memory
-from ui import fact_labels, figures
+from ui import fact_labels, figures, review_data
 from ui.wording_facts import texts as wording_facts
 from ui.wording_review import texts
 
@@ -33,7 +33,7 @@ def item(found: FactReviewItem) -> dict[str, Any]:
         "path": [],
         "state": found.state,
         "reasons": [{"code": reason.code, "says": reason.says} for reason in found.reasons],
-        "reviewer": found.reviewer or "",
+        "decided": review_data.decided(found.reviewer, found.reviewed_at),
     }
 
 

@@ -18,7 +18,8 @@ from ui.wording_review import texts
 SAMPLES = (1, 2, 5, 10, 20, 50)
 SOURCES = 200
 NAME_CHARS = 200
-NOTHING: dict[str, str | int | None] = dict.fromkeys(("reason", "src", "cat", "by", "sample", "item"))
+SHARE = "random"  # in the address; `sample` there is the sample memory
+NOTHING: dict[str, str | int | None] = dict.fromkeys(("reason", "src", "cat", "by", SHARE, "item"))
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,11 @@ class ReviewFilters:
         return wanted | ({"reason": "sample"} if self.sample else {})
 
 
-def from_address(memory: Memory) -> ReviewFilters:
-    """Read the filters in the address, dropping what does not exist."""
-    reason, reviewer, sample = state.param("reason"), state.param("by"), state.param_id("sample")
+def from_address(memory: Memory, kind: str) -> ReviewFilters:
+    """Read the filters in the address, dropping what does not exist. kind: of the queue they are for."""
+    reason, reviewer, sample = state.param("reason"), state.param("by"), state.param_id(SHARE)
     wanted = state.param("state")
-    if state.param("of") == "facts":
+    if kind == "facts":
         return ReviewFilters("facts", wanted if wanted in texts.STATES and wanted != "refiled" else "unreviewed")
     return ReviewFilters(
         state=wanted if wanted in texts.STATES else "unreviewed",
@@ -68,14 +69,20 @@ def draw(memory: Memory, filters: ReviewFilters, counts: Mapping[str, int]) -> N
         st.space("stretch")
         if filters.filtered:
             st.button(texts.CLEAR, key="rv-clear", icon=":material/filter_alt_off:", type="tertiary", on_click=_clear)
-        with st.popover(texts.FILTERS, icon=":material/filter_alt:", key="rv-more"):
-            _choice(texts.REASON, "reason", {"": texts.ANY_REASON, **_reasons()}, filters.reason or "")
-            _choice(texts.SOURCE, "src", {"": texts.ANY_SOURCE, **_sources(memory, filters.source)}, _text(filters.source))
-            _choice(texts.BRANCH, "cat", {"": texts.ANY_BRANCH, **_branches(memory, filters.branch)}, _text(filters.branch))
-            _choice(texts.SAMPLE, "sample", _samples(filters.sample), _text(filters.sample), help=texts.SAMPLE_HELP)
-            _reviewer(filters)
+        fields = st.popover(texts.FILTERS, icon=":material/filter_alt:", key="rv-more-filters", on_change="rerun")
+        if fields.open:
+            with fields:
+                _fields(memory, filters)
     if filters.filtered:
         st.caption(in_words(memory, filters))
+
+
+def _fields(memory: Memory, filters: ReviewFilters) -> None:
+    _choice(texts.REASON, "reason", {"": texts.ANY_REASON, **_reasons()}, filters.reason or "")
+    _choice(texts.SOURCE, "src", {"": texts.ANY_SOURCE, **_sources(memory, filters.source)}, _text(filters.source))
+    _choice(texts.BRANCH, "cat", {"": texts.ANY_BRANCH, **_branches(memory, filters.branch)}, _text(filters.branch))
+    _choice(texts.SAMPLE, SHARE, _samples(filters.sample), _text(filters.sample), help=texts.SAMPLE_HELP)
+    _reviewer(filters)
 
 
 def in_words(memory: Memory, filters: ReviewFilters) -> str:
@@ -128,7 +135,7 @@ def _reviewer(filters: ReviewFilters) -> None:
 def _put(name: str) -> None:
     """Write a changed filter into the address and drop the item that was open."""
     value = st.session_state[f"rv-{name}"]
-    other = {"sample": "reason", "reason": "sample"}.get(name, "item")  # a sample is of everything, whatever speaks against it
+    other = {SHARE: "reason", "reason": SHARE}.get(name, "item")  # a sample is of everything, whatever speaks against it
     state.update(**{other: None, "item": None, name: None if value in (None, "", "unreviewed") else str(value)})
 
 

@@ -16,6 +16,7 @@ import streamlit as st
 from memoir_engine import MemoirError, Memory, ReviewItem, ReviewPage
 from ui import figures, frame, problems, review_bulk
 from ui.escape import md_escape
+from ui.plain_text import plain
 from ui.review_filters import ReviewFilters
 from ui.wording_columns import texts as labels
 from ui.wording_review import texts
@@ -83,7 +84,7 @@ def _row(item: ReviewItem, decided: bool) -> dict[str, Any]:
     row = {
         labels.RISK: item.risk,
         labels.SOURCE: item.source_name,
-        labels.TEXT: figures.one_line(item.text, 120),
+        labels.TEXT: figures.one_line(plain(item.text), 120),
         labels.FILED_UNDER: figures.path(item.path),
         labels.REASONS: ", ".join(texts.REASONS.get(reason.code, reason.code) for reason in item.reasons),
     }

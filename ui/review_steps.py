@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any, Literal, cast
 
 from memoir_engine import MemoirError, Memory, ReviewStep, StepOutcome
-from ui import viewer
+from ui import review_data, viewer
 from ui.wording_review import texts
 
 MOST = 200  # steps of one message; a browser that was cut off for long sends the rest behind them
@@ -83,13 +83,8 @@ def _undo(memory: Memory, one: Sent) -> dict[str, Any]:
 
 
 def _outcome(outcome: StepOutcome) -> dict[str, Any]:
-    return {
-        "id": outcome.step_id,
-        "key": outcome.key,
-        "outcome": outcome.outcome,
-        "says": outcome.says,
-        "by": outcome.by,
-    }
+    says = review_data.decided(outcome.by, outcome.at) if outcome.outcome == "overtaken" else outcome.says
+    return {"id": outcome.step_id, "key": outcome.key, "outcome": outcome.outcome, "says": says, "by": outcome.by}
 
 
 def _read(one: object) -> Sent | None:

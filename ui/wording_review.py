@@ -85,8 +85,16 @@ class Review(Words):
 
     # --- the desk ------------------------------------------------------------------------------------------------------
 
+    _keys = (
+        ["S", "Skip: decide later"],
+        ["J →", "Next item, without deciding"],
+        ["K ←", "Previous item"],
+        ["U", "Undo the decision shown, or the last one"],
+        ["N", "Write a reason for the next decision"],
+        ["L", "Show skipped items, at the end of the queue"],
+        ["?", "Show this help"],
+    )
     DESK: dict[str, Any] = {
-        "progress": "{done} of {all} reviewed",
         "saving": "saving {count}",
         "late": "{count} not saved yet, trying again",
         "dismiss": "Dismiss",
@@ -130,10 +138,10 @@ class Review(Words):
         "present": "current place",
         "sending": "saving",
         "decidedAlready": "Already decided. Undo reverses it.",
-        "takenBack": "Undone.",
-        "takenBy": "Decided by {by}",
-        "somebody": "somebody else",
-        "overtaken": "somebody else decided first, so your decision was not applied.",
+        "takenBack": "Undone: {name}",
+        "did": "{verdict}: {name}",
+        "taken": "Already decided.",
+        "notApplied": "Your decision was not applied.",
         "refused": "this could not be done.",
         "bounced": "Too quick: that key was pressed a moment ago, so this press does not count.",
         "states": BADGES,
@@ -146,23 +154,33 @@ class Review(Words):
             "correct": "Corrected",
         },
         "keysOn": "Keyboard shortcuts work on this page",
-        "keys": [
-            ["A", "Approve: it is in the right place"],
-            ["R", "Move: search for the right category, Enter confirms"],
-            ["1 2 3 4 5", "Move to one of the most likely categories"],
-            ["E", "For a fact: edit the text, then decide; Enter keeps it, Esc discards it"],
-            ["X", "Reject: wrong here, right category unknown"],
-            ["S", "Skip: decide later"],
-            ["J →", "Next item, without deciding"],
-            ["K ←", "Previous item"],
-            ["U", "Undo the decision shown, or the last one"],
-            ["N", "Write a reason for the next decision"],
-            ["L", "Show skipped items, at the end of the queue"],
-            ["?", "Show this help"],
-        ],
         "skippedLeft": "{count} skipped items still need a decision. Show them again?",
         "allDone": {"title": "All reviewed", "text": NOTHING["unreviewed"][1]},
     }
+    DESK_OF: dict[str, Any] = {
+        "filings": {
+            "progress": "{done} of {all} chunks reviewed",
+            "keys": [
+                ["A", "Approve: it is in the right place"],
+                ["R", "Move: search for the right category, Enter confirms"],
+                ["1 2 3 4 5", "Move to one of the most likely categories"],
+                ["X", "Reject: wrong here, right category unknown"],
+                *_keys,
+            ],
+        },
+        "facts": {
+            "progress": "{done} of {all} facts reviewed",
+            "keys": [
+                ["A", "Yes: say yes to the question"],
+                ["X", "No: say no to the question"],
+                ["E", "Edit the text, then decide; Enter keeps it, Esc discards it"],
+                *_keys,
+            ],
+        },
+    }
+    TAKEN = "Already decided by {by}."
+    TAKEN_TODAY = "Already decided by {by} at {at}."
+    TAKEN_ON = "Already decided by {by} on {at}."
     NO_UNDO = "Nothing to undo: {says}"
 
     # --- the list ------------------------------------------------------------------------------------------------------
@@ -205,7 +223,8 @@ class Review(Words):
 
     # --- facts ---------------------------------------------------------------------------------------------------------
 
-    KINDS = {"filings": "Chunks", "facts": "Facts"}
+    KINDS = {"filings": "Chunks", "facts": "Facts", "tree": "Tree changes"}
+    TREE_PROGRESS = "{done} of {all} suggestions decided"
     KIND = "What to review"
     FACTS_OF = "Facts of {user}"
     OLDER, NEWER, LEARNED = "Earlier", "Later", "Added"

@@ -35,7 +35,7 @@ def test_thirty_items_are_decided_by_keys_alone(folder: Path, served: Served, vi
     assert {chunk: items[chunk].state for chunk in pressed} == {chunk: STATES[key] for chunk, key in pressed.items()}
     assert len(pressed) == len(verdicts(folder)) == 30
     assert Counter(item.state for item in items.values())["unreviewed"] == 6
-    expect(desk.page.locator(".told")).to_have_text("24 of 36 reviewed")
+    expect(desk.page.locator(".told")).to_have_text("24 of 36 chunks reviewed")
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,14 @@ def test_filings_and_facts_are_decided_in_one_list_of_steps(memory: Memory):
     assert [one.outcome for one in told] == ["done", "done"]
 
 
+def test_a_proposal_whose_fact_somebody_ended_meanwhile_names_who_and_when(memory: Memory):
+    found = waiting(memory, "proposal")
+    ana = memory.acting_as("Ana", user=found.user_id, roles=("viewer", "auditor"))
+    ended = ana.facts.retire(found.others[0].id)
+    (told,) = memory.review.apply([step(memory, found.key, "approve")])
+    assert (told.outcome, told.by, told.at) == ("overtaken", "Ana", ended.at)
+
+
 def test_facts_of_others_are_not_there(memory: Memory):
     found = waiting(memory, "proposal")
     other = memory.acting_as("tomasz", user="tomasz", roles=("viewer", "auditor"))

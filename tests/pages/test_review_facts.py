@@ -33,13 +33,15 @@ def test_without_documents_the_page_opens_with_facts_the_doubtful_change_first(r
     ]
 
 
-def test_a_doubtful_change_stands_before_the_filings(remembered: Memory):
+def test_chunks_and_facts_are_two_queues_with_their_own_numbers_and_keys(remembered: Memory):
     remembered.ingest_text("The starter is fed with rye flour in the cold room. " * 40, name="bread.txt").raise_for_error()
-    items = desk()["page"]["items"]
-    assert items[0]["kind"] == "proposal"
-    assert all("kind" not in one for one in items[1:])
-    assert all("kind" not in one for one in desk(reason="new_category")["page"]["items"])
-    assert {one["kind"] for one in desk(of="facts")["page"]["items"]} >= {"proposal", "supersession", "fact"}
+    page = opened("review")
+    chunks, facts = component(page, "review-desk"), desk(of="facts")
+    assert all("kind" not in one for one in chunks["page"]["items"])
+    assert {one["kind"] for one in facts["page"]["items"]} >= {"proposal", "supersession", "fact"}
+    filed, learned = chunks["counts"]["unreviewed"], facts["counts"]["unreviewed"]
+    assert list(page.get_by_key("rv-of").options) == [f"Chunks · {filed}", f"Facts · {learned}"]
+    assert ("R" in dict(chunks["words"]["keys"]), "R" in dict(facts["words"]["keys"])) == (True, False)
 
 
 def test_the_address_opens_a_fact_and_what_is_decided_is_listed_by_its_state(remembered: Memory):
@@ -51,7 +53,7 @@ def test_the_address_opens_a_fact_and_what_is_decided_is_listed_by_its_state(rem
     assert (approved["key"], approved["state"]) == (found.key, "approved")
     app = opened("review", of="facts", state="refiled")
     assert component(app, "review-desk")["state"] == "unreviewed"
-    assert app.get_by_key("rv-of").value == "facts"
+    assert component(app, "review-desk")["kind"] == "facts"
 
 
 def test_without_facts_nobody_is_asked_what_to_review(memory: Memory):

@@ -86,6 +86,12 @@ def test_who_has_not_said_their_name_sees_the_queue_and_why_they_cannot_decide(f
     assert drawn["page"]["items"]
 
 
+def test_marks_of_markdown_and_its_fields_are_not_shown(memory: Memory):
+    memory.ingest_text("---\ntitle: Bread\n---\n## Rye\n\n" + "The **starter** is fed with rye. " * 20, name="bread.md")
+    (shown,) = component(opened("review"), KEY)["evidence"].values()
+    assert shown["text"].startswith("Rye\n\nThe starter is fed")
+
+
 # --- the address ---------------------------------------------------------------------------------------------------
 
 
@@ -117,22 +123,24 @@ def test_a_reviewer_in_the_address_shows_what_they_decided(filled: Memory):
 
 
 def test_a_sample_of_everything_is_everything(filled: Memory):
-    items = component(opened("review", sample=100), KEY)["page"]["items"]
+    items = component(opened("review", random=100), KEY)["page"]["items"]
     assert [item["key"] for item in items] == [item.key for item in filled.review.queue(reason="sample", sample=100).items]
 
 
 def test_a_choice_in_a_filter_is_put_into_the_address(filled: Memory):
     page = opened("review")
+    page.session_state["rv-more-filters"] = True
+    page.run()
     page.selectbox(key="rv-reason").set_value("new_category").run()
     assert page.query_params["reason"] == "new_category"
-    page.selectbox(key="rv-sample").set_value("10").run()
+    page.selectbox(key="rv-random").set_value("10").run()
     assert "reason" not in page.query_params
-    assert page.query_params["sample"] == "10"
+    assert page.query_params["random"] == "10"
     page.button(key="rv-clear").click().run()
-    assert "sample" not in page.query_params
+    assert "random" not in page.query_params
 
 
-@pytest.mark.parametrize("name", ["src", "cat", "reason", "state", "sample", "item"])
+@pytest.mark.parametrize("name", ["src", "cat", "reason", "state", "random", "item"])
 def test_an_address_that_names_nothing_is_no_filter(filled: Memory, name: str):
     page = opened("review", **{name: "99999-x"})
     assert not page.exception
@@ -185,6 +193,7 @@ def test_who_comes_second_is_told_who_was_first(filled: Memory):
         filled.acting_as("Noor", roles=("auditor",)), review_steps.read([sent(2, key, "reject", seen="unreviewed")])
     )
     assert (mine[0]["outcome"], mine[0]["by"]) == ("overtaken", "Mara")
+    assert mine[0]["says"].startswith("Already decided by Mara at ")
     assert states(filled)["approved"] == 1
 
 

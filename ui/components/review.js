@@ -11,7 +11,7 @@ const sheet = (root) => (selector) => root.querySelector(selector);
 
 const drawTop = (desk, data, one) => {
   const { counts, words } = data, all = Object.values(counts).reduce((sum, many) => sum + many, 0);
-  const waiting = desk.outbox.filter((step) => step.verdict !== "undo" && step.verdict !== "skip").length;
+  const waiting = desk.outbox.filter((step) => isOfQueue(desk, step) && step.verdict !== "undo" && step.verdict !== "skip").length;
   const reviewed = Math.min(all, all - (counts.unreviewed || 0) - (counts.skipped || 0) + waiting);
   one(".told").textContent = words.progress.replace("{done}", reviewed.toLocaleString("en")).replace("{all}", all.toLocaleString("en"));
   const meter = one(".bar");
@@ -37,6 +37,19 @@ const drawNotices = (desk, words, one, redraw) => {
     close.onclick = () => { desk.notices = desk.notices.filter((other) => other !== notice); redraw(); };
     return join(node, make("span", "", notice.text), close);
   }));
+};
+
+// What was just done, with its undo; it stays until the next decision or until it is closed.
+const drawLast = (desk, data, one, doing) => {
+  const box = one(".last"), says = lastInWords(desk, data.words), stamp = `${says}${desk.last ? desk.last.id : ""}`;
+  box.hidden = !says;
+  if (stamp === desk.lastDrawn) return; // a button that has the focus stays as it is
+  desk.lastDrawn = stamp;
+  const undone = desk.last && desk.last.verdict === "undo", close = make("button", "close", "×");
+  close.type = "button";
+  close.setAttribute("aria-label", data.words.dismiss);
+  close.onclick = () => { desk.last = null; doing.redraw(); };
+  box.replaceChildren(...[make("span", "", says), undone || !says ? null : act("back", data.words.undo, "U", true, doing.undo), close].filter(Boolean));
 };
 
 const drawDecide = (desk, data, item, evidence, ready, doing) => {
@@ -127,7 +140,7 @@ export default function (component) {
   const undo = () => {
     if (!data.may) return;
     const step = takeBack(desk);
-    if (step) { moved(); say(words.takenBack); }
+    if (step) { moved(); say(lastInWords(desk, words)); }
   };
   const open = () => {
     if (!ready() || desk.items[current(desk)].kind) return; // a fact is filed nowhere
@@ -214,6 +227,7 @@ export default function (component) {
     const key = current(desk), item = desk.items[key], evidence = desk.evidence[key];
     drawTop(desk, desk.data, one);
     drawNotices(desk, words, one, () => draw());
+    drawLast(desk, desk.data, one, doing);
     const nothingOpen = !desk.order.some((other) => isOpen(desk, other));
     const ended = nothingOpen && desk.cursor === null && !desk.restart;
     one(".panes").hidden = !item;

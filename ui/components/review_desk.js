@@ -24,9 +24,11 @@ const keep = (desk) => {
 
 const newDesk = (who) => ({
   who, client: newId(), n: 0, answered: 0, sentAt: 0, stamp: null, items: {}, order: [], at: 0, evidence: {}, marks: {}, cursor: undefined,
-  notices: [], said: "", pressed: {}, shown: null, find: "", asked: "", told: "", restart: false, ...kept(who),
+  notices: [], last: null, said: "", pressed: {}, shown: null, find: "", asked: "", told: "", restart: false, ...kept(who),
 });
 
+// Steps of the other queue may wait in the same outbox; each queue counts and takes back its own.
+const isOfQueue = (desk, step) => /^(fact|proposal)-/.test(step.key) === (desk.kind === "facts");
 const current = (desk) => desk.order[desk.at];
 const markOf = (desk, key) => desk.marks[key];
 const isOpen = (desk, key) => !markOf(desk, key) || markOf(desk, key).kind === "back";
@@ -77,7 +79,7 @@ const refuse = (desk, step, now, waits) => {
   if (!now) return;
   if (now.key !== step.key) replace(desk, step.key, now);
   desk.items[now.key] = now;
-  if (waits && now.state !== "unreviewed" && now.state !== "skipped") desk.marks[now.key] = { id: step.id, kind: "overtaken", verdict: step.verdict, by: now.reviewer };
+  if (waits && now.state !== "unreviewed" && now.state !== "skipped") desk.marks[now.key] = { id: step.id, kind: "overtaken", verdict: step.verdict, says: now.decided };
 };
 
 const settle = (desk, told, words, waits) => {
@@ -88,11 +90,13 @@ const settle = (desk, told, words, waits) => {
   const name = desk.items[step.key] ? desk.items[step.key].name : step.name || "";
   if (!fine) {
     desk.stack = desk.stack.filter((other) => other.id !== step.id);
-    desk.notices.push({ id: step.id, kind: told.outcome, key: step.key, text: `${name}: ${told.says || words[told.outcome]}` });
+    const late = told.outcome === "overtaken" && `${told.says || words.taken} ${words.notApplied}`;
+    desk.notices.push({ id: step.id, kind: told.outcome, key: step.key, text: `${name}: ${late || told.says || words.refused}` });
+    if (desk.last && desk.last.id === step.id) desk.last = null;
   }
   if (desk.evidence[step.key] === null) delete desk.evidence[step.key];
   if (!latest) return;
-  if (told.outcome === "overtaken") desk.marks[step.key] = { ...mark, kind: "overtaken", by: told.by };
+  if (told.outcome === "overtaken") desk.marks[step.key] = { ...mark, kind: "overtaken", says: told.says };
   else if (step.verdict === "undo" && fine) told.now ? replace(desk, step.key, told.now) : delete desk.marks[step.key];
   else if (step.verdict === "undo") desk.marks[step.key] = step.before || mark;
   else if (fine) mark.kind = "done";
@@ -100,6 +104,7 @@ const settle = (desk, told, words, waits) => {
 };
 
 const learn = (desk, data) => {
+  if (desk.kind !== data.kind) Object.assign(desk, { kind: data.kind, last: null });
   if (desk.stamp !== data.stamp) reset(desk, data.stamp);
   if (data.client === desk.client) desk.answered = Math.max(desk.answered, data.n);
   const begins = desk.order.length === 0;
@@ -116,16 +121,26 @@ const decide = (desk, verdict, more) => {
   const key = current(desk), { name, state: seen } = desk.items[key], step = { id: newId(), key, verdict, name, seen, ...more };
   desk.outbox.push(step);
   desk.stack.push({ id: step.id, key });
+  desk.last = { id: step.id, key, verdict, path: step.path, right: !!step.content, name };
   desk.marks[key] = { id: step.id, kind: "sending", verdict, category: step.category, path: step.path, right: !!step.content };
   keep(desk);
   const next = nextOpen(desk, desk.at);
   if (next >= 0) desk.at = next;
 };
 
+// What was done last, in words; "" where nothing was, or it was put away.
+const lastInWords = (desk, words) => {
+  const last = desk.last;
+  if (!last) return "";
+  if (last.verdict === "undo") return words.takenBack.replace("{name}", last.name || "");
+  const did = `${words.verdicts[last.right ? "correct" : last.verdict]}${last.path ? ` ${last.path.join(" › ")}` : ""}`;
+  return words.did.replace("{verdict}", did).replace("{name}", last.name || "");
+};
+
 // What U takes back: the decision on the item that is shown, where it was made here; else the last that was made here.
 const undoable = (desk) => {
   const here = desk.stack.filter((step) => step.key === current(desk) && markOf(desk, step.key) && markOf(desk, step.key).id === step.id);
-  return here[here.length - 1] || desk.stack[desk.stack.length - 1];
+  return here[here.length - 1] || desk.stack.filter((step) => isOfQueue(desk, step)).pop();
 };
 
 const takeBack = (desk) => {
@@ -135,6 +150,7 @@ const takeBack = (desk) => {
   const undo = { id: newId(), key: step.key, verdict: "undo", of: step.id, before: markOf(desk, step.key), name: (desk.items[step.key] || {}).name };
   desk.outbox.push(undo);
   desk.marks[step.key] = { id: undo.id, kind: "back", verdict: "undo" };
+  desk.last = { id: undo.id, key: step.key, verdict: "undo", name: undo.name };
   keep(desk);
   const at = desk.order.indexOf(step.key);
   if (at >= 0) desk.at = at;

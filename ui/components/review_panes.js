@@ -111,7 +111,7 @@ const act = (name, label, keys, enabled, onclick) => {
 };
 
 const markLine = (mark, words) => {
-  const says = mark.kind === "overtaken" ? words.takenBy.replace("{by}", mark.by || words.somebody) : `${words.verdicts[mark.right ? "correct" : mark.verdict] || ""}${mark.path ? ` ${mark.path.join(" › ")}` : ""}`;
+  const says = mark.kind === "overtaken" ? mark.says || words.taken : `${words.verdicts[mark.right ? "correct" : mark.verdict] || ""}${mark.path ? ` ${mark.path.join(" › ")}` : ""}`;
   const node = make("div", `mark ${mark.kind} ${mark.verdict || ""}`);
   return join(node, make("b", "", says), mark.kind === "sending" ? make("span", "dim", words.sending) : null);
 };

@@ -414,11 +414,11 @@ class SignedStateChanged(ReviewError):
 class ReviewItemNotFound(ReviewError):
     code = "E730"
     message_form = "there is no item {key!r} to be reviewed"
-    remedy_form = "review.queue() shows the items there are."
+    remedy_form = "Look at the queue again: it shows the items there are now."
 
 
 class ReviewOvertaken(ReviewError):
-    """Another reviewer decided first; `by` names them."""
+    """Another reviewer decided first; `by` names them, `at` is when."""
 
     code = "E731"
     message_form = "{by} decided first: item {key!r} was {what}"

@@ -117,9 +117,9 @@ class ReviewStep:
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """done: by this step. again: this very step was done before. overtaken: decided before, `by` whom, maybe the same person.
+    """done: by this step. again: this very step was done before. refused: not possible; `says` is the reason and the remedy.
 
-    refused: not possible; `says` is the reason and the remedy.
+    overtaken: decided before this step, `by` whom and `at` what time; maybe by the same person, or by a change of something else.
     """
 
     step_id: str
@@ -128,6 +128,7 @@ class StepOutcome:
     says: str = ""
     by: str | None = None
     action_id: str | None = None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from memoir_engine.core.errors import (
     ActionNotFound,
     FactNotFound,
     FactNotOutdated,
+    MemoirError,
     NothingChanges,
     ProposalNotFound,
     ReviewItemNotFound,
@@ -33,7 +34,7 @@ from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.canonical_json import parse, read_payloads
+from memoir_engine.store.chain.canonical_json import moment_of, parse, read_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, Tx, portions
 from memoir_engine.store.facts import by_hand, facts, rows, suggestions
@@ -253,10 +254,11 @@ def check(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: s
     """Return the item if it may be decided so. Raises what `perform` does."""
     item = get_item(tx, owner_filter, decision.key)
     if item is None:
-        raise ReviewItemNotFound(key=str(decision.key))
+        raise _gone(tx, owner_filter, decision.key)
     decided, has_seen = item.state in ("approved", "rejected"), overrides or decision.seen == item.state or item.reviewer == actor
     if item.key != decision.key or (decided and not has_seen):
-        raise ReviewOvertaken(key=str(decision.key), by=item.reviewer or "the model", what=item.state)
+        at = facts.events(tx, [item.at_seq])[item.at_seq][0] if item.at_seq else None
+        raise ReviewOvertaken(key=str(decision.key), by=item.reviewer or "the model", what=item.state, at=at)
     if decision.content is not None and item.key.thing == "fact":
         return item  # it is set right, whatever was decided before
     if SAID[decision.verdict] == item.state or (item.key.thing == "proposal" and decided):
@@ -264,6 +266,23 @@ def check(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: s
     if decision.verdict == "reject" and item.state == "rejected":
         raise NothingChanges(problem="it is rejected already")
     return item
+
+
+def _gone(tx: Tx, owner_filter: OwnerFilter, key: FactKey) -> MemoirError:
+    """Return the error for an item that is gone: who ended a fact that the proposal is about, else that there is none."""
+    p, s, e, a = (table.c for table in (tables.fact_proposal, tables.fact_status, tables.audit_event, tables.action))
+    if key.thing == "fact":
+        return ReviewItemNotFound(key=str(key))
+    own = (p.id == key.number, p.to_seq == FAR, *facts.owned_by(p.owner, owner_filter))
+    row = tx.execute(select(tables.fact_proposal).where(*own)).one_or_none()
+    if row is None:
+        return ReviewItemNotFound(key=str(key))
+    about = [row.new_id, *ProposalState.of(row).old_ids]
+    query = select(a.actor, e.at).join(tables.audit_event, e.action_id == a.id).join(tables.fact_status, s.from_seq == e.seq)
+    ended = tx.execute(query.where(s.fact_id.in_(about), s.to_seq == FAR).order_by(e.seq.desc()).limit(1)).one_or_none()
+    if ended is None:
+        return ReviewItemNotFound(key=str(key))
+    return ReviewOvertaken(key=str(key), by=ended.actor, what="settled by a change of its facts", at=moment_of(ended.at))
 
 
 def _proposal_items(

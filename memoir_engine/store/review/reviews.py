@@ -206,7 +206,9 @@ def check(tx: Tx, decision: ReviewDecision, *, actor: str, overrides: bool = Fal
     is_repeat = is_own and STATES.get(decision.verdict) == row.verdict and row.verdict is not None
     unseen = not overrides and state in DECIDED and decision.seen != state and not (is_own and decision.seen is None)
     if unseen and not is_repeat:
-        raise ReviewOvertaken(key=decision.key, by=row.reviewed_by, what=state)
+        raise ReviewOvertaken(
+            key=decision.key, by=row.reviewed_by, what=state, at=times(tx, [row.reviewed_seq])[row.reviewed_seq]
+        )
     if state == "rejected" and decision.verdict != "refile":
         raise NothingChanges(problem="it is rejected already; file it where it belongs, or undo the rejection")
     if is_repeat:
@@ -221,10 +223,10 @@ def _gone(tx: Tx, decision: ReviewDecision) -> MemoirError:
     if ended is None or ended == FAR:
         return ReviewItemNotFound(key=decision.key)
     event, action = tables.audit_event.c, tables.action.c
-    wanted = select(action.actor, event.kind).join(tables.audit_event, event.action_id == action.id).where(event.seq == ended)
-    by, kind = tx.execute(wanted).one()
+    wanted = select(action.actor, event.kind, event.at).join(tables.audit_event, event.action_id == action.id)
+    by, kind, at = tx.execute(wanted.where(event.seq == ended)).one()
     what = {"chunk.refiled": "refiled", "chunk.rejected": "rejected"}.get(kind, "taken out of the tree")
-    return ReviewOvertaken(key=decision.key, by=by, what=what)
+    return ReviewOvertaken(key=decision.key, by=by, what=what, at=moment_of(at))
 
 
 def _state(verdict: str | None, by: str | None) -> ReviewState:

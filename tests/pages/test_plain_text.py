@@ -1,0 +1,25 @@
+"""Markdown as people read it: marks go, words stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from ui.plain_text import plain
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        pytest.param("---\ntitle: Bread\ntags: [rye]\n---\nThe dough rests.", "The dough rests.", id="fields at the head"),
+        pytest.param("The dough\n---\nrests.", "The dough\nrests.", id="a rule"),
+        pytest.param("## Rye bread ##\nIt rests.", "Rye bread\nIt rests.", id="a heading"),
+        pytest.param("It is **very** _old_ and *sour*.", "It is very old and sour.", id="emphasis"),
+        pytest.param("2 * 3 * 4 and snake_case_name", "2 * 3 * 4 and snake_case_name", id="no emphasis"),
+        pytest.param("See [the recipe](https://a.example/b).", "See the recipe.", id="a link"),
+        pytest.param("- flour\n- water", "• flour\n• water", id="a list"),
+        pytest.param("```\nrest(dough)\n```\nthen bake", "rest(dough)\nthen bake", id="code"),
+        pytest.param("C# and #7 stay", "C# and #7 stay", id="no heading"),
+    ],
+)
+def test_marks_go_and_words_stay(text: str, read: str):
+    assert plain(text) == read

@@ -1,0 +1,28 @@
+"""Text of a source for reading: without the marks of Markdown, and without a block of fields (front matter) at its head.
+
+Invariant: only marks are taken away, no word is. What is quoted, counted or cited is the text itself, never this. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+
+_FIELDS = re.compile(r"\A---[ \t]*\n(?:[^\n]*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
+_HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_UNDERLINE = re.compile(r"^(?:=+|-{3,}|\*{3,})[ \t]*$\n?", re.MULTILINE)
+_QUOTED = re.compile(r"^[ \t]{0,3}>[ \t]?", re.MULTILINE)
+_ITEM = re.compile(r"^([ \t]*)[*+-][ \t]+", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^()\s]*(?:\s\"[^\"\n]*\")?\)")
+_STRONG = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.DOTALL)
+_SLANTED = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=[^\s_])([^_\n]+?)(?<=[^\s_])_(?!\w)")
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
+def plain(text: str) -> str:
+    """Return the text without marks; a list keeps its bullets."""
+    text = _FENCE.sub("", _FIELDS.sub("", text))
+    text = _HEADING.sub(r"\1", text)
+    text = _ITEM.sub(r"\1• ", _QUOTED.sub("", _UNDERLINE.sub("", text)))
+    text = _STRONG.sub(r"\2", _LINK.sub(r"\1", text))
+    return _CODE.sub(r"\1", _SLANTED.sub(lambda match: match[1] or match[2], text))

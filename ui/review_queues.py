@@ -1,0 +1,78 @@
+"""Queues of the review: chunks, facts and changes of the tree, each by itself; the switch between them with what each holds.
+
+Invariant: the address names the queue as `of`; a queue that holds nothing is offered only where the address asks for it.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Memory, TidyResult
+from ui import figures, review_filters, state, tidy_view, undo_banner
+from ui.wording_review import texts
+
+CHUNKS, FACTS, TREE = "filings", "facts", "tree"
+
+
+def are_any(memory: Memory) -> bool:
+    """Check whether there is anything to review, or was."""
+    return memory.overview().chunks > 0 or any(number for _, number in memory.facts.users())
+
+
+def choose(memory: Memory) -> str:
+    """Draw the switch, if there is more than one queue; return the chosen queue."""
+    waiting = _waiting(memory)
+    asked = state.param("of")
+    chosen = asked if asked in texts.KINDS else next(iter(waiting), CHUNKS)
+    waiting |= {chosen: waiting.get(chosen, 0)}
+    if len(waiting) > 1:
+        st.session_state["rv-of"] = chosen
+        st.segmented_control(
+            texts.KIND,
+            [one for one in texts.KINDS if one in waiting],
+            format_func=lambda one: f"{texts.KINDS[one]} · {figures.count(waiting[one])}",
+            key="rv-of",
+            required=True,
+            label_visibility="collapsed",
+            on_change=_turn,
+        )
+    return chosen
+
+
+def tree(memory: Memory) -> None:
+    """Draw the changes of the tree that the model suggests, with how many of them are decided."""
+    undo_banner.show(memory)
+    result = memory.review.tidying()
+    if result is not None and result.proposals:
+        done, every = len(result.proposals) - _open(result), len(result.proposals)
+        st.progress(done / every, texts.TREE_PROGRESS.format(done=figures.count(done), all=figures.count(every)))
+    tidy_view.show(memory)
+
+
+def _waiting(memory: Memory) -> dict[str, int]:
+    """Return how many items of each queue wait for a decision; a queue that never held one is left out."""
+    waiting = {}
+    filings = memory.review.queue(limit=1).counts
+    if any(filings.values()):
+        waiting[CHUNKS] = filings["unreviewed"]
+    facts = memory.review.facts(limit=1).counts
+    if any(facts.values()):
+        waiting[FACTS] = facts["unreviewed"]
+    result = memory.review.tidying()
+    if result is not None and _open(result):
+        waiting[TREE] = _open(result)
+    return waiting
+
+
+def _open(result: TidyResult) -> int:
+    return sum(proposal.state == "open" for proposal in result.proposals)
+
+
+def _turn() -> None:
+    """Drop the filters when the queue changes, since they apply to the other one only."""
+    state.update(**review_filters.NOTHING, state=None, view=None, done=None, undo=None, of=_named(st.session_state["rv-of"]))
+
+
+def _named(chosen: str) -> str | None:
+    """Return the queue as the address has it: chunks are what it shows without a word."""
+    return None if chosen == CHUNKS else chosen
