@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoir_engine.prompts.answer import NumberedChunk, read
+from memoir_engine.prompts.no_answer import not_answered
+from memoir_engine.text.japanese import telling_tokens
 from memoir_engine.text.sentences import cut_at_word, split
 from memoir_engine.text.terms import search_tokens, tokens
-from memoir_offline.no_answer import unanswered
 
 # of what is asked, by rarity, that the best chunk must have, or all chunks together, which several subjects need: below both lie
 # 0.6 % of LoCoMo's answerable questions and 30 % of those asked of another conversation (benchmarks/evidence)
@@ -57,18 +58,18 @@ class Candidate:
 def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: an answer prompt. The reply fits `prompts.answer.Reply`; `schema` offers no choice."""
     request = read(text)
-    asked = frozenset(search_tokens(request.question))
+    asked = telling_tokens(request.question)
     passages = [frozenset(search_tokens(passage.text)) for passage in request.passages]
     rarity = {term: math.log1p(len(passages) / max(1, sum(term in words for words in passages))) for term in asked}
     if not _is_covered(passages, request.passages, asked, rarity):
-        return {"answer": unanswered(request.question), "answered": False}
+        return {"answer": not_answered(request.question), "answered": False}
     listed = [candidate for passage in request.passages for candidate in candidates(passage, asked, request.question)]
     cited = []
     for candidate in choose(listed, rarity):
         sentence = cut_at_word(" ".join(candidate.text.split()), MOST_CHARS)
         unmarked = _NOTE.sub(r"(\1)", sentence)  # a note's [3] would read as a citation
         cited.append(f"{unmarked} [{candidate.passage.number}]")
-    return {"answer": " ".join(cited) or unanswered(request.question), "answered": bool(cited)}
+    return {"answer": " ".join(cited) or not_answered(request.question), "answered": bool(cited)}
 
 
 def _is_covered(

@@ -17,9 +17,9 @@ from pydantic_ai.models import ModelRequestParameters
 
 from memoir_engine.prompts.answer import NumberedChunk, build
 from memoir_engine.prompts.chat import LIMIT_REACHED, RECALL, SEARCH
+from memoir_engine.prompts.no_answer import nothing_found
 from memoir_engine.text.terms import search_tokens
 from memoir_offline.answer import answer
-from memoir_offline.no_answer import nothing_found
 from memoir_offline.rules.predicates import SINGLE, predicate
 
 LOOKS_UP = (RECALL, SEARCH)

@@ -191,8 +191,10 @@ async def _reply(engine: Engine, actor: Actor, run: Run, turn: ReplyTurn, memory
     except MemoirError:
         await _store(memory, run, turn, [question])
         raise
-    text, is_none = chat.unmarked(turned.text)
-    numbered = [replace(_shown(message), id=f"{run.id}-{at}", at=None) for at, message in enumerate(turned.messages, start=1)]
+    text, is_none = chat.unmarked(turned.text, turn.text)
+    numbered = [
+        replace(_shown(message, turn.text), id=f"{run.id}-{at}", at=None) for at, message in enumerate(turned.messages, start=1)
+    ]
     records = await _store(memory, run, turn, [question, *numbered])
     called = {message.name for message in turned.messages if message.kind == "tool"}
     is_first_question = not history and called <= set(OWN) and turn.text.rstrip().endswith(QUESTION_MARKS)
@@ -250,6 +252,7 @@ async def _converse(
         on_text=heard if turn.words is not None else None,
         fallback=engine.fallback,
     )
+    heard.finish()
     turn.warnings.extend(turned.warnings)
     if turned.limited:
         turn.warnings.append(f"more than {options.max_tool_calls} tool calls were asked for; the reply goes by those made")
@@ -288,9 +291,9 @@ async def _history(engine: Engine, actor: Actor, turn: ReplyTurn) -> tuple[tuple
     return kept, shown
 
 
-def _shown(message: Message) -> Message:
+def _shown(message: Message, question: str) -> Message:
     """Return a message as a person is shown it."""
-    return replace(message, content=chat.unmarked(message.text)[0]) if base_kind(message.kind) == "ai" else message
+    return replace(message, content=chat.unmarked(message.text, question)[0]) if base_kind(message.kind) == "ai" else message
 
 
 def _in_brief(message: Message) -> Message:

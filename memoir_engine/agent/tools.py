@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol
 from memoir_engine.core.errors import DatabaseError
 from memoir_engine.core.results import MessageRecord, QueryResult, RecalledFact, RememberResult, SearchResult, Shown
 from memoir_engine.core.run import Actor
-from memoir_engine.prompts.chat import NOTHING_FOUND
+from memoir_engine.prompts.no_answer import NOTHING_FOUND
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.db.text_rules import WORKSPACE, owner_key
 from memoir_engine.store.facts import facts

@@ -19,24 +19,12 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from memoir_engine.prompts import Prompt
+from memoir_engine.prompts.no_answer import nothing_found
 
 PURPOSE = "chat"
 VERSION = "chat/3"
 
 SEARCH, RECALL, ASK = "search_memory", "recall_facts", "ask_tree"
-NOTHING_FOUND = {  # a whole reply, by language: what the offline model says
-    "en": "Nothing in the memory says anything about this.",
-    "de": "Im Gedächtnis steht nichts darüber.",
-    "fr": "Rien dans la mémoire n'en parle.",
-    "es": "En la memoria no hay nada sobre esto.",
-    "it": "Nella memoria non c'è nulla al riguardo.",
-    "pt": "Não há nada na memória sobre isto.",
-    "nl": "In het geheugen staat hier niets over.",
-    "ja": "記憶には、これについて何もありません。",
-    "zh": "记忆中没有关于这个的内容。",
-    "ko": "기억에는 이것에 관한 내용이 없습니다.",
-}
-
 NO_ANSWER = "[no answer]"  # what the model writes before a reply that is none
 
 INSTRUCTIONS = f"""\
@@ -55,8 +43,13 @@ You are an assistant with a memory, and you talk with a person.
 BRIEF_CHARS = 160  # of a record of an earlier turn
 BRIEF_RESULT_CHARS = 400  # of an earlier result that is no list of records
 
-_MARK = re.compile(rf"{re.escape(NO_ANSWER)}[\s:.]*", re.IGNORECASE)
-_AT_AN_END = re.compile(rf"\A\s*{_MARK.pattern}|{_MARK.pattern}\Z", re.IGNORECASE)  # between words it is quoted
+_WRAPS = r"[*_~`\"'“”„‚‘’«»‹›()<>\\]*"
+_STOPS = r"[\s:;,.!。：、…–—-]*"
+_MARK = re.compile(rf"(?P<open>{_WRAPS})[\[［【(]\s*no[\s_-]+answer\s*\\?[\]］】)](?P<stop>{_STOPS})", re.IGNORECASE)
+_BEFORE = re.compile(r"\s*(?:[>#•–—*-]+\s+)*")  # of Markdown: a quotation, a heading, an item of a list
+_OPENS_AS = str.maketrans("“„‚‘«‹(<", "””’’»›)>")  # a wrap that opens, by the one that closes it
+_SIGNS = (r"[\[［【(]", r"\s*n", "o", r"[\s_-]*", "a", "n", "s", "w", "e", "r", r"\s*\\?")
+_UNFINISHED = re.compile(rf"{_WRAPS}{''.join(f'(?:{sign}' for sign in _SIGNS)}{')?' * len(_SIGNS)}\Z", re.IGNORECASE)
 
 LIMIT_REACHED = "No more tools can be called in this turn. Answer from what stands here, and say what is missing."
 
@@ -70,26 +63,71 @@ def instructions(own: str | None, now: datetime) -> str:
     return f"{rules}\nToday is {now:%A}, {now:%Y-%m-%d}.\n"
 
 
-def unmarked(text: str) -> tuple[str, bool]:
-    """Return a reply without its mark, and whether it had one; of a reply that is the mark alone, a sentence that says so."""
-    words, marks = _AT_AN_END.subn("", text)
-    return (words.strip() or NOTHING_FOUND["en"]) if marks else text, marks > 0
+def unmarked(text: str, question: str = "") -> tuple[str, bool]:
+    """Return a reply without its mark, and whether it had one; of a reply that is the mark alone, a sentence that says so.
+
+    The mark counts at either end, however it is set: in bold, in code, in other brackets, with a dot. Between words it is quoted.
+    question: tells the language of the sentence.
+    """
+    words, has_mark = text, False
+    while found := _at_an_end(words):
+        words, has_mark = f"{words[: found[0]]}{words[found[1] :]}", True
+    if not has_mark:
+        return text, False
+    return (words.strip() if any(map(str.isalnum, words)) else nothing_found(question)), True
+
+
+def _at_an_end(text: str) -> tuple[int, int] | None:
+    """Return the span of a mark at the beginning or the end of a reply, with what is set around it alone."""
+    first = _BEFORE.match(text)
+    for mark in _MARK.finditer(text):
+        start, end = _span(mark)
+        if (first is not None and mark.start() <= first.end()) or not text[end:].strip():
+            return start, end
+    return None
+
+
+def _span(mark: re.Match[str]) -> tuple[int, int]:
+    """Return a mark's span: with the wrap before it where the same closes behind it, else without."""
+    text, end = mark.string, mark.end()
+    closing = mark["open"].replace("\\", "").translate(_OPENS_AS)[::-1]
+    if closing and text.startswith(closing, end):
+        stops = re.compile(_STOPS).match(text, end + len(closing))
+        return mark.start(), stops.end() if stops else end
+    return mark.end("open") - mark["open"].endswith("\\"), end
 
 
 class Unmarked:
-    """Hand on the pieces of a reply without the mark. What may become one is held back, and lost where nothing follows."""
+    """Hand on the pieces of a reply without the mark. What may become one is held back until that is known, or `finish`."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell, self._held = tell, ""
 
     def __call__(self, piece: str) -> None:
         text = self._held + piece
-        at = text.rfind("[")
-        tail = text[at:].lower() if at >= 0 else ""
-        is_open = bool(tail) and (NO_ANSWER.startswith(tail) or _MARK.fullmatch(tail) is not None)
-        words, self._held = (text[:at], text[at:]) if is_open else (text, "")
-        if told := _MARK.sub("", words):
-            self._tell(told)
+        at = _may_become(text)
+        self._held = text[at:]
+        self._hand_on(text[:at])
+
+    def finish(self) -> None:
+        """Hand on what was held back, if it is no mark: the reply has ended."""
+        held, self._held = self._held, ""
+        self._hand_on(held)
+
+    def _hand_on(self, text: str) -> None:
+        while mark := _MARK.search(text):
+            start, end = _span(mark)
+            text = text[:start] + text[end:]
+        if text:
+            self._tell(text)
+
+
+def _may_become(text: str) -> int:
+    """Return from where on a text may become a mark, or one with more around it."""
+    unfinished = _UNFINISHED.search(text)
+    starts = [len(text) if unfinished is None else unfinished.start()]
+    starts += [mark.start() for mark in _MARK.finditer(text) if not text[_span(mark)[1] : starts[0]].strip()]
+    return min(starts)
 
 
 def in_brief(result: str) -> str:

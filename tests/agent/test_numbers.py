@@ -146,23 +146,59 @@ def test_a_first_question_that_nothing_is_found_for_is_not_answered(
         (" [No answer]: Nothing.", ("Nothing.", True)),
         ("Nothing. [no answer]", ("Nothing.", True)),
         ("[no answer]", ("Nothing in the memory says anything about this.", True)),
+        ("**[no answer]** Nothing.", ("Nothing.", True)),
+        ("**[no answer]:** Nothing.", ("Nothing.", True)),
+        ("**[no answer] Nothing.**", ("**Nothing.**", True)),
+        ("[no answer] **Nothing.**", ("**Nothing.**", True)),
+        ("`[no answer]` — Nothing.", ("Nothing.", True)),
+        ("【no answer】\n\nNothing.", ("Nothing.", True)),
+        ("\\[no_answer\\] Nothing.", ("Nothing.", True)),
+        ("> [no answer]. Nothing.", ("> Nothing.", True)),
+        ("Nothing. ([No Answer])", ("Nothing.", True)),
+        ("Nothing. _[no answer]._", ("Nothing.", True)),
+        ("[no answer] Nothing. [no answer]", ("Nothing.", True)),
+        ("**[no answer].**", ("Nothing in the memory says anything about this.", True)),
         ("It says [no answer] there [1].", ("It says [no answer] there [1].", False)),
+        ("No answer came [1].", ("No answer came [1].", False)),
         ("Nine [1].", ("Nine [1].", False)),
     ],
-    ids=["before", "in another case", "behind", "alone", "quoted", "none"],
 )
 def test_the_mark_of_a_reply_that_is_none(text: str, unmarked: tuple[str, bool]) -> None:
     assert chat.unmarked(text) == unmarked
 
 
-@pytest.mark.parametrize("cut", range(1, 14))
-def test_a_mark_is_kept_from_view_however_it_comes_in_pieces(cut: int) -> None:
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("Nenne mir den Erbauer.", "Im Gedächtnis steht nichts darüber."),
+        ("Vem byggde bron?", "Det finns inget om detta i minnet."),
+    ],
+    ids=["German", "Swedish"],
+)
+def test_of_a_mark_alone_the_sentence_is_in_the_language_of_the_question(question: str, sentence: str) -> None:
+    assert chat.unmarked("**[no answer].**", question) == (sentence, True)
+
+
+@pytest.mark.parametrize("cut", range(1, 16))
+@pytest.mark.parametrize("marked", ["[No answer] See [1].", "**[No answer]** See [1].", "See [1]. `[no answer]`"])
+def test_a_mark_is_kept_from_view_however_it_comes_in_pieces(marked: str, cut: int) -> None:
     told: list[str] = []
     shown = chat.Unmarked(told.append)
-    words = "[No answer] See [1]."
-    for piece in (words[:cut], words[cut:]):
+    for piece in (marked[:cut], marked[cut:]):
         shown(piece)
-    assert "".join(told) == "See [1]."
+    shown.finish()
+    assert "".join(told).strip() == "See [1]."
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("words", ["See **this**", "(no", "It ends in [", "A list: [1], [not known] (none) **now**."])
+def test_what_is_no_mark_is_shown_whole(words: str, size: int) -> None:
+    told: list[str] = []
+    shown = chat.Unmarked(told.append)
+    for at in range(0, len(words), size):
+        shown(words[at : at + size])
+    shown.finish()
+    assert "".join(told) == words
 
 
 def test_the_offline_model_says_in_the_persons_language_that_nothing_was_found(opened: Callable[..., AgentClient]) -> None:

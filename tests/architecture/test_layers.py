@@ -25,7 +25,7 @@ HOMES = {
     "alembic": {f"{PACKAGE}.store"},
     "psycopg": {f"{PACKAGE}.store"},
     "pymysql": {f"{PACKAGE}.store"},
-    "bm25s": {f"{PACKAGE}.index", OFFLINE},
+    "bm25s": {f"{PACKAGE}.index", f"{PACKAGE}.text", OFFLINE},
     "chromadb": {f"{PACKAGE}.index"},
     "pypdfium2": {f"{PACKAGE}.readers"},
     "PIL": {f"{PACKAGE}.readers"},

@@ -5,9 +5,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memoir_engine.prompts.answer import NOT_ANSWERED, NumberedChunk, Reply, build, citations, number_chunks
-from memoir_engine.prompts.chat import NOTHING_FOUND
 from memoir_engine.text.spans import claims
-from memoir_offline import answer, no_answer
+from memoir_offline import answer
 
 LIBRARY = "# Opening\n\nThe library opens at nine on weekdays. It closes at five. Dogs are not allowed [3]."
 MONEY = "The budget for 2024 was 12,000 euros. The treasurer is Ann. Is the budget too small?"
@@ -117,23 +116,21 @@ def test_every_statement_stands_in_the_chunk_it_cites(pieces, question):
 
 
 @pytest.mark.parametrize(
-    ("code", "question"),
+    ("question", "texts", "answer"),
     [
-        ("en", "Where was Die Zeit printed?"),
-        ("en", "Was in the van a dog?"),
-        ("en", "Paris?"),
-        ("de", "Was kostet das?"),
-        ("fr", "Combien coûte le billet ?"),
-        ("es", "¿Cuándo sale el barco?"),
-        ("it", "Quando parte la nave?"),
-        ("pt", "Quando sai o barco?"),
-        ("nl", "Wanneer vertrekt de boot?"),
-        ("ja", "船はいつ出ますか"),
-        ("zh", "船什么时候开?"),
-        ("ko", "배는 언제 떠나요?"),
+        (
+            "りんごはどこで買いましたか",
+            ("りんごは青森の市場で手に入れた。みかんはどこで売りましたか、と母が聞いた。",),
+            "りんごは青森の市場で手に入れた。",
+        ),
+        (
+            "駅前の図書館はいつ開きますか",
+            ("いつ開きますかとは、だれも聞きませんでした。", "図書館は九時に開く。"),
+            "図書館は九時に開く。",
+        ),
     ],
+    ids=["a sentence of function words", "another chunk of them"],
 )
-def test_the_language_of_a_question_is_told_by_its_script_or_its_first_words(code, question):
-    assert no_answer.language(question) == code
-    assert no_answer.unanswered(question) == no_answer.UNANSWERED[code]
-    assert no_answer.nothing_found(question) == NOTHING_FOUND[code]
+def test_japanese_function_words_choose_no_sentence(question: str, texts: tuple[str, ...], answer: str) -> None:
+    chunks = number_chunks(NumberedChunk(0, (), text) for text in texts)
+    assert answered(question, chunks).startswith(answer)
