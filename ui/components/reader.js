@@ -3,19 +3,25 @@ const seen = new WeakMap();
 const TAGS = { removed: "del", added: "ins" };
 
 // Marks are [start, end, kind] in code points, as Python counts them; JavaScript counts UTF-16 units.
-const marked = (text, marks) => {
-  const node = make("div", "text");
-  if (!marks.length) { node.textContent = text; return node; }
-  const points = Array.from(text);
-  let at = 0;
-  for (const [start, end, kind] of marks) {
-    if (start > at) node.append(points.slice(at, start).join(""));
-    if (end > Math.max(at, start)) node.append(make(TAGS[kind] || "mark", kind, points.slice(Math.max(at, start), end).join("")));
-    at = Math.max(at, end);
-  }
-  node.append(points.slice(at).join(""));
-  return node;
+const inUnits = (text, marks) => {
+  if (!/[\ud800-\udbff]/.test(text)) return marks;
+  const units = [0];
+  for (const point of text) units.push(units[units.length - 1] + point.length);
+  return marks.map(([start, end, kind]) => [units[start], units[end], kind]);
 };
+
+const marking = (text, marks) => (node, start, end) => {
+  let at = start;
+  for (const [from, to, kind] of marks) {
+    const first = Math.max(from, at), last = Math.min(to, end);
+    if (first >= last) continue;
+    node.append(text.slice(at, first), make(TAGS[kind] || "mark", kind, text.slice(first, last)));
+    at = last;
+  }
+  node.append(text.slice(at, end));
+};
+
+const marked = (text, marks) => formatted(make("div", "text"), text, marking(text, inUnits(text, marks)));
 
 export default function (component) {
   const { data, parentElement: root, setTriggerValue } = component;

@@ -1,6 +1,7 @@
 """Source text with marked spans: one chunk in its surroundings, or all chunks in order.
 
-Invariant: the text between two chunk boundaries is exactly `text[start:end]` of the source.
+Invariant: the text between two chunk boundaries is exactly `text[start:end]` of the source; the script draws its tables, headings
+and bold words without their Markdown signs, and adds nothing.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ AROUND = 1_600  # characters of the source before and after a chunk
 _component = st.components.v2.component(
     "memoir_reader",
     html='<div class="sheet" tabindex="0" role="document"></div>\n',
-    css=read("reader.css"),
-    js=script("reader.js"),
+    css=read("markup.css") + read("reader.css"),
+    js=script("markup.js", "reader.js"),
 )
 
 Mark = tuple[int, int, str]

@@ -1,0 +1,91 @@
+// The little Markdown that sources and answers have, drawn without its signs: front matter, headings, lists, tables, bold, code.
+// Text is only ever set as text: `write(node, start, end)` adds text[start:end] and may mark it or turn parts of it into buttons.
+const FRONT = /^---\n((?:[\w -]+:[^\n]*\n)+)---(?:\n|$)/;
+const ROW = /^\s*\|.*\|\s*$/, RULE = /^\s*\|(?:\s*:?-{3,}:?\s*\|)+\s*$/;
+const HEADING = /^#{1,6}\s+(?=\S)/, ITEM = /^\s*[-*+]\s+(?=\S)/;
+const INLINE = /\*\*(?=\S)([^*\n]+?)\*\*|(?<![\w*])\*(?=[^\s*])([^*\n]*?[^\s*])\*(?![\w*])|`([^`\n]+)`/g;
+
+const linesOf = (text, from) => {
+  const lines = [];
+  for (let at = from; at <= text.length; ) {
+    const found = text.indexOf("\n", at), end = found < 0 ? text.length : found;
+    lines.push({ start: at, end, text: text.slice(at, end) });
+    at = end + 1;
+  }
+  return lines;
+};
+
+const inline = (node, text, start, end, write) => {
+  let at = start;
+  for (const found of text.slice(start, end).matchAll(INLINE)) {
+    const [whole, strong, slanted] = found, sign = strong === undefined ? 1 : 2, begins = start + found.index;
+    const kind = strong !== undefined ? "strong" : slanted !== undefined ? "em" : "code", inner = make(kind);
+    write(node, at, begins);
+    write(inner, begins + sign, begins + whole.length - sign);
+    node.append(inner);
+    at = begins + whole.length;
+  }
+  write(node, at, end);
+  return node;
+};
+
+const cellsOf = (line) => {
+  const cells = [], bars = [...line.text.matchAll(/(?<!\\)\|/g)].map((bar) => bar.index);
+  bars.slice(0, -1).forEach((bar, n) => {
+    const cell = line.text.slice(bar + 1, bars[n + 1]), lead = cell.length - cell.trimStart().length;
+    cells.push([line.start + bar + 1 + lead, line.start + bar + 1 + lead + cell.trim().length]);
+  });
+  return cells;
+};
+
+const tableOf = (rows, text, write) => {
+  const box = make("div", "tablebox"), table = make("table"), hasHead = rows.length > 1 && RULE.test(rows[1].text);
+  rows.forEach((row, n) => {
+    if (RULE.test(row.text)) return;
+    const line = make("tr");
+    for (const [start, end] of cellsOf(row)) {
+      const cell = make(hasHead && n === 0 && start < end ? "th" : "td");
+      if (cell.tagName === "TH") cell.scope = "col";
+      line.append(inline(cell, text, start, end, write));
+    }
+    table.append(line);
+  });
+  box.append(table);
+  return box;
+};
+
+const frontMatter = (text, length, write) => {
+  const node = make("div", "front");
+  for (const line of linesOf(text.slice(0, length), 4).filter((line) => /^[\w -]+:/.test(line.text))) {
+    const colon = line.text.indexOf(":"), row = make("div"), name = make("b");
+    write(name, line.start, line.start + colon);
+    row.append(name, " ");
+    write(row, line.start + colon + 1 + /^\s*/.exec(line.text.slice(colon + 1))[0].length, line.end);
+    node.append(row);
+  }
+  return node;
+};
+
+// Draws the text into a node, block by block.
+const formatted = (node, text, write) => {
+  const front = FRONT.exec(text), lines = linesOf(text, front ? front[0].length : 0), parts = [];
+  if (front) node.append(frontMatter(text, front[0].length, write));
+  const kindOf = (line) => (ROW.test(line.text) ? "row" : HEADING.test(line.text) ? "title" : ITEM.test(line.text) ? "item" : "prose");
+  for (const line of lines) {
+    const kind = kindOf(line), last = parts[parts.length - 1];
+    if (last && last.kind === kind && (kind === "row" || kind === "prose")) last.lines.push(line);
+    else parts.push({ kind, lines: [line] });
+  }
+  for (const { kind, lines: mine } of parts) {
+    if (kind === "row" && mine.length > 1) { node.append(tableOf(mine, text, write)); continue; }
+    if (kind === "title" || kind === "item") {
+      const [line] = mine, sign = (kind === "title" ? HEADING : ITEM).exec(line.text)[0].length;
+      node.append(inline(make("div", kind), text, line.start + sign, line.end, write));
+      continue;
+    }
+    while (mine.length && !mine[0].text.trim()) mine.shift();
+    while (mine.length && !mine[mine.length - 1].text.trim()) mine.pop();
+    if (mine.length) node.append(inline(make("div", "prose"), text, mine[0].start, mine[mine.length - 1].end, write));
+  }
+  return node;
+};
