@@ -12,6 +12,7 @@ import streamlit as st
 from memoir_engine import Decision, EventView, Memory, QueryResult, RunDetail, RunView
 from ui import (
     as_of,
+    citations,
     drawers,
     figures,
     frame,
@@ -31,7 +32,6 @@ from ui.escape import md_escape
 from ui.export import as_json
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
-from ui.wording_counts import texts as counts
 from ui.wording_erasure import texts as wording_erasure
 from ui.wording_viewer import texts as wording_viewer
 
@@ -113,7 +113,6 @@ def _take_along(memory: Memory, run_id: str) -> None:
 
 def _question(view: RunView) -> None:
     st.markdown(f"> {md_escape(str(view.request.get('question', '')))}")
-    st.caption(question_settings.line(view))
 
 
 def _while_running(memory: Memory, run_id: str) -> None:
@@ -149,12 +148,10 @@ def _stop(memory: Memory, run_id: str) -> None:
 
 def _ended(memory: Memory, detail: RunDetail) -> None:
     result = memory.runs.query(detail.run.id)
-    left, right = st.columns([7, 8], gap="small")
-    with left.container(border=True, height="stretch", key="answer"):
+    with st.container(border=True, key="answer"):
         _answer(memory, detail.run, result)
-    with right:
-        if result.decisions or detail.run.status == "done":
-            frame.metrics(_numbers(detail, result), width=84)
+    if result.decisions or detail.run.status == "done":
+        st.caption(figures.of_question(detail, result), help=wording.METRIC_HELP["LATENCY"])
     run_comparison.branch_of(detail.run, result, link=True)
     for warning in result.warnings:
         st.caption(f":orange[:material/warning:] {md_escape(warning)}")
@@ -175,44 +172,30 @@ def _answer(memory: Memory, view: RunView, result: QueryResult) -> None:
             st.warning(wording.NOT_ENDED, icon=":material/power_off:")
         return
     if not result.answer:
-        st.markdown(f"**{wording.ANSWER}**")
+        st.header(wording.ANSWER, anchor=False)
         st.caption(f":material/delete_forever: {wording_erasure.ANSWER}")
         return
-    st.markdown(f"**{wording.ANSWER}**" if result.answered else f":orange[:material/search_off:] **{wording.NO_ANSWER}**")
-    cited = answer.show(result.answer, result.used_chunks, key=f"answer-{result.run_id}")
-    used = [each for each in result.used_chunks if each.cited]
-    leaves = len({each.category_path for each in used})
-    numbers = [counts.CITATIONS(len(used)), counts.LEAVES(leaves)]
-    if used or result.answered:
-        st.caption(" · ".join([*numbers, wording.CITATIONS]) if used else wording.NO_CITATIONS)
+    shown = citations.origins(memory, result)
+    if result.answered:
+        st.header(wording.ANSWER, anchor=False, help=wording.CITATIONS if shown else None)
+    else:
+        st.header(f":orange[:material/search_off:] {wording.NO_ANSWER}", anchor=False)
+    cited = answer.show(result.answer, result.used_chunks, key=f"answer-{result.run_id}", origins=shown, folds=True)
+    if result.answered and not shown:
+        st.caption(wording.NO_CITATIONS)
     if not result.answered:
         no_answer.offer(memory, view, result)
     if cited:
         drawers.evidence(memory, cited, answer.labels(result.answer, result.used_chunks)[cited.number])
 
 
-def _numbers(detail: RunDetail, result: QueryResult) -> dict[str, str]:
-    offered = sum(len(decision.options) for decision in result.decisions)
-    tokens = detail.run.tokens_prompt + detail.run.tokens_completion
-    return {
-        labels.LATENCY: figures.duration(result.total_latency_ms or detail.run.latency_ms),
-        labels.CALLS: str(len(detail.calls)),
-        labels.TOKENS: figures.short(tokens),
-        labels.COST: figures.money(detail.run.cost),
-        labels.LEVELS: str(len({decision.level for decision in result.decisions})),
-        labels.OFFERED: figures.count(offered),
-        labels.SELECTED: figures.count(sum(len(decision.chosen) for decision in result.decisions)),
-        labels.DROPPED: figures.count(len(result.dropped_paths)),
-    }
-
-
 def _path(memory: Memory, result: QueryResult, detail: RunDetail) -> None:
-    st.subheader(wording.PATH_TITLE, anchor=False)
+    st.header(wording.PATH_TITLE, anchor=False, help=wording.PATH_ABOUT)
     decisions: tuple[Decision, ...] = result.decisions
     if not decisions:
         st.caption(wording.NO_PATH)
         return
-    st.markdown(f":small[{wording.PATH_ABOUT}]")
+    st.caption(question_settings.line(detail.run))
     picked = choices.path(result, detail.calls, key=f"path-{result.run_id}")
     if picked:
         drawers.open_for(memory, picked, result)

@@ -15,9 +15,10 @@ from babel.dates import format_date, format_skeleton, format_time, format_timede
 from babel.numbers import format_compact_decimal, format_currency
 from babel.units import format_unit
 
-from memoir_engine import Call, Chunk, RunView
+from memoir_engine import Call, Chunk, QueryResult, RunDetail, RunView
 from ui import catalogue, language
 from ui.escape import md_escape
+from ui.wording_answer import texts as answers
 from ui.wording_counts import texts as counts
 from ui.wording_figures import texts
 
@@ -85,6 +86,21 @@ def spent(run: RunView) -> str:
         return elapsed(run)
     used = many_tokens(run.tokens_prompt + run.tokens_completion)
     return f"{elapsed(run)} · {counts.CALLS(run.calls)} · {used} · {md_escape(money(run.cost))}"
+
+
+def of_question(detail: RunDetail, result: QueryResult) -> str:
+    """Format an answered question's time, calls, tokens, cost and what was followed, in one line of Markdown."""
+    run, decisions = detail.run, result.decisions
+    offered, chosen = sum(len(each.options) for each in decisions), sum(len(each.chosen) for each in decisions)
+    told = [
+        duration(result.total_latency_ms or run.latency_ms),
+        counts.CALLS(len(detail.calls)),
+        many_tokens(run.tokens_prompt + run.tokens_completion),
+        md_escape(money(run.cost)),
+        answers.LEVELS(len({decision.level for decision in decisions})),
+        answers.FOLLOWED.format(chosen=count(chosen), offered=count(offered)),
+    ]
+    return " · ".join(told + ([answers.DROPPED(len(result.dropped_paths))] if result.dropped_paths else []))
 
 
 def ago(when: datetime) -> str:

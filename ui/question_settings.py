@@ -10,6 +10,7 @@ import streamlit as st
 from memoir_engine import Call, Memory, QueryResult, RunDetail, RunView
 from ui import as_of, figures
 from ui.wording import texts as wording
+from ui.wording_answer import texts as answers
 from ui.wording_columns import texts as labels
 from ui.wording_history import texts as wording_history
 
@@ -22,8 +23,7 @@ def line(view: RunView) -> str:
     budget = asked.get("max_token_budget")
     told = [
         wording.STRATEGIES[strategy][0] if strategy in wording.STRATEGIES else "",
-        *(f"{name.upper()} {asked[name]}" for name in ("n", "n2") if asked.get(name) is not None),
-        wording.SCOPES.get(str(asked.get("width_scope")), ""),
+        *_width(asked),
         str(asked.get("prompt_limiting_strategy", "")),
         "" if asked.get("prompt_limiting_strategy") == "SUMMARIZE" else wording.PRUNED_BY.get(str(asked.get("prune_by")), ""),
         _net(asked.get("safety_net"), is_read=bool(asked.get("safety_net_in_prompt"))),
@@ -32,6 +32,13 @@ def line(view: RunView) -> str:
         wording_history.AS_OF_LINE.format(seq=seq) if (seq := as_of.moment(view)) is not None else "",
     ]
     return " · ".join(part for part in told if part)
+
+
+def _width(asked: dict[str, Any]) -> tuple[str, ...]:
+    """Say how many categories are followed; of a run that left the number open, only how they are counted."""
+    scope, n, n2 = str(asked.get("width_scope")), asked.get("n"), asked.get("n2")
+    told = answers.UP_TO.get(scope, "").format(n=n) if n is not None else wording.SCOPES.get(scope, "")
+    return told, "" if n2 is None else f"{wording.N2_LABEL}: {n2}"
 
 
 def _net(size: object, *, is_read: bool) -> str:

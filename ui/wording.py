@@ -61,9 +61,6 @@ class Shared(Words):
             "calls overlap, and longer where Memoir itself was working in between."
         ),
         "PASSAGES": ("Search works on pieces of 512 characters. Each is found by its words and by its vector."),
-        "OFFERED": "Categories the model could choose from, over all levels.",
-        "SELECTED": "Categories that were followed, over all levels.",
-        "DROPPED": "Paths that were opened but not followed to the answer.",
     }
     UNEXPECTED = "Something went wrong on this page"
     UNEXPECTED_REMEDY = "Nothing was changed. Reload the page. If it happens again, the app's log says why."

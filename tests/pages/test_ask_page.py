@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from app_pages import component, ended, numbers, opened, words
+from app_pages import component, ended, opened, words
 from memoir_engine import Memory, QueryResult
 
 QUESTION = "What did the harbour festival earn?"
@@ -58,7 +58,8 @@ def test_each_strategy_has_its_own_numbers(filled: Memory, strategy: str, n: int
 def test_the_answer_is_given_as_text_with_its_citations(filled: Memory, answered: QueryResult):
     drawn = component(opened("ask", run=answered.run_id), f"answer-{answered.run_id}")
     assert drawn["text"] == answered.answer
-    assert [number for number, _, _ in drawn["cites"]] == [used.number for used in answered.used_chunks]
+    assert {cite["number"] for cite in drawn["cites"]} == {used.number for used in answered.used_chunks}
+    assert [cite["source"] for cite in drawn["cites"] if "source" in cite] == ["accounts.md"] * 2
 
 
 def test_what_was_read_of_the_net_stands_among_the_chunks_read(filled: Memory):
@@ -77,11 +78,19 @@ def test_what_would_be_left_out_first_is_said_of_each_question(filled: Memory, a
     assert "chunks left out first" in words(opened("ask", run=by_chunk.run_id))
 
 
-def test_the_numbers_of_a_run_stand_beside_the_answer(filled: Memory, answered: QueryResult):
-    shown = numbers(opened("ask", run=answered.run_id))
-    assert shown["Levels"] == "3"
-    assert shown["Calls"] == str(len(filled.runs.get(answered.run_id).calls))
-    assert shown["Cost"] == "$0"
+def test_the_figures_of_a_run_stand_in_one_line_below_the_answer(filled: Memory, answered: QueryResult):
+    page = opened("ask", run=answered.run_id)
+    line = next(caption.value for caption in page.caption if "categories followed" in caption.value)
+    calls = len(filled.runs.get(answered.run_id).calls)
+    assert f" · {calls} calls · " in line
+    assert " · \\$0 · 3 levels · " in line
+    assert not page.metric
+
+
+def test_no_level_of_headings_is_left_out(filled: Memory, answered: QueryResult):
+    page = opened("ask", run=answered.run_id)
+    assert [title.value for title in page.header] == ["Answer", "Decision path"]
+    assert not page.subheader
 
 
 def test_the_decision_path_has_a_column_per_level_and_the_evidence(filled: Memory, answered: QueryResult):
@@ -206,9 +215,9 @@ def test_a_memory_of_ones_own_gets_no_questions_of_the_samples(filled: Memory):
     assert not [button for button in opened("ask").button if str(button.key).startswith("first-question")]
 
 
-def test_the_latency_says_what_it_counts(filled: Memory, answered: QueryResult):
-    helps = {metric.label: metric.help for metric in opened("ask", run=answered.run_id).metric}
-    assert "actual time" in helps["Time"]
+def test_the_time_says_what_it_counts(filled: Memory, answered: QueryResult):
+    line = next(caption for caption in opened("ask", run=answered.run_id).caption if "categories followed" in caption.value)
+    assert "actual time" in line.help
 
 
 UNKNOWN = "Which brass trumpets play upon the moon of Jupiter?"

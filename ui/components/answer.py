@@ -1,12 +1,15 @@
-"""Answer text with its citations as buttons.
+"""Answer text with its citations as buttons, and the sources that it cites below it.
 
-Invariant: the model's text is shown as plain text; only numbers of chunks it was given become buttons.
+Invariant: the model's text is set as text, its Markdown drawn by our own script; only numbers of chunks it was given become
+buttons.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -14,14 +17,27 @@ from memoir_engine import UsedChunk
 from ui import figures
 from ui.components.scripts import read, script
 from ui.wording import texts as wording
+from ui.wording_answer import texts
 
 _NUMBERS = re.compile(r"[\[【]([\d\s,;–-]+)[\]】]")
 _component = st.components.v2.component(
     "memoir_answer",
-    html='<div class="answer"></div>\n',
-    css=read("answer.css"),
-    js=script("cite.js", "answer.js"),
+    html=(
+        '<div class="answer"><div class="text"></div><button class="all" type="button" hidden></button>'
+        '<div class="sources" hidden></div></div>\n'
+    ),
+    css=read("markup.css") + read("answer.css"),
+    js=script("cite.js", "markup.js", "answer.js"),
 )
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Source of a citation as it is shown: its name, where in it, and who approved the filing."""
+
+    name: str
+    note: str = ""
+    approved: str = ""
 
 
 def labels(text: str, used: Iterable[UsedChunk]) -> dict[int, int]:
@@ -37,9 +53,25 @@ def _hint(chunk: UsedChunk) -> str:
     return form.format(path=figures.path(chunk.category_path))
 
 
-def show(text: str, used: tuple[UsedChunk, ...], *, key: str) -> UsedChunk | None:
-    """Draw the answer; return the citation that was clicked."""
+def show(
+    text: str, used: tuple[UsedChunk, ...], *, key: str, origins: Mapping[int, Origin] | None = None, folds: bool = False
+) -> UsedChunk | None:
+    """Draw the answer; return the citation that was clicked.
+
+    origins: what is listed below it, by the number in the prompt. folds: show the first lines of a long one only.
+    """
     shown = labels(text, used)
-    cites = [(chunk.number, _hint(chunk), shown[chunk.number]) for chunk in used]
-    result = _component(key=key, data={"text": text, "cites": cites}, on_cited_change=lambda: None)
+    cites = [_cite(chunk, shown[chunk.number], (origins or {}).get(chunk.number)) for chunk in used]
+    data = {
+        "text": text,
+        "cites": sorted(cites, key=lambda cite: cite["label"]),
+        "folds": folds,
+        "words": {"all": texts.SHOW_ALL, "less": texts.SHOW_LESS},
+    }
+    result = _component(key=key, data=data, on_cited_change=lambda: None)
     return next((chunk for chunk in used if chunk.number == result.cited), None)
+
+
+def _cite(chunk: UsedChunk, label: int, origin: Origin | None) -> dict[str, Any]:
+    told = {} if origin is None else {"source": origin.name, "note": origin.note, "approved": origin.approved}
+    return {"number": chunk.number, "title": _hint(chunk), "label": label} | told

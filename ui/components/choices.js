@@ -2,6 +2,7 @@
 // "path" draws a question's way with its links; "ladder" stacks one chunk's choices without them.
 const memory = new WeakMap();
 const LIKELY = 4;
+const TALL = 420;  // px: a higher plan begins at its top, so that its first levels are in view
 
 const optionRow = (option, words, scale, pick) => {
   const chosen = option.rank !== null, node = make("button", "op" + (chosen ? " on" : "")), fill = make("span", "fill");
@@ -10,7 +11,9 @@ const optionRow = (option, words, scale, pick) => {
   if (option.fresh) node.append(make("span", "fresh", words.fresh));
   if (option.opinion !== null) node.append(make("span", "num", option.opinion.toFixed(2)));
   const opinion = option.opinion === null ? words.unknown : words.opinion + " " + option.opinion.toFixed(2);
-  node.title = `${option.name}\n${chosen ? words.chosen + " " + option.rank : words.passed}\n${opinion}`;
+  const told = [option.name, chosen ? words.chosen + " " + option.rank : words.passed, opinion];
+  node.title = told.join("\n");
+  node.setAttribute("aria-label", told.join(", "));
   node.onclick = () => pick("category", option.id);
   return node;
 };
@@ -18,6 +21,8 @@ const optionRow = (option, words, scale, pick) => {
 const optionCard = (card, words, scale, mine, pick, redraw) => {
   const node = make("div", "card" + (card.lost ? " lost" : "")), ports = [], top = make("div", "top", card.name);
   top.title = card.title;
+  node.setAttribute("role", "group");
+  node.setAttribute("aria-label", card.title);
   node.append(top);
   const open = mine.open.has(card.id), visible = open ? card.options : card.options.filter((o, at) => o.rank !== null || at < LIKELY);
   for (const option of visible) {
@@ -28,6 +33,7 @@ const optionCard = (card, words, scale, mine, pick, redraw) => {
   const rest = card.options.length - visible.length;
   if (rest > 0 || open) {
     const more = make("button", "more", open ? words.less : `+ ${rest} ${words.more}`);
+    more.setAttribute("aria-expanded", String(open));
     more.onclick = () => { open ? mine.open.delete(card.id) : mine.open.add(card.id); redraw(); };
     node.append(more);
   }
@@ -50,6 +56,7 @@ const columnHead = (column, pick) => {
   if (column.call) {
     const open = make("button", "", column.note);
     open.title = column.hint;
+    open.setAttribute("aria-label", `${column.hint}: ${column.title}, ${column.note}`);
     open.onclick = () => pick("call", column.call);
     node.append(open);
   } else if (column.note) node.append(make("small", "", column.note));
@@ -75,12 +82,21 @@ export default function (component) {
   const { data, parentElement: root, setTriggerValue } = component;
   const mine = memory.get(root) || { open: new Set(), count: 0 };
   memory.set(root, mine);
-  const box = root.querySelector(".choices"), plan = root.querySelector(".plan"), cols = root.querySelector(".cols"), lines = root.querySelector(".lines");
+  const box = root.querySelector(".choices"), hint = root.querySelector(".hint"), plan = root.querySelector(".plan"), cols = root.querySelector(".cols"), lines = root.querySelector(".lines");
   box.classList.toggle("ladder", data.layout === "ladder");
+  plan.setAttribute("aria-label", data.words[data.layout]);
+  hint.textContent = data.words.sideways;
   const pick = (kind, id) => setTriggerValue("picked", { kind, id, n: ++mine.count });
   let ports = [], targets = new Map();
 
+  const overflow = () => {
+    const rest = plan.scrollWidth - plan.clientWidth, isWider = rest > 4;
+    hint.hidden = !isWider;
+    box.classList.toggle("more-right", isWider && plan.scrollLeft < rest - 4);
+    isWider ? plan.setAttribute("tabindex", "0") : plan.removeAttribute("tabindex");
+  };
   const link = () => {
+    cols.classList.toggle("tall", cols.offsetHeight > TALL);
     const frame = plan.getBoundingClientRect();
     lines.setAttribute("width", cols.scrollWidth);
     lines.setAttribute("height", cols.scrollHeight);
@@ -93,6 +109,8 @@ export default function (component) {
     targets = new Map();
     cols.replaceChildren(...data.columns.map((column) => {
       const node = make("div", "col " + column.kind);
+      node.setAttribute("role", "listitem");
+      node.setAttribute("aria-label", column.title);
       node.append(columnHead(column, pick));
       for (const card of column.cards) {
         let drawn, exits = [];
@@ -109,7 +127,9 @@ export default function (component) {
   };
   draw();
   if (mine.sized) mine.sized.disconnect();
-  mine.sized = new ResizeObserver(() => data.layout === "path" && link());
+  mine.sized = new ResizeObserver(() => { overflow(); if (data.layout === "path") link(); });
   mine.sized.observe(cols);
+  mine.sized.observe(plan);
+  plan.onscroll = overflow;
   return () => mine.sized.disconnect();
 }

@@ -18,11 +18,15 @@ from ui import figures
 from ui.components.scripts import read, script
 from ui.wording import NOT_CHOSEN, PART
 from ui.wording import texts as wording
+from ui.wording_answer import texts
 
 FOLDED = 2  # so many forced levels in a row become one column
 _component = st.components.v2.component(
     "memoir_choices",
-    html='<div class="choices"><div class="plan"><svg class="lines"></svg><div class="cols"></div></div></div>\n',
+    html=(
+        '<div class="choices"><div class="hint" hidden></div><div class="plan" role="region">'
+        '<svg class="lines" aria-hidden="true"></svg><div class="cols" role="list"></div></div></div>\n'
+    ),
     css=read("choices.css"),
     js=script("choices.js"),
 )
@@ -52,7 +56,12 @@ def ladder(decisions: Sequence[Decision], *, key: str) -> Picked | None:
 
 def _draw(columns: list[dict[str, Any]], decisions: Sequence[Decision], layout: str, key: str) -> Picked | None:
     opinions = [option.opinion for decision in decisions for option in decision.options if option.opinion]
-    data = {"columns": columns, "layout": layout, "scale": max(opinions, default=1.0), "words": wording.CHOICE_WORDS}
+    data = {
+        "columns": columns,
+        "layout": layout,
+        "scale": max(opinions, default=1.0),
+        "words": wording.CHOICE_WORDS | texts.PATH_WORDS,
+    }
     picked = _component(key=key, data=data, on_picked_change=lambda: None).picked
     if not picked or picked.get("kind") not in {"category", "leaf", "call"} or not isinstance(picked.get("id"), int):
         return None
