@@ -173,6 +173,7 @@ from memoir_engine.core.results.documents import (
     PageBox as PageBox,
     PageImage as PageImage,
     Source as Source,
+    SourceQuestion as SourceQuestion,
     TreeChanges as TreeChanges,
     WordChange as WordChange,
 )

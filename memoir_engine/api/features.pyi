@@ -48,6 +48,7 @@ from memoir_engine.search.knowledge import (
     add_knowledge as add_knowledge,
     reindex_verb as reindex_verb,
 )
+from memoir_engine.search.source_questions import source_questions as source_questions
 from memoir_engine.search.summary import SummaryOptions as SummaryOptions, create_summary as create_summary
 from memoir_engine.search.verb import (
     SearchOptions as SearchOptions,

@@ -38,6 +38,7 @@ from memoir_engine.core.results import (
     Searchable,
     SearchResult,
     SettingView,
+    SourceQuestion,
     TidyResult,
 )
 from memoir_engine.core.run import Actor, Role
@@ -235,6 +236,14 @@ class Face:
     def sample_questions(self) -> tuple[SampleQuestion, ...]:
         """Questions that the samples answer, each with what to look at."""
         return features.questions()
+
+    def source_questions(self, source_id: int, limit: int = 3) -> tuple[SourceQuestion, ...]:
+        """Return questions that a source answers, made from its own words, each with the span that answers it.
+
+        No model is asked. Each is checked: by its words the chunk with that span is found before those of other sources;
+        there are fewer than `limit`, or none, where the text gives no more. Raises SourceNotFound.
+        """
+        return features.source_questions(self._engine, source_id, limit)
 
     @property
     def actor(self) -> Actor:

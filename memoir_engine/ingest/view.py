@@ -8,7 +8,7 @@ Source: DESIGN §6; API `memory.sources.erase`, "The ledger and the audit"; MEMO
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import HelperNeeded, InvalidSetting
@@ -28,7 +28,7 @@ from memoir_engine.core.results import (
 from memoir_engine.core.run import Actor
 from memoir_engine.ingest import pages
 from memoir_engine.runtime.access import needs_admin, needs_auditor, runs_of
-from memoir_engine.runtime.engine import Engine, View
+from memoir_engine.runtime.engine import Engine, View, digest
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.erase import execution
 from memoir_engine.store.ledger import runs
@@ -55,6 +55,19 @@ class SourcesView(View):
     def by_name(self, name: str) -> tuple[Source, ...]:
         """Sources in force with exactly this name, newest first: an upload of that name may be a newer version."""
         return self._read(lambda tx: sources.by_name(tx, validation.text("name", name), live=True))
+
+    def by_content(self, data: bytes) -> Source | None:
+        """Return the source in force with exactly these bytes, under any name: adding them again would store nothing."""
+        sha256, owner = digest(validation.raw_bytes("data", data)), self._actor.user
+        return self._read(lambda tx: sources.find_by_digest(tx, owner, sha256))
+
+    def free_name(self, name: str, taken: Collection[str] = ()) -> str:
+        """Return the name, or the first of "name (2).ext", "name (3).ext" … that no source in force has.
+
+        taken: further names that are not free.
+        """
+        wanted, others = validation.text("name", name), set(validation.texts("taken", taken))
+        return self._read(lambda tx: sources.free_name(tx, wanted, others))
 
     def text(self, source_id: int) -> str:
         """The text of a source; spans are offsets into it."""

@@ -45,10 +45,17 @@ ADDING = {
 }  # a source of one's own; `start` per verb below
 OWN_RUNS = {"jobs.cancel", "jobs.resume", "jobs.wait", "helpers.cancel"}  # those of another are tested below
 READING = {
-    *("estimate", "overview", "settings", "sample_questions", "searchable", "embedders", "models"),
+    *("estimate", "overview", "settings", "sample_questions", "searchable", "embedders", "models", "source_questions"),
     "optimize",  # refuses everybody
     *(f"sources.{verb}" for verb in ("by_name", "chunks", "get", "helper", "list", "original", "text", "versions")),
-    *("sources.tombstone", "sources.passages", "sources.page_of", "sources.page_image"),
+    *(
+        "sources.tombstone",
+        "sources.passages",
+        "sources.page_of",
+        "sources.page_image",
+        "sources.by_content",
+        "sources.free_name",
+    ),
     *(f"tree.{verb}" for verb in ("all", "children", "chunk", "chunks", "decisions", "node", "path", "roots", "search")),
     *(f"tree.{verb}" for verb in ("search_paths", "as_of", "changes", "chunk_place", "filings", "history", "moments")),
     *(

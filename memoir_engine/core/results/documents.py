@@ -51,6 +51,15 @@ class Source:
 
 
 @dataclass(frozen=True)
+class SourceQuestion:
+    """A question that a source answers; `start` and `end` are the span of its text that does."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
 class PageBox:
     """A rectangle on a page, in shares of its width and height from the top left corner: 0 to 1."""
 

@@ -8,9 +8,11 @@ Source: DESIGN §5 (the ledger: tokens and cost of each call); MEMOIR 2B.4.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
+from itertools import count as count_from
 from typing import Any
 
 from sqlalchemy import BigInteger, BindParameter, ColumnElement, bindparam, case, cast, distinct, func, insert, literal, select
@@ -95,6 +97,14 @@ def recent(
 def by_name(tx: Tx, name: str, *, live: bool = False) -> tuple[Source, ...]:
     """Return sources of exactly this name, newest first. live: without replaced and withdrawn ones."""
     return _sources(tx, _C.name == name, *([_C.status.in_(LIVE)] if live else []), limit=100)
+
+
+def free_name(tx: Tx, name: str, taken: Container[str] = ()) -> str:
+    """Return the name, or its first numbered form ("name (2).ext") that no live source has and that is not taken."""
+    stem, dot, ending = name.rpartition(".")
+    before, behind = (stem, dot + ending) if stem else (name, "")
+    numbered = chain((name,), (f"{before} ({number}){behind}" for number in count_from(2)))
+    return next(one for one in numbered if one not in taken and not by_name(tx, one, live=True))
 
 
 def versions(tx: Tx, source_id: int) -> tuple[Source, ...]:

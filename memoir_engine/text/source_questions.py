@@ -1,0 +1,182 @@
+"""Questions that a text answers, made from its own sentences, without a model.
+
+A sentence of a plain form is turned around: "The rules were written in 1998" gives "When were the rules written?". That is for
+English; in other texts, and where no sentence has such a form, headings are asked about, then pairs of words that come again and
+again. What answers is the sentence, the first one below the heading that speaks of it, or the first one that has the pair.
+Invariant: the same text gives the same questions, the best first. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+from memoir_engine.text.sentences import Sentence, split
+from memoir_engine.text.terms import STOP, is_cjk, stem, tokens, words
+
+MOST_CHARS = 110  # of a question
+SHORTEST = 8  # words of a sentence worth asking about
+LONGEST_HEADING = 7  # words
+LEAST_TELLING = 1 / 3  # of the words of a heading, that are no function words: "Who may borrow" is none
+MOST_PAIRS = 12
+_GERMAN = re.compile(r"\b(?:der|die|das|und|nicht|werden|wird|wurde|eine?[rsnm]?)\b", re.IGNORECASE)
+ASKED_ABOUT = {  # the question, and how a name is quoted in it
+    "en": ("What is said about {thing}?", "“{}”"),
+    "de": ("Was steht hier über {thing}?", "„{}“"),
+    "ja": ("{thing}について何と書かれていますか?", "「{}」"),
+}
+_GERMAN_SHARE = 0.08  # of the words
+
+_THING = r"(?P<thing>(?:(?:The|Our|Each|Every) (?:[\w’'-]+ ){0,3}?)?[\w’'-]+)"
+_IS = r"(?P<is>is|are|was|were|must be|may be|can be|will be)"
+_DONE = r"(?P<done>[a-z]+(?:ed|en)|(?:built|held|kept|sold|made|paid|led|cut|set|run|found|brought|taught|swept|fed|put))"
+_MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_DAY = "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
+_TIME = (
+    rf"(?:in {_MONTH}(?: \d{{4}})?|in \d{{4}}|on (?:the )?(?:first |last )?{_DAY}|on \d{{1,2}} {_MONTH}(?: \d{{4}})?"
+    rf"|every (?:{_DAY}|spring|summer|autumn|winter|year|month|week))"
+)
+_REST = r"(?P<rest>(?: (?!(?:and|or|but|which|that|has|have|is|was|are|were)\b)[^\s,;:.()]+){0,6}?)"
+_VERBS = {"earned": "earn", "raised": "raise", "measured": "measure", "produced": "produce", "received": "receive"}
+_VERBS |= {"weighed": "weigh", "lost": "lose", "saved": "save", "cost": "cost", "costs": "cost", "measures": "measure"}
+_AMOUNT = r"(?:about |around |nearly |almost |more than |over |a (?:surplus|profit|total|sum) of |only )*[€$£]?\d[\d,.]*"
+_NUMBER = r"(?:\d[\d,.]*|[a-z]+teen|[a-z]+ty|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+
+_WHEN = re.compile(rf"{_THING} {_IS} {_DONE}{_REST} {_TIME}(?=[,;.:]|$| and\b)")
+_WHY = re.compile(rf"{_THING} (?P<is>is|are|was|were|must|may|can|should){_REST},? because ")
+_HOW_MUCH = re.compile(rf"{_THING} (?P<does>{'|'.join(_VERBS)}) {_AMOUNT}")
+_HOW_MANY = re.compile(
+    rf"There (?P<is>are|were) (?:about |around |only )?{_NUMBER} (?P<thing>[a-z-]+(?: [a-z-]+)?) "
+    r"(?P<rest>(?:in|on|at|for) [^,;:.()]+)"
+)
+_BY_WHOM = re.compile(rf"{_THING} (?P<is>is|are|was|were) {_DONE} by (?:the |a |an )?(?!hand|law|mistake|far)[A-Za-z]")
+_ARTICLES = frozenset(("the", "our", "each", "every"))
+_NO_THING = frozenset(
+    "it he she we they you i this that these those there here what who which one both all some many most".split()
+)
+
+
+Form = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class AskedSpan:
+    """A question, and the span of the text that answers it."""
+
+    question: str
+    start: int
+    end: int
+
+
+def questions_of(text: str, headings: Iterable[tuple[int, str]] = ()) -> list[AskedSpan]:
+    """Return questions that the text answers, the best first. headings: of the text, each with its start."""
+    sentences = split(text)
+    turned: dict[str, list[AskedSpan]] = {}
+    for sentence in sentences:
+        kind, question = _turned(sentence, text) or ("", "")
+        if question:
+            turned.setdefault(kind, []).append(AskedSpan(question, sentence.start, sentence.end))
+    mixed = [asked for row in zip_longest(*(turned[kind] for kind in sorted(turned))) for asked in row if asked is not None]
+    form = ASKED_ABOUT[_language(text)]
+    listed = chain(mixed, _about_headings(form, sentences, headings), _about_pairs(form, sentences))
+    return _spread({asked.question: asked for asked in listed}.values())
+
+
+def _spread(listed: Iterable[AskedSpan]) -> list[AskedSpan]:
+    """Return the questions in their order, those about a span that is asked about already behind the others."""
+    first: dict[int, AskedSpan] = {}
+    rest = [asked for asked in listed if first.setdefault(asked.start, asked) is not asked]
+    return [*first.values(), *rest]
+
+
+def _turned(sentence: Sentence, text: str) -> tuple[str, str] | None:
+    """Return the kind of question and its words, if the sentence has a form that can be turned around."""
+    flat = " ".join(sentence.text.split())
+    if sentence.kind not in ("prose", "item") or len(flat.split()) < SHORTEST:
+        return None
+    for kind, form, found in _forms(flat):
+        if inside := _inside(found["thing"], text):
+            question = " ".join(form.format(**found.groupdict(""), inside=inside).split())
+            return (kind, question) if len(question) <= MOST_CHARS else None
+    return None
+
+
+def _forms(flat: str) -> Iterator[tuple[str, str, re.Match[str]]]:
+    """Yield the kind of question, its form, and what of the sentence goes into it."""
+    if found := _WHY.match(flat):
+        yield "why", "Why {is} {inside}{rest}?", found
+    if found := _HOW_MUCH.match(flat):
+        helping = "does" if found["does"].endswith("s") else "did"
+        yield "amount", f"How much {helping} {{inside}} {_VERBS[found['does']]}?", found
+    if found := _HOW_MANY.match(flat):
+        yield "count", "How many {inside} {is} there {rest}?", found
+    if found := _WHEN.match(flat):
+        helping, *be = found["is"].split()
+        yield "when", f"When {helping} {{inside}} {' '.join(be)} {{done}}{{rest}}?", found
+    if found := _BY_WHOM.match(flat):
+        yield "who", "Who {is} {inside} {done} by?", found
+
+
+def _inside(thing: str, text: str) -> str:
+    """Write a thing as it stands inside of a sentence; "" if it may be a name, or names nothing."""
+    first = thing.split()[0].lower()
+    known = first in _ARTICLES or (first not in _NO_THING and re.search(rf"\b{re.escape(first)}\b", text))
+    return thing[0].lower() + thing[1:] if known else ""
+
+
+def _about_headings(form: Form, sentences: Sequence[Sentence], headings: Iterable[tuple[int, str]]) -> Iterator[AskedSpan]:
+    """Ask about headings of which a sentence below speaks; where the file names its headings, about those only."""
+    known = {" ".join(name.split()).casefold() for _, name in headings}
+    thing, asked = "", frozenset[str]()
+    for sentence in sentences:
+        if sentence.kind == "heading":
+            name = " ".join(sentence.text.split())
+            thing = _thing_of(name) if not known or name.casefold() in known else ""
+            asked = frozenset(tokens(name))
+        elif thing and 2 * len(asked & frozenset(tokens(sentence.text))) >= len(asked):
+            yield AskedSpan(_about(form, thing), sentence.start, sentence.end)
+            thing = ""
+
+
+def _thing_of(heading: str) -> str:
+    """Return what a heading names, without its number; "" if it names nothing that can be asked about."""
+    name = re.sub(r"^[\d.]+\)?\s+", "", heading.strip("#*_ \t")).rstrip(".:")
+    parts = name.split()
+    if re.search(r"[|:?!\d/@]", name) or not name[:1].isalpha() or len(parts) > LONGEST_HEADING:
+        return ""
+    telling = sum(bool(stem(part)) for part in parts)
+    if not is_cjk(name) and (telling <= LEAST_TELLING * len(parts) or len(parts) == 1):
+        return ""
+    return name
+
+
+def _about(form: Form, thing: str) -> str:
+    question, quoted = form
+    return question.format(thing=f"the {thing[4:]}" if thing.startswith("The ") else quoted.format(thing))
+
+
+def _about_pairs(form: Form, sentences: Sequence[Sentence]) -> Iterator[AskedSpan]:
+    """Ask about two words that stand side by side more than once, the commonest pair first."""
+    counts: Counter[tuple[str, str]] = Counter()
+    first: dict[tuple[str, str], Sentence] = {}
+    for sentence in sentences:
+        spoken = words(sentence.text) if sentence.kind in ("prose", "item") else []
+        for pair in zip(spoken, spoken[1:], strict=False):
+            if all(word.isalpha() and stem(word) and word not in STOP for word in pair):
+                counts[pair] += 1
+                first.setdefault(pair, sentence)
+    for pair, count in counts.most_common(MOST_PAIRS):
+        if count > 1:
+            written = re.search(r"\W+".join(pair), first[pair].text, re.IGNORECASE)
+            thing = " ".join((written.group() if written else " ".join(pair)).split())
+            yield AskedSpan(_about(form, thing), first[pair].start, first[pair].end)
+
+
+def _language(text: str) -> str:
+    beginning = text[:4_000]
+    if is_cjk(beginning):
+        return "ja"
+    return "de" if len(_GERMAN.findall(beginning)) > _GERMAN_SHARE * len(beginning.split()) else "en"
