@@ -83,7 +83,7 @@ def one(memory: Memory, action_id: str) -> None:
         st.space("stretch")
         link(texts.BACK, None, key="act-back", icon=":material/arrow_back:")
     left, right = frame.sides(4, 3, least=100)
-    with left:
+    with left.container(key="act-about"):
         _facts(memory, action)
         _did(action)
     with right:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -12,6 +13,24 @@ from ui.wording_activity import texts
 from ui.wording_counts import texts as counts
 
 KEPT = "chain-checked"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Outcome of the last check in this tab. events: how many were checked."""
+
+    ok: bool
+    events: int
+
+
+def last() -> Checked | None:
+    kept = json.loads(st.session_state.get(KEPT, "{}"))
+    return Checked(bool(kept["ok"]), int(kept["checked"])) if kept else None
+
+
+def verify(memory: Memory) -> None:
+    """Check everything, and keep the outcome for the card."""
+    st.session_state[KEPT] = json.dumps(_told_of(memory.audit.verify(), compared=False))
 
 
 def card(memory: Memory) -> None:

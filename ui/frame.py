@@ -12,6 +12,7 @@ from streamlit.elements.lib.grid_container import GridContainer
 
 from memoir_engine import MemoirError, Memory
 from ui import filing, problems, sample, state
+from ui.components import cookie
 from ui.escape import md_escape
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
@@ -36,6 +37,7 @@ ROWS_AND_A_CELL: list[Literal["multi-row", "single-cell"]] = ["multi-row", "sing
 A_ROW: list[Literal["single-row", "single-cell"]] = ["single-row", "single-cell"]  # a click on any word of it chooses a row
 
 
+PUT_AWAY = "memoir_offline_note"  # of the session, and the browser's cookie
 STAYS = (
     "position: sticky; top: 4.25rem; align-self: start; height: fit-content; max-height: calc(100vh - 5.5rem); overflow-y: auto"
 )
@@ -68,21 +70,44 @@ def here(label: str, *, key: str, icon: str | None = None, help: str | None = No
         st.rerun()
 
 
-def offline_banner(memory: Memory) -> None:
-    if memory.is_offline:
-        with st.container(border=True, key="offline-banner", horizontal=True, vertical_alignment="center"):
-            st.markdown(wording.OFFLINE, width="content")
-            st.space("stretch")
-            st.page_link(
-                "../pages/settings.py", label=wording.OTHER_MODEL, icon=":material/arrow_forward:", icon_position="right"
-            )
+def offline_note(memory: Memory, page: str) -> None:
+    """Say on the Overview that no language model is in use, until somebody puts the line away; the browser remembers it."""
+    if page != "overview" or not memory.is_offline or sample.shown():
+        return
+    if st.session_state.get(PUT_AWAY):
+        cookie.write(PUT_AWAY, "1")
+        return
+    if st.context.cookies.get(PUT_AWAY) == "1":
+        return
+    with st.container(key="offline-note", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(wording.OFFLINE, width="content")
+        st.space("stretch")
+        st.page_link("../pages/settings.py", label=wording.OTHER_MODEL, icon=":material/arrow_forward:", icon_position="right")
+        st.button(
+            wording.PUT_AWAY,
+            icon=":material/close:",
+            type="tertiary",
+            key="offline-away",
+            on_click=_put_away,
+            help=wording.PUT_AWAY_HELP,
+        )
+
+
+def _put_away() -> None:
+    st.session_state[PUT_AWAY] = True
 
 
 def foot(memory: Memory) -> None:
-    """Show the model in use and the chain's length below the navigation."""
+    """Show the model in use, with the way to choose another, and the chain's length below the navigation."""
     audit = memory.audit.head()
-    with st.sidebar:
-        st.caption(f":material/neurology: {md_escape(memory.model_name)}  \n:material/link: {wording.CHAIN_LENGTH(audit.seq)}")
+    with st.sidebar, st.container(key="foot", gap="xxsmall"):
+        st.page_link(
+            "../pages/settings.py",
+            label=f":small[{md_escape(memory.model_name)}]",
+            icon=":material/neurology:",
+            help=wording.MODEL_HELP,
+        )
+        st.caption(f":material/link: {wording.CHAIN_LENGTH(audit.seq)}")
 
 
 def metrics(values: dict[str, str], *, width: int = 110, columns: int = 4, explained: bool = True) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import engine, frame, language_switch, problems, sample, viewer
+from ui import engine, frame, language_switch, problems, sample, tour, viewer
 from ui.wording import texts as wording
 
 HERE = Path(__file__).resolve().parent
@@ -53,10 +53,17 @@ memory = guard()
 frame.foot(memory)
 viewer.foot(memory)
 language_switch.foot()
-sample.banner(memory)
-frame.offline_banner(memory)
+here = chosen.url_path or "overview"
+with st.container(gap=None, key="above"):
+    sample.banner(memory)
+    if sample.shown():
+        tour.show(memory, here)
+    else:
+        tour.end()
+frame.offline_note(memory, here)
 try:
     chosen.run()
 finally:
     sample.keep_address()
+    tour.keep_address()
     engine.drawn()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import engine, problems
+from ui import engine, problems, tour
 from ui.wording_sample import texts
 
 KEY = PARAM = "sample"
@@ -18,7 +18,7 @@ STAYS = ("who-name", "who-keep", "language", "language-chosen", "language-choice
 
 def shown() -> bool:
     """Check whether this tab shows the sample memory."""
-    if st.query_params.get(PARAM) == "1" and engine.sample_is_made():
+    if (st.query_params.get(PARAM) == "1" or tour.PARAM in st.query_params) and engine.sample_is_made():
         st.session_state[KEY] = True
     return bool(st.session_state.get(KEY)) and engine.sample_is_made()
 
@@ -45,10 +45,11 @@ def banner(opened: Memory) -> None:
     """Say on every page of the sample where one is, with the way back; an admin may delete it."""
     if not shown():
         return
-    with st.container(border=True, key="sample-banner", horizontal=True, vertical_alignment="center"):
-        st.markdown(f":material/auto_stories: {texts.HERE}", width="content")
+    with st.container(key="sample-banner", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f":violet[:material/auto_stories:] :small[{texts.HERE}]", width="content")
         st.space("stretch")
-        if st.button(texts.LEAVE, icon=":material/arrow_back:", key="sample-leave"):
+        tour.start_button()
+        if st.button(texts.LEAVE, icon=":material/arrow_back:", type="tertiary", key="sample-leave"):
             _go(to_sample=False)
         if "admin" in opened.actor.roles and st.button(
             texts.DELETE, icon=":material/delete:", type="tertiary", key="sample-delete", help=texts.DELETE_HELP

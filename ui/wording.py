@@ -20,6 +20,9 @@ class Shared(Words):
         "no cost, nothing leaves this machine.]]"
     )
     OTHER_MODEL = "Use a language model"
+    PUT_AWAY = "Hide"
+    PUT_AWAY_HELP = "Not shown again in this browser. You can choose a model in Settings at any time."
+    MODEL_HELP = "The model in use. Choose another one in Settings."
     PAGES = {
         "overview": "Overview",
         "sources": "Sources",

@@ -59,3 +59,26 @@ def test_it_is_deleted_and_ones_own_memory_stays(beside: Memory):
 def test_a_link_makes_no_sample(memory: Memory):
     page = opened(sample=1)
     assert not engine.sample_is_made() and "The memory is empty" in words(page)
+
+
+def test_a_link_with_a_step_opens_the_sample_and_the_tour_lives_nowhere_else(beside: Memory):
+    page = opened(tour=2)
+    assert "You are in the sample memory" in words(page)
+    assert (page.query_params["sample"], page.query_params["tour"]) == ("1", "2")
+    page.button(key="sample-leave").click().run()
+    assert "tour" not in page.query_params and "tour" not in page.session_state
+
+
+@pytest.mark.parametrize("step", ["0", "99", "x", "-1"])
+def test_a_step_there_is_not_begins_no_tour(beside: Memory, step: str):
+    page = opened(tour=step)
+    assert not page.exception and "tour" not in page.session_state
+
+
+def test_the_offline_note_is_on_the_overview_alone_until_it_is_put_away(memory: Memory):
+    page = opened()
+    assert "offline model" in words(page)
+    assert "offline model" not in words(opened("search"))
+    page.button(key="offline-away").click().run()
+    assert "offline model" not in words(page)
+    assert page.get_by_key("cookie-memoir_offline_note") is not None
