@@ -25,6 +25,7 @@ from memoir_engine.core.errors import ModelError, ModelRefused, ModelRejectedReq
 from memoir_engine.core.run import Attempt, Paid, Run
 from memoir_engine.models import output_mode
 from memoir_engine.models.output_mode import Mode
+from memoir_engine.models.plain_replies import plain_words, refuses
 from memoir_engine.models.prices import NO_WINDOW, OVER_WINDOW, Window, cost, window_of_choice
 from memoir_engine.models.providers import (
     OFFLINE,
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 
-OUTPUT_RETRIES = 2  # further answers asked for when one does not fit the schema
 MARKED = "anthropic"  # caches nothing that is not marked
 REFUSALS = 2  # of refusals in words: one may be a whim, the second is meant
 
@@ -80,6 +80,7 @@ class ModelReply:
     timestamp: datetime
     reused: bool
     deterministic: bool
+    replies: int = 1  # that came until one fitted
 
 
 @dataclass(frozen=True)
@@ -161,17 +162,17 @@ class ModelClient:
             return repeated
         seat, calls = await self.seat(), self.calls(run)
         messages, refusals = _first_messages(prompt, marked=self.choice.provider == MARKED), 0
-        for left in range(OUTPUT_RETRIES, -1, -1):
+        for replies in range(1, prompt.retries + 2):
             answer = await self._answer(prompt, mark, messages, seat, calls)
             if not answer.problem:
                 exact = self.is_offline or (self.config.temperature == 0 and calls.temperature_sent)
-                return calls.reply(answer.value, answer.data, deterministic=exact)
-            refusals += output_mode.refuses(answer.text)
+                return calls.reply(answer.value, answer.data, deterministic=exact, replies=replies)
+            refusals += refuses(answer.text)
             if refusals == REFUSALS:
                 raise self._refused(prompt, answer.text)
-            if left:
+            if replies <= prompt.retries:
                 messages = [*messages, *_correction(prompt, answer)]
-        raise ModelReplyInvalid(model=self.choice.named, problem=answer.problem, purpose=prompt.purpose)
+        raise ModelReplyInvalid(model=self.choice.named, problem=answer.problem, purpose=prompt.purpose, replies=replies)
 
     async def repeat(self, prompt: Prompt, run: Run) -> ModelReply | None:
         """Return the answer that was paid for before, at no cost; None where there is none that fits. No model is asked."""
@@ -222,7 +223,7 @@ class ModelClient:
 
         def read(response: ModelResponse) -> Answer:
             text, refused = output_mode.reply_text(response), self.refusal(prompt, response)
-            value, data, problem = _checked(prompt, text)
+            value, data, problem = _checked(prompt, text, in_words=not output_mode.is_thought_alone(response))
             if refused is not None and (problem or not isinstance(refused, ModelReplyCut)):  # a cut one may be whole all the same
                 return Answer(response, text, refused=refused)
             return Answer(response, text, value, data, problem)
@@ -319,7 +320,7 @@ class PromptCalls(RecordedCalls):
 
         return self.attempt(measure, send, judge)
 
-    def reply(self, value: BaseModel | None, data: dict[str, Any], *, deterministic: bool) -> ModelReply:
+    def reply(self, value: BaseModel | None, data: dict[str, Any], *, deterministic: bool, replies: int = 1) -> ModelReply:
         rows = [row for _, row in self.written]
         last_id, last = self.written[-1]
         return ModelReply(
@@ -335,11 +336,15 @@ class PromptCalls(RecordedCalls):
             timestamp=rows[0].started_at,
             reused=last.reused_from is not None,
             deterministic=deterministic,
+            replies=replies,
         )
 
 
-def _checked(prompt: Prompt, text: str) -> tuple[BaseModel | None, dict[str, Any], str]:
-    """Return (value, data, problem): a per-item prompt lets any JSON object pass, its caller checks the items."""
+def _checked(prompt: Prompt, text: str, *, in_words: bool = True) -> tuple[BaseModel | None, dict[str, Any], str]:
+    """Return (value, data, problem): a per-item prompt lets any JSON object pass, its caller checks the items.
+
+    in_words: whether a reply in words may be taken, where the prompt reads one.
+    """
 
     def fits(data: dict[str, Any]) -> bool:
         return not prompt.schema.model_fields.keys().isdisjoint(data) and set(map(type, map(data.get, prompt.lists))) <= {list}
@@ -349,7 +354,14 @@ def _checked(prompt: Prompt, text: str) -> tuple[BaseModel | None, dict[str, Any
             text, prompt.schema, fits if prompt.per_item else None
         )
     except output_mode.Undecodable as broken:
-        return None, {}, str(broken)
+        words = plain_words(text) if prompt.from_words is not None and in_words else None
+        taken = prompt.from_words(words) if prompt.from_words is not None and words is not None else None
+        if taken is None:
+            return None, {}, str(broken)
+        data = taken
+    else:
+        if prompt.from_words is not None and refuses(text):
+            return None, data, "it says what you will not do, and no answer"
     value, problem = output_mode.problem_of(prompt.schema, data)
     passes = prompt.per_item and data and set(map(type, map(data.get, prompt.lists))) <= {list}
     return value, data, "" if passes else problem

@@ -105,29 +105,31 @@ def request_parameters(mode: Mode, form: type[BaseModel], instructions: str) -> 
 
 
 def reply_text(response: ModelResponse) -> str:
-    """The answer as the model gave it: the arguments of its tool call, else its text."""
-    for part in response.parts:
-        if part.part_kind == "tool-call":
-            return part.args_as_json_str()
+    """The answer as the model gave it: the arguments of the call that was asked for, else its text, else any other call's."""
+    calls = [part for part in response.parts if part.part_kind == "tool-call"]
+    asked_for = [call for call in calls if call.tool_name == TOOL_NAME]
+    if asked_for or (calls and not (response.text or "").strip()):
+        return (asked_for or calls)[0].args_as_json_str()
     return response.text or ""
+
+
+def is_thought_alone(response: ModelResponse) -> bool:
+    """Return True for a model that thought and came to no answer."""
+    kinds = {part.part_kind for part in response.parts}
+    return "thinking" in kinds and "tool-call" not in kinds and not (response.text or "").strip()
 
 
 TRIED = 50  # places where an object may begin; a reply with more of them that are none is no answer
 
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_THOUGHT = re.compile(r"\s*<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+TAGS = "think|thinking|thought|reasoning"
+# a template of the server may have written the tag that begins it
+THOUGHT = re.compile(rf"(?:\s*<({TAGS})>.*?</\1>|(?:(?!<(?:{TAGS})>).)*?</(?:{TAGS})>)", re.DOTALL | re.IGNORECASE)
 _OBJECT = re.compile(r'\{(?=\s*["}])')
 _LIST = re.compile(r"\[(?=\s*[\[{\]\"\d])")
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
 _WHOLE = re.compile(r"[+-]?\d{1,15}(\.0+)?")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.IGNORECASE)
-_REFUSAL = re.compile(
-    r"\W*(i['’]?m (really |so |very )?sorry|sorry[,.]|i (can['’]?t|cannot|can not|won['’]?t|will not|must decline)"
-    r"|i am (unable|not able)|i['’]m (unable|not able)|as an ai\b|unfortunately,? i "
-    r"|es tut mir leid|tut mir leid|ich kann (das|dabei|hierbei) nicht"
-    r"|申し訳|お答えできません|je suis désolé|lo siento)",
-    re.IGNORECASE,
-)
 
 Fits = Callable[[dict[str, Any]], bool]
 
@@ -149,7 +151,7 @@ def decode(text: str, schema: type[BaseModel], fits: Fits | None = None) -> dict
     fits: whether an object, put right, can be used; by default whether the schema takes it. Raises Undecodable.
     """
     fits = fits or (lambda data: problem_of(schema, data)[0] is not None)
-    answer = _THOUGHT.sub("", text, count=1) if _THOUGHT.match(text) else text
+    answer = THOUGHT.sub("", text, count=1) if THOUGHT.match(text) else text
     if not answer.strip():
         raise Undecodable("it is empty")
     found, broken = _values(answer, _OBJECT)
@@ -166,7 +168,7 @@ def decode(text: str, schema: type[BaseModel], fits: Fits | None = None) -> dict
 
 def plain(text: str, schema: type[BaseModel]) -> dict[str, Any] | None:
     """Return the object of a reply that keeps to the letter, None of any other: most do, and this is the shorter way."""
-    if "\\u" in text or _UNSTORABLE.search(text):
+    if "\\u" in text or UNSTORABLE.search(text):
         return None
     try:
         data = _DECODER.decode(text)
@@ -197,10 +199,9 @@ def feedback(problem: str) -> str:
     )
 
 
-def refuses(text: str) -> bool:
-    """Return True if a reply says in words that the model will not answer."""
-    answer = _THOUGHT.sub("", text, count=1)
-    return "{" not in answer and _REFUSAL.match(answer) is not None
+def objects(text: str) -> list[dict[str, Any]]:
+    """Return the whole objects that stand in a reply."""
+    return _values(text, _OBJECT)[0]
 
 
 def _values(text: str, start: re.Pattern[str]) -> tuple[list[Any], str]:
@@ -215,7 +216,7 @@ def _values(text: str, start: re.Pattern[str]) -> tuple[list[Any], str]:
         except (ValueError, RecursionError) as broken:
             problem = problem or str(broken)
         else:
-            found.append(_storable(value) if "\\u" in text or _UNSTORABLE.search(text) else value)
+            found.append(_storable(value) if "\\u" in text or UNSTORABLE.search(text) else value)
     return found, problem
 
 
@@ -307,7 +308,7 @@ def _scalar(node: dict[str, Any], value: Any) -> Any:
 def _storable(value: Any) -> Any:
     """Return the value without half characters and NULs: JSON can escape them, no database or page takes them."""
     if isinstance(value, str):
-        return _UNSTORABLE.sub("", value)
+        return UNSTORABLE.sub("", value)
     if isinstance(value, list):
         return [_storable(item) for item in value]
     return {_storable(key): _storable(item) for key, item in value.items()} if isinstance(value, dict) else value

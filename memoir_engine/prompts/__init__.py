@@ -6,7 +6,9 @@ Source: DESIGN §2.4, §10.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -23,3 +25,6 @@ class Prompt:
     per_item: bool = False  # the caller checks each item; one wrong item never costs the others (MEMOIR 2A.9)
     stable: int = 0  # characters of the text that other prompts of the run begin with, too: what a provider may cache
     lists: tuple[str, ...] = ()  # with `per_item`: what must be there as lists all the same, or the reply is asked again
+    retries: int = 2  # further replies asked for where one does not fit
+    # reads a reply in plain words, "" for an empty one; None where it cannot be taken. Without it only JSON is taken
+    from_words: Callable[[str], dict[str, Any] | None] | None = field(default=None, compare=False)

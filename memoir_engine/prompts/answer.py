@@ -7,19 +7,28 @@ Source: MEMOIR 9 (budget handling 1, final outputs), spec/README 19, 20; DESIGN 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from functools import partial
+from typing import Any, Self
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from memoir_engine.prompts import Prompt
 from memoir_engine.prompts.frames import block, labelled, line, path_line, read_block, read_labelled, read_line, read_path_line
+from memoir_engine.prompts.no_answer import not_answered
+from memoir_engine.text.japanese import telling_tokens
 from memoir_engine.text.spans import cited_numbers
+from memoir_engine.text.terms import is_cjk
 
 VERSION = "answer/3"
 NOT_ANSWERED = "The chunks read do not answer this."  # the whole answer of a model that found none, until answer/1
 BY_WORDS = "words"
+LEAST_WORDS = 3  # fewer, as "Nine.", do not show whether they are an answer
+MOST_SHARED = 0.4  # of the telling words of a reply that is no answer, as "document" may be one of a chunk, too
+
+_EXACT = re.compile(r"\d+|(?<=[^.!?。\s]\s)[A-ZÀ-ÞΑ-ΩА-Я]\w+")  # numbers, and names inside a sentence
 
 INSTRUCTIONS = """\
 You answer a question from the chunks of text you are given, and from nothing else.
@@ -72,29 +81,37 @@ class AnswerRequest:
     passages: tuple[NumberedChunk, ...]
 
 
-def _not_blank(answer: str) -> str:
-    if not answer.strip():
-        raise ValueError("it is blank")
-    return answer
-
-
 class Reply(BaseModel):
-    """The answer, with the numbers of its chunks in square brackets; a blank one does not fit the form."""
+    """The answer, with the numbers of its chunks in square brackets; a blank one does not fit the form."""  # the model reads this; one that says it is none is taken all the same
 
-    answer: Annotated[str, AfterValidator(_not_blank)] = Field(
-        description="The answer in plain text, each statement followed by the numbers of its chunks, like [2]."
-    )
+    answer: str = Field(description="The answer in plain text, each statement followed by the numbers of its chunks, like [2].")
     answered: bool = Field(
         description="True if the chunks answer the question or a part of it, false if they answer nothing of it."
     )
 
     @model_validator(mode="before")
     @classmethod
-    def _with_answered(cls, reply: Any) -> Any:
-        """Read a reply without the field, as models gave it until answer/1."""
-        if not isinstance(reply, dict) or reply.get("answered") is not None:
+    def _as_it_was_meant(cls, reply: Any) -> Any:
+        """Read a reply without one of the fields, as models gave it until answer/1, or with an answer of several lines."""
+        if not isinstance(reply, dict) or not {"answer", "answered"} & reply.keys():
             return reply
-        return {**reply, "answered": str(reply.get("answer")).strip() != NOT_ANSWERED}
+        answer, answered = reply.get("answer"), reply.get("answered")
+        if isinstance(answer, list) and all(isinstance(each, str) for each in answer):
+            answer = "\n".join(answer)
+        if answered is None:
+            answered = bool(answer) and str(answer).strip() not in ("", NOT_ANSWERED)
+        is_none = answer is None and answered in (False, "false", "False")
+        return {**reply, "answer": "" if is_none else answer, "answered": answered}
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.answered and not self.answer.strip():
+            raise ValueError("the answer is blank, though answered is true")
+        return self
+
+    def shown(self, question: str) -> str:
+        """Return the answer; of a blank one the sentence that says so, in the language of the question."""
+        return self.answer if self.answer.strip() else not_answered(question)
 
 
 def number_chunks(chunks: Iterable[NumberedChunk]) -> tuple[NumberedChunk, ...]:
@@ -105,7 +122,25 @@ def number_chunks(chunks: Iterable[NumberedChunk]) -> tuple[NumberedChunk, ...]:
 def build(question: str, passages: Sequence[NumberedChunk], *, helpers: Sequence[SourceHelper] = ()) -> Prompt:
     """Ask for the answer to a question from the chunks that were read, with their numbers, and whether it is one."""
     text = _head(helpers) + "".join(chunk_text(passage) for passage in passages) + _tail(question)
-    return Prompt("answer", VERSION, INSTRUCTIONS, text, Reply)
+    from_words = partial(read_words, question=question, texts=[passage.text for passage in passages])
+    return Prompt("answer", VERSION, INSTRUCTIONS, text, Reply, from_words=from_words)
+
+
+def read_words(words: str, *, question: str, texts: Sequence[str]) -> dict[str, Any] | None:
+    """Read a reply in plain words as the form; None where it may be an answer, but does not say from which chunk.
+
+    What cites is an answer, as the instructions ask. What cites nothing and says nothing of the chunks is none, in any language.
+    """
+    if citations(words, len(texts)):
+        return {"answer": words, "answered": True}
+    said = telling_tokens(words) - telling_tokens(question)
+    read = "\n".join(texts)
+    of_chunks = said & telling_tokens(read)
+    exact = {name for name in _EXACT.findall(words) if name in read and name not in question}
+    is_brief = bool(words) and (not said or len(words.split()) < LEAST_WORDS and not is_cjk(words))
+    if is_brief or exact or len(of_chunks) > MOST_SHARED * len(said):
+        return None
+    return {"answer": words, "answered": False}
 
 
 def read(text: str) -> AnswerRequest:

@@ -118,7 +118,9 @@ def build(choice: SelectRequest) -> Prompt:
     rows += [f"Select at most: {choice.most}", f"{_QUESTION}{block(choice.question)}"]
     if choice.problems:
         rows += [f"{_PROBLEMS}:", *map(item_line, choice.problems)]
-    return Prompt("select", VERSION, INSTRUCTIONS, "\n".join(rows) + "\n", schema(choice), per_item=True, lists=("selections",))
+    # a level is asked about twice in all (spec/README 21): problems say that this is the second time
+    text, retries = "\n".join(rows) + "\n", 0 if choice.problems else 1
+    return Prompt("select", VERSION, INSTRUCTIONS, text, schema(choice), per_item=True, lists=("selections",), retries=retries)
 
 
 def schema(choice: SelectRequest) -> type[BaseModel]:

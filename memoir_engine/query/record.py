@@ -38,7 +38,8 @@ from memoir_engine.core.results import (
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Actor
 from memoir_engine.models.client import ModelReply
-from memoir_engine.models.output_mode import decode
+from memoir_engine.models.output_mode import Undecodable, decode
+from memoir_engine.models.plain_replies import plain_words
 from memoir_engine.prompts import answer, condense
 from memoir_engine.prompts.select import SelectedCategory
 from memoir_engine.query.budget import Compression, Condensed
@@ -171,13 +172,17 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
     attempts = _attempts_by_call(detail.calls, record.get("calls", ()))
     responses = tuple(_to_response(calls, detail.decisions) for calls in attempts)
     replies = [call for call in detail.calls if call.error is None and call.reply]
-    last = next((call.reply for call in reversed(replies) if call.purpose == "answer"), None)
-    reply = None if last is None else answer.Reply.model_validate(decode(last, answer.Reply))
+    answers = [call.reply for call in detail.calls if call.error is None and call.purpose == "answer"]
+    last = next(
+        (said for said in reversed(answers) if said or (said == "" and "answered" in record)), None
+    )  # one erased is no answer
+    question = str(run.request.get("question", ""))
+    reply = None if last is None else _answer_of(last)
     return QueryResult(
         status="error" if run.error else "success",
         run_id=run.id,
-        question=str(run.request.get("question", "")),
-        answer="" if reply is None else reply.answer,
+        question=question,
+        answer="" if reply is None else reply.shown(question),
         answered=record.get("answered", reply is not None and reply.answered),
         chunks=tuple(
             replace(chunks[key], category_id=leaf, category_path=by_leaf.get(leaf, ()), ranked_relevance=rank)
@@ -208,6 +213,15 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
         as_of_seq=as_of_seq(run),
         error=ErrorReport.of(restore_error(run.error, run.remedy)) if run.error else None,
     )
+
+
+def _answer_of(reply: str) -> answer.Reply:
+    """Return the answer as it was read; of one in words the record says whether it is one."""
+    try:
+        data = decode(reply, answer.Reply)
+    except Undecodable:
+        data = {"answer": plain_words(reply) or "", "answered": False}
+    return answer.Reply.model_validate(data)
 
 
 def _path_names(ids: Sequence[int], names: Mapping[int, str]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.profiles import QuestionProfile
 
 FEW = 300  # chunks below the open paths: their words are compared in less time than a hop to another thread takes
-ATTEMPTS = 2  # a selection that is not understood is asked once more
+ATTEMPTS = 2  # replies to one level: a selection that is not understood is asked for once more
 OPINION = "opinion"  # who decided, where the model was not understood
 
 Heard = tuple[ModelReply, tuple[select.SelectedCategory, ...]]
@@ -217,29 +217,32 @@ async def _select(question: str, level: Level, walk: Walk) -> LevelSelection:
         picked = tuple(select.SelectedCategory(g, group.names[0], 1) for g, group in enumerate(level.groups))
         return LevelSelection(picked, None, 0, seen=False)
     choice = _choice(question, level, walk)
-    heard: list[Heard] = []
-    while len(heard) < ATTEMPTS:
+    heard, replies = list[Heard](), 0
+    while replies < ATTEMPTS:
         try:
             answer = await walk.ask(select.build(choice))
         except (ModelRefused, ModelReplyEmpty):  # it would answer nothing else either
             raise
         except ModelReplyInvalid as invalid:
             choice = replace(choice, problems=(str(invalid.facts["problem"]),))
-            break  # the client has asked again already
+            replies += invalid.facts.get("replies", 1)
+            continue
         except ModelReplyCut:
             choice = replace(choice, problems=("it was cut off at its length",))
+            replies += 1
             break  # asked again it would be as long
+        replies += answer.replies
         parsed = select.parse(answer.data, choice)
-        is_taken = bool(parsed.good) and (not parsed.problems or len(heard) + 1 == ATTEMPTS)
+        is_taken = bool(parsed.good) and (not parsed.problems or replies >= ATTEMPTS)
         heard.append((answer, parsed.good if is_taken else ()))
         if is_taken:
             note = "; ".join(filter(None, (parsed.note, *parsed.problems))) or None
-            return LevelSelection(parsed.good, answer.call_id, len(heard), bool(choice.evidence), tuple(heard), note)
+            return LevelSelection(parsed.good, answer.call_id, replies, bool(choice.evidence), tuple(heard), note)
         choice = replace(choice, problems=parsed.problems)
-    return _by_opinion(level, heard, "; ".join(choice.problems))
+    return _by_opinion(level, heard, replies, "; ".join(choice.problems))
 
 
-def _by_opinion(level: Level, heard: Sequence[Heard], problem: str) -> LevelSelection:
+def _by_opinion(level: Level, heard: Sequence[Heard], replies: int, problem: str) -> LevelSelection:
     """Follow the options nearest to the question by the engine's own measure; only the best if all are 0."""
     options = [
         (g, name, near) for g, group in enumerate(level.groups) for name, near in zip(group.names, level.opinions[g], strict=True)
@@ -249,7 +252,7 @@ def _by_opinion(level: Level, heard: Sequence[Heard], problem: str) -> LevelSele
     picked = tuple(select.SelectedCategory(g, name, level.most - at) for at, (g, name, _) in enumerate(best))
     note = f"the model's reply could not be understood ({problem}); the second opinion was followed"
     by = dict.fromkeys(range(len(level.groups)), OPINION)
-    return LevelSelection(picked, None, len(heard) or 1, seen=False, heard=tuple(heard), note=note, by=by)
+    return LevelSelection(picked, None, replies, seen=False, heard=tuple(heard), note=note, by=by)
 
 
 def _preset_selection(level: Level, preset: Sequence[PresetChoice]) -> LevelSelection:

@@ -7,7 +7,8 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel
 
-from memoir_engine.models.output_mode import Undecodable, decode, refuses
+from memoir_engine.models.output_mode import Undecodable, decode
+from memoir_engine.models.plain_replies import plain_words, refuses
 
 
 class Word(BaseModel):
@@ -108,12 +109,61 @@ def test_what_has_no_single_reading_is_refused(reply: str, problem: str):
         "As an AI, I do not",
         "Es tut mir leid, dabei kann ich nicht helfen.",
         "申し訳ありませんが、お答えできません。",
+        "I’m sorry, but I can’t provide instructions for that.",
+        "I understand your concern. However, I am not able to help with this.",
+        "Je suis désolé, je ne peux pas vous aider.",
+        "抱歉，我无法协助。",
+        '{"error": "I cannot assist with this request."}',
+        '{"answer": "I\'m sorry, but I can\'t help with that.", "answered": false}',
     ],
 )
 def test_a_refusal_in_words_is_known_as_one(reply: str):
     assert refuses(reply)
 
 
-@pytest.mark.parametrize("reply", ['{"word": "I cannot"}', "Here you are", 'Sorry, here it is: {"word": "x"}'])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"word": "I cannot"}',
+        "Here you are",
+        'Sorry, here it is: {"word": "x"}',
+        "I'm sorry, the documents contain nothing about this.",
+        "I cannot answer this from the given text.",
+        "Unfortunately, I do not have enough information.",
+        "Es tut mir leid, dazu steht hier nichts.",
+        "Das kann ich anhand der Unterlagen nicht beantworten.",
+        "申し訳ありませんが、資料に記載がないためお答えできません。",
+        "The bot said: I can't help with that [1].",
+    ],
+)
 def test_what_is_no_refusal_is_not_taken_for_one(reply: str):
     assert not refuses(reply)
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ("", ""),
+        ("null", ""),
+        ('""', ""),
+        ("Nine [1].", "Nine [1]."),
+        ('"Nine [1]."', "Nine [1]."),
+        ("```\nNine [1].\n```", "Nine [1]."),
+        ("<think>hm</think>\nNine [1].", "Nine [1]."),
+        ("hm, I see\n</think>\nNine [1].", "Nine [1]."),
+        ("| year | cost |\n|---|---|\n| 2024 | 9 [1] |", "| year | cost |\n|---|---|\n| 2024 | 9 [1] |"),
+        ("<think>hm</think>", None),
+        ("<think>Nine, as [1] says", None),
+        ('{"answer": "Nine [1]', None),
+        ('Nine [1]. {"answer": "Ni', None),
+        ("<tool_call>search</tool_call>", None),
+        ("<|channel|>final Nine [1].", None),
+        ("I can't help with that.", None),
+    ],
+)
+def test_words_in_place_of_json_are_handed_on_where_they_are_words(reply: str, words: str | None):
+    assert plain_words(reply) == words
+
+
+def test_a_thought_whose_beginning_the_server_ate_is_left_off():
+    assert decode('Maybe {"word": "other"}?</think>{"word": "memoir"}', Word) == {"word": "memoir"}

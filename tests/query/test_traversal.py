@@ -134,10 +134,27 @@ def test_after_a_second_one_the_second_opinion_is_followed_and_the_question_answ
     assert small.runs.query(result.run_id) == result
 
 
-def test_a_reply_that_stays_no_json_is_followed_by_the_second_opinion_too(small: Memory, script: Script):
-    script.on("select", *["I would look under music."] * 3)
+@pytest.mark.parametrize(
+    "replies",
+    [
+        ("I would look under music.", "I would look under music."),
+        ("I would look under music.", selected("Law", most=2)),
+        (selected("Law", most=2), "I would look under music."),
+    ],
+    ids=["no JSON", "then not offered", "then no JSON"],
+)
+def test_a_level_is_asked_about_twice_whatever_is_wrong_with_the_replies(
+    small: Memory, script: Script, replies: tuple[object, ...]
+):
+    script.on("select", *replies)
     result = small.query("How is a violin played?", strategy="one_shot").raise_for_error()
-    assert [(d.level, d.decided_by) for d in result.decisions] == [(1, "opinion"), (2, "model"), (3, "forced")]
+    assert [(d.level, d.decided_by, d.attempts) for d in result.decisions] == [
+        (1, "opinion", 2),
+        (2, "model", 1),
+        (3, "forced", 0),
+    ]
+    calls = [call for call in small.runs.get(result.run_id).calls if call.purpose == "select"]
+    assert (len(script.asked("select")), len(calls)) == (3, 3)
     assert result.paths[0].names[0] == "Music"
     assert small.runs.query(result.run_id) == result
 
