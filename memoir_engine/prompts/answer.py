@@ -82,8 +82,9 @@ class AnswerRequest:
 
 
 class Reply(BaseModel):
-    """The answer, with the numbers of its chunks in square brackets; a blank one does not fit the form."""  # the model reads this; one that says it is none is taken all the same
+    """The answer, with the numbers of its chunks in square brackets; a blank one does not fit the form."""
 
+    # models read this docstring; a blank answer that says it is none is taken all the same
     answer: str = Field(description="The answer in plain text, each statement followed by the numbers of its chunks, like [2].")
     answered: bool = Field(
         description="True if the chunks answer the question or a part of it, false if they answer nothing of it."
