@@ -295,4 +295,5 @@ from memoir_engine.samples import (
     sample_conversations as sample_conversations,
 )
 from memoir_engine.text.chunks import Piece as Piece
+from memoir_engine.text.fact_attributes import FactAttribute as FactAttribute, fact_attribute as fact_attribute
 from memoir_engine.text.transcripts import Utterance as Utterance

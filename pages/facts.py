@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -52,38 +51,35 @@ def written(make: Callable[[Sequence[FactView]], bytes], memory: Memory, filters
 
 
 def asked_for(memory: Memory) -> tuple[fact_filters.FactFilters, tuple[FactView, ...]]:
-    """Draw the filters; return them with all facts of the chosen user."""
-    fields = st.grid(4, gap="medium", min_column_width=150)
+    """Draw the filters in two rows; return them with all facts of the chosen user."""
+    fields = st.grid(6, gap="small", min_column_width=130, vertical_alignment="bottom")
     with fields:
         user = fact_filters.user(memory)
-        statuses = fact_filters.states()
     known = memory.facts.list(user, limit=fact_filters.MOST)
     with fields.cell(column_span=2):
-        when, held = fact_filters.moment(known)
-    counted: Counter[str] = Counter(fact.type for fact in known)
-    agents = fact_filters.agents(known)
-    with fields.cell(column_span=1 if agents else 2):
         typed = fact_filters.words()
+    with fields.cell(column_span=2):
+        statuses = fact_filters.states()
     with fields.cell():
-        chosen = fact_filters.kind(counted)
-    with fields.cell():
-        cause = fact_filters.cause(known)
-    agent = None
-    if agents:
-        with fields.cell():
-            agent = fact_filters.agent(agents)
+        chosen, cause, agent = fact_filters.details(known)
+    when, held = fact_filters.moment(known)
     return fact_filters.FactFilters(user, statuses, chosen, typed, when, held, cause, agent), known
 
 
-def facts_of(memory: Memory, filters: fact_filters.FactFilters, proposals: tuple[FactProposal, ...]) -> None:
-    """Draw the facts that the filters let through, the edits of several, and the chosen one beside them."""
+def facts_of(
+    memory: Memory, filters: fact_filters.FactFilters, proposals: tuple[FactProposal, ...], known: tuple[FactView, ...]
+) -> None:
+    """Draw the facts that the filters let through, the edits of several, and the chosen one beside them.
+
+    known: all of the user's facts.
+    """
     (facts, mode), past = fact_filters.matching(memory, filters), filters.moment is not None
     several = () if past else fact_selection.selected(facts)
     fact_selection.bar(memory, several)
     chosen = state.param("fact")
     left, right = frame.side(2, 1, least=270, opened=chosen is not None)
     with left:
-        shown = fact_view.show(memory, facts, filters, proposals)
+        shown = fact_view.show(memory, facts, filters, proposals, known)
         if mode is not None:
             st.caption(texts.FOUND[mode])
         if facts and shown != fact_view.RELATIONS:
@@ -116,13 +112,12 @@ with problems.shown():
     proposals = memory.facts.proposals(filters.user) if filters.user is not None else ()
     with beside:
         take_along(memory, filters)
-    fact_view.metrics(memory, known, filters, len(proposals))
     if filters.held is not None:
         st.caption(f":material/event: {md_escape(texts.HELD.format(when=figures.day(filters.held)))}")
     if filters.moment is None:
         fact_decision.show(memory, proposals)
     else:
         st.caption(f":material/history: {md_escape(texts.THEN.format(when=figures.stamp(filters.moment)))}")
-    facts_of(memory, filters, proposals)
+    facts_of(memory, filters, proposals, known)
     if filters.moment is None:
         fact_context.show(memory, filters.user)

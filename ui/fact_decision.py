@@ -12,14 +12,15 @@ from ui import fact_labels, figures, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_facts import texts
 
+TOLD_CHARS = 80
 SHOWN = 2  # the others are in the review: the facts themselves stay in sight
 
 
 def show(memory: Memory, proposals: tuple[FactProposal, ...]) -> None:
     if not proposals:
         return
-    with st.container(border=True, key="facts-decide"):
-        st.markdown(f":orange[:material/rule:] **{texts.DECIDE_TITLE}** :gray[{figures.count(len(proposals))}]")
+    title = f"**{texts.TO_DECIDE.format(count=figures.count(len(proposals)))}**"
+    with st.expander(f":orange[:material/rule:] {title}: {md_escape(_first(proposals))}", key="facts-decide"):
         st.caption(texts.DECIDE_ABOUT)
         may = "auditor" in memory.actor.roles
         for one in proposals[:SHOWN]:
@@ -29,6 +30,11 @@ def show(memory: Memory, proposals: tuple[FactProposal, ...]) -> None:
         if len(proposals) > SHOWN:
             more = texts.MORE_TO_DECIDE.format(count=figures.count(len(proposals) - SHOWN))
             st.page_link("../pages/review.py", label=more, icon=":material/fact_check:", query_params={"of": "facts"})
+
+
+def _first(proposals: tuple[FactProposal, ...]) -> str:
+    """Tell what the first is about, in a line."""
+    return f"“{figures.one_line(proposals[0].new.content, TOLD_CHARS)}”"
 
 
 def _one(memory: Memory, proposal: FactProposal, *, may: bool) -> None:
@@ -60,4 +66,4 @@ def _side(label: str, fact: FactView) -> None:
 def _decided(memory: Memory, proposal_id: int, yes: bool) -> None:
     with problems.noted():
         done = memory.facts.approve(proposal_id) if yes else memory.facts.reject(proposal_id)
-        state.update(done=done.action_id, undo=None, edit=None)
+        state.update(done=done.action_id, undo=None, edit=None, fact=done.fact_id or state.param("fact"))

@@ -21,7 +21,10 @@ from ui.wording_facts import texts
 
 KEYS = {"correct": "E", "retire": "D", "expire": "X", "forget": "F"}
 DAYS = {"week": 7, "month": 30, "year": 365}
-ACTIONS = ("correct_fact", "add_fact", "retire_fact", "expire_fact")  # verbs whose actions can be undone
+ACTIONS = (  # verbs whose actions can be undone
+    *("correct_fact", "add_fact", "retire_fact", "expire_fact"),
+    *("restore_fact", "approve_fact", "reject_fact"),
+)
 FINAL = ("merged", "corrected", "person")  # causes of outdated facts that are not set right themselves
 
 

@@ -86,6 +86,15 @@ def states() -> tuple[str, ...]:
     return kept or tuple(texts.STATUSES)
 
 
+def details(known: Sequence[FactView]) -> tuple[str | None, str | None, str | None]:
+    """Draw the filters that are asked for less often; return type, reason and agent. known: all of the user's facts."""
+    names = agents(known)
+    used = sum(state.param(name) is not None for name in ("type", "cause", "agent"))
+    with st.popover(f"{texts.FILTERS} · {used}" if used else texts.FILTERS, icon=":material/filter_alt:", key="facts-more"):
+        counted: Counter[str] = Counter(fact.type for fact in known)
+        return kind(counted), cause(known), agent(names) if names else None
+
+
 def kind(counts: dict[str, int]) -> str | None:
     shown = {name: f"{words} · {figures.count(counts[name])}" for name, words in texts.TYPES.items() if counts.get(name)}
     return _one_of("type", texts.TYPE, texts.ALL_TYPES, shown)

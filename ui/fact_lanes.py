@@ -1,19 +1,23 @@
-"""Layout of facts as timeline lanes: facts that superseded one another share a lane, lanes of one subject are adjacent.
+"""Layout of facts as timeline lanes: one for each attribute of a subject, such as their employer; a subject's lanes are adjacent.
 
-Invariant: every fact is in exactly one lane; bars of one row of a lane do not overlap. Pure.
+Invariant: every fact is in exactly one lane; facts that superseded one another share a lane and, if they do not overlap, a row.
+Bars of one row do not overlap, and a short one has room for its words beside it. What is active ends now. Pure.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import get_args
 
-from memoir_engine import FactView
+from memoir_engine import FactAttribute, FactView, fact_attribute
 
 TYPES = ("personal", "professional", "health", "preference", "activity", "plan", "miscellaneous")
+ORDER: tuple[str, ...] = (*get_args(FactAttribute), *TYPES)  # of the lanes of a subject
 LEAST = 0.012  # of the whole width: what a bar takes at least
+SHORT, WORDS = 0.06, 0.2  # of the whole width: a bar shorter than this has its words beside it, which take so much
 AHEAD, AHEAD_S = 0.5, 60 * 86_400  # how far the picture reaches into the time to come: of what has passed, and at least
 
 
@@ -30,12 +34,15 @@ class Bar:
     told: str
     after: tuple[str, ...]
     expires: bool = False
+    is_open: bool = False  # it is active and has no end yet
 
 
 @dataclass(frozen=True)
 class Lane:
+    """about: the attribute of its facts, or their type where their words name none."""
+
     subject: str
-    type: str
+    about: str
     bars: tuple[Bar, ...]
     rows: int
 
@@ -63,14 +70,17 @@ def lanes(
     told: Callable[[FactView], str],
     ranked: bool = False,
 ) -> list[Lane]:
-    """doubted: ids of facts that wait for a decision. Subjects with most facts first; in each, chains first.
+    """doubted: ids of facts that wait for a decision. Subjects with most facts first; in each, attributes in a fixed order.
 
     ranked: the facts are the hits of a search, and the lane of the best one comes first, then those of its subject.
     """
     begin, end = span(facts, now)
-    room = (end - begin) * LEAST
     by_id = {fact.id: fact for fact in facts}
-    made = [_lane(chain, by_id, (now.timestamp(), end), room, doubted, told) for chain in _chains(facts, by_id)]
+    drawing = _Drawing(by_id, now.timestamp(), end, end - begin, doubted, told)
+    grouped: dict[tuple[str, str], list[list[FactView]]] = defaultdict(list)
+    for chain in (in_order(chain) for chain in _chains(facts, by_id)):
+        grouped[chain[-1].subject, _about(chain)].append(chain)
+    made = [_lane(subject, about, chains, drawing) for (subject, about), chains in grouped.items()]
     if ranked:
         return _by_rank(made, {fact.id: at for at, fact in enumerate(facts)})
     sizes: dict[str, int] = defaultdict(int)
@@ -81,10 +91,7 @@ def lanes(
         key=lambda one: (
             -sizes[one.subject],
             one.subject,
-            -len(one.bars),
-            TYPES.index(one.type),
-            one.bars[0].begin,
-            one.bars[0].id,
+            ORDER.index(one.about),
         ),
     )
 
@@ -115,32 +122,63 @@ def _chains(facts: Sequence[FactView], by_id: dict[str, FactView]) -> list[list[
     return list(found.values())
 
 
-def _lane(
-    chain: list[FactView],
-    by_id: dict[str, FactView],
-    ends_at: tuple[float, float],
-    room: float,
-    doubted: Collection[str],
-    told: Callable[[FactView], str],
-) -> Lane:
-    ordered = sorted(chain, key=lambda fact: (begins(fact), fact.recorded_at, -_successors(fact, by_id), fact.id))
-    ends: list[float] = []  # of the last bar of each row
-    bars = []
-    for fact in ordered:
-        start = begins(fact).timestamp()
-        stop = max(_end(fact, by_id, *ends_at), start + room)
-        if fact.valid_from is None and fact.valid_to == begins(fact):  # it was over when it was said, begun who knows when
-            start, stop = start - room, start
-        row = next((at for at, last in enumerate(ends) if last <= start + room / 2), len(ends))
-        ends[row : row + 1] = [stop]
-        state = "doubted" if fact.id in doubted else "outdated corrected" if fact.cause == "corrected" else fact.status
-        after = tuple(one.id for one in ordered if one.superseded_by == fact.id)
-        bars.append(Bar(fact.id, fact.content, start, stop, row, state, told(fact), after, _expires(fact)))
-    newest = ordered[-1]
-    return Lane(newest.subject, newest.type, tuple(bars), len(ends))
+@dataclass(frozen=True)
+class _Drawing:
+    """What all lanes have in common. now, last: seconds since 1970, last is the end of the picture; width: of it, in seconds."""
+
+    by_id: Mapping[str, FactView]
+    now: float
+    last: float
+    width: float
+    doubted: Collection[str]
+    told: Callable[[FactView], str]
 
 
-def _successors(fact: FactView, by_id: dict[str, FactView]) -> int:
+def _about(chain: Sequence[FactView]) -> str:
+    """Return the attribute that the newest of a chain names, else the type of the newest."""
+    return next((one for one in map(fact_attribute, (fact.content for fact in reversed(chain))) if one), chain[-1].type)
+
+
+def in_order(chain: Sequence[FactView]) -> list[FactView]:
+    """Sort facts by when they began, the oldest first; of two said at once, the one that was superseded."""
+    by_id = {fact.id: fact for fact in chain}
+    return sorted(chain, key=lambda fact: (begins(fact), fact.recorded_at, -_successors(fact, by_id), fact.id))
+
+
+def _lane(subject: str, about: str, chains: Sequence[Sequence[FactView]], drawing: _Drawing) -> Lane:
+    """Lay out chains below one another, the one that began first on top."""
+    bars: list[Bar] = []
+    rows = 0
+    for chain in sorted(chains, key=lambda chain: (begins(chain[0]), chain[0].id)):
+        ends: list[float] = []  # of the last bar of each row of this chain
+        for fact in chain:
+            start, stop = _extent(fact, drawing)
+            row = next((at for at, last in enumerate(ends) if last <= start + drawing.width * LEAST / 2), len(ends))
+            is_short = stop - start < drawing.width * SHORT
+            ends[row : row + 1] = [start + drawing.width * WORDS if is_short else stop]
+            bars.append(_bar(fact, chain, start, stop, rows + row, drawing))
+        rows += len(ends)
+    return Lane(subject, about, tuple(bars), rows)
+
+
+def _bar(fact: FactView, chain: Sequence[FactView], start: float, stop: float, row: int, drawing: _Drawing) -> Bar:
+    state = "doubted" if fact.id in drawing.doubted else "outdated corrected" if fact.cause == "corrected" else fact.status
+    after = tuple(one.id for one in chain if one.superseded_by == fact.id)
+    is_open = fact.status == "active" and fact.valid_to is None and fact.expires_at is None
+    return Bar(fact.id, fact.content, start, stop, row, state, drawing.told(fact), after, _expires(fact), is_open)
+
+
+def _extent(fact: FactView, drawing: _Drawing) -> tuple[float, float]:
+    """Return begin and end of a bar, wide enough to be seen; nothing that has begun reaches beyond now."""
+    room, start = drawing.width * LEAST, begins(fact).timestamp()
+    if fact.valid_from is None and fact.valid_to == begins(fact):  # it was over when it was said, begun who knows when
+        return start - room, start
+    end = _end(fact, drawing.by_id, drawing.now, drawing.last)
+    stop = max(end, start + room)
+    return (drawing.now - room, drawing.now) if end <= drawing.now < stop else (start, stop)
+
+
+def _successors(fact: FactView, by_id: Mapping[str, FactView]) -> int:
     """Count the facts that superseded it in turn: of two said at once, the older has more."""
     seen = [fact.id]
     while (after := by_id.get(fact.superseded_by or "")) is not None and after.id not in seen:
@@ -153,7 +191,7 @@ def _expires(fact: FactView) -> bool:
     return fact.status == "active" and fact.expires_at is not None
 
 
-def _end(fact: FactView, by_id: dict[str, FactView], now: float, last: float) -> float:
+def _end(fact: FactView, by_id: Mapping[str, FactView], now: float, last: float) -> float:
     """Return the stated end, else the start of its successor, else when it was retired or expires, else now.
 
     now, last: what is active ends now, or at the end of the picture if it begins later.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import FactLineage, FactOrigin, FactView, Memory
-from ui import dialogs, fact_edit, fact_labels, figures, problems, state, viewer
+from ui import dialogs, fact_edit, fact_labels, fact_lanes, figures, problems, state, viewer
 from ui.components import focus, reader
 from ui.escape import md_escape
 from ui.wording_facts import texts
@@ -30,8 +30,9 @@ def show(memory: Memory, fact_id: str, *, past: bool, keys: bool = True) -> None
     with st.container(border=True, key="fact-panel", gap="small"):
         title = texts.CHAIN if len(lineage.facts) > 1 else texts.ALONE
         st.markdown(f"**{title}** :gray[— {md_escape(fact.subject)}]")
-        for at, one in enumerate(lineage.facts[-CHAIN:], start=max(0, len(lineage.facts) - CHAIN) + 1):
-            _link(one, at, chosen=one.id == fact_id)
+        ordered = fact_lanes.in_order(lineage.facts)
+        for at in range(len(ordered), max(0, len(ordered) - CHAIN), -1):  # the newest on top
+            _link(ordered[at - 1], at, chosen=ordered[at - 1].id == fact_id)
         _about(fact)
         _said(fact)
         may = not past and keys and viewer.may(memory, key="fact-edit")
@@ -42,7 +43,7 @@ def show(memory: Memory, fact_id: str, *, past: bool, keys: bool = True) -> None
         if st.button(texts.EVIDENCE, icon=":material/format_quote:", key="fact-evidence", width="stretch"):
             _evidence(memory, lineage, fact)
         if may and fact.status == "outdated":
-            _restore(memory, fact)
+            _restore(memory, lineage, fact)
         _ways(fact)
         focus.look("fact-panel", fact_id)
 
@@ -90,13 +91,20 @@ def _ways(fact: FactView) -> None:
         st.page_link("../pages/activity.py", label=texts.IN_ACTIVITY, icon=":material/history:", query_params={"action": action})
 
 
-def _restore(memory: Memory, fact: FactView) -> None:
+def _restore(memory: Memory, lineage: FactLineage, fact: FactView) -> None:
+    beside = next((one for one in lineage.facts if one.id == fact.superseded_by and one.status == "active"), None)
     with st.popover(texts.RESTORE, icon=":material/undo:", key="fact-restore", width="stretch", help=texts.RESTORE_HELP):
+        if beside is not None:
+            st.caption(f":material/rule: {md_escape(texts.RESTORE_BESIDE.format(other=beside.content))}")
         reason = st.text_input(texts.RESTORE_REASON, key=f"fact-restore-why-{fact.id}", max_chars=300)
         if st.button(texts.RESTORE, type="primary", key="fact-restore-go"):
             with problems.noted():
                 done = memory.facts.restore(fact.id, reason=reason.strip() or None)
-                state.update(done=done.action_id, edit=None)
+                if beside is not None:
+                    st.toast(
+                        md_escape(texts.RESTORE_BESIDE.format(other=beside.content)), icon=":material/rule:", duration="long"
+                    )
+                state.update(done=done.action_id, undo=None, edit=None)
                 st.rerun()
 
 

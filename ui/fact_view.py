@@ -1,9 +1,9 @@
-"""Facts that pass the filters: figures, then a timeline, a table or a graph."""
+"""Facts that pass the filters, as a timeline, a table or a graph, with how many there are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import streamlit as st
@@ -16,35 +16,28 @@ from ui.wording_facts import texts
 TIMELINE, TABLE, RELATIONS = "Timeline", "Table", "Relations"  # the views, as the address has them
 
 
-def metrics(memory: Memory, known: Sequence[FactView], filters: fact_filters.FactFilters, waiting: int) -> None:
-    """known: all of the user's facts in their current state."""
-    counts = memory.facts.counts(filters.user, as_of=filters.moment)
-    totals = {one: sum(number for (_, status), number in counts.items() if status == one) for one in texts.STATUSES}
-    changes = [when for fact in known for when in (fact.recorded_at, fact.retired_at) if when]
-    frame.metrics(
-        {
-            texts.ACTIVE: figures.count(totals["active"]),
-            texts.OUTDATED: figures.count(totals["outdated"]),
-            texts.LAST: figures.ago(max(changes)) if changes else "–",
-            texts.TO_DECIDE: figures.count(waiting),
-        },
-        width=140,
-    )
-
-
-def show(memory: Memory, facts: Sequence[FactView], filters: fact_filters.FactFilters, proposals: Sequence[FactProposal]) -> str:
-    """Draw the chosen view of the facts; return its name."""
-    wanted = state.param("view")
-    view = st.segmented_control(
-        texts.VIEW,
-        [TIMELINE, TABLE, RELATIONS],
-        format_func=lambda one: texts.VIEWS[one],
-        default=wanted if wanted in texts.VIEWS else TIMELINE,
-        required=True,
-        key="facts-view",
-        label_visibility="collapsed",
-        width="content",
-    )
+def show(
+    memory: Memory,
+    facts: Sequence[FactView],
+    filters: fact_filters.FactFilters,
+    proposals: Sequence[FactProposal],
+    known: Sequence[FactView],
+) -> str:
+    """Draw the chosen view of the facts, with how many there are; return its name. known: all of the user's facts."""
+    with st.container(horizontal=True, vertical_alignment="center", key="facts-head"):
+        wanted = state.param("view")
+        view = st.segmented_control(
+            texts.VIEW,
+            [TIMELINE, TABLE, RELATIONS],
+            format_func=lambda one: texts.VIEWS[one],
+            default=wanted if wanted in texts.VIEWS else TIMELINE,
+            required=True,
+            key="facts-view",
+            label_visibility="collapsed",
+            width="content",
+        )
+        st.space("stretch")
+        st.caption(_figures(memory, known, filters), width="content")
     state.update(view=view if view != TIMELINE else None)
     if not facts:
         frame.empty(texts.NONE_FOUND, texts.NONE_FOUND_TEXT, ":material/filter_alt_off:")
@@ -60,17 +53,37 @@ def show(memory: Memory, facts: Sequence[FactView], filters: fact_filters.FactFi
 def _timeline(
     facts: Sequence[FactView], filters: fact_filters.FactFilters, proposals: Sequence[FactProposal], *, selects: bool
 ) -> None:
-    now = filters.moment or filters.held or datetime.now(UTC)
+    now = filters.moment or filters.held or _now()
     doubted = {proposal.new.id for proposal in proposals}
     lanes = fact_lanes.lanes(facts, now, doubted=doubted, told=fact_labels.describe, ranked=bool(filters.words))
     begin, end = fact_lanes.span(facts, now)
     picked = timeline.show(
-        lanes, begin=begin, end=end, now=now.timestamp(), chosen=state.param("fact"), key="facts-timeline",
+        lanes, begin=begin, end=end, now=now.timestamp(), today=_today(filters), chosen=state.param("fact"), key="facts-timeline",
         selected=[fact.id for fact in fact_selection.selected(facts)], on_select=fact_selection.toggle if selects else None,
     )  # fmt: skip
     if picked is not None and picked != state.param("fact"):
         state.update(fact=picked, edit=None)
         st.rerun()
+
+
+def _now() -> datetime:
+    """Return the end of the present minute: a picture of the same facts is the same, and nothing begins after it."""
+    return datetime.now(UTC).replace(second=0, microsecond=0) + timedelta(minutes=1)
+
+
+def _figures(memory: Memory, known: Sequence[FactView], filters: fact_filters.FactFilters) -> str:
+    """Tell how many facts there are at the moment that is shown."""
+    counts = memory.facts.counts(filters.user, as_of=filters.moment)
+    totals = {one: sum(number for (_, status), number in counts.items() if status == one) for one in texts.STATUSES}
+    changes = [when for fact in known for when in (fact.recorded_at, fact.retired_at) if when]
+    told = [texts.ARE_ACTIVE(totals["active"]), texts.ARE_OUTDATED(totals["outdated"])]
+    return " · ".join(told + [texts.LAST_CHANGE.format(when=figures.ago(max(changes)))] if changes else told)
+
+
+def _today(filters: fact_filters.FactFilters) -> str:
+    """Return the words of the line at the moment that is shown."""
+    then = filters.moment or filters.held
+    return texts.TODAY if then is None else figures.day(then)
 
 
 def _table(facts: Sequence[FactView]) -> None:

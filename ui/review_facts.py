@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from memoir_engine import FactOrigin, FactReviewItem, FactView, MemoirError, Memory
-from ui import fact_labels, figures, review_data
+from ui import fact_labels, fact_lanes, figures, review_data
 from ui.wording_facts import texts as wording_facts
 from ui.wording_review import texts
 
@@ -125,10 +125,10 @@ def message(memory: Memory, fact: FactView, origin: FactOrigin) -> str | None:
 
 
 def _chain(memory: Memory, fact: FactView) -> list[dict[str, Any]]:
-    """Return the fact's predecessors and successors, if there are any."""
+    """Return the fact's predecessors and successors, if there are any, the newest first."""
     try:
         lineage = memory.facts.lineage(fact.id).facts
     except MemoirError:
         return []
-    shown = lineage[-CHAIN:] if len(lineage) > 1 else ()
+    shown = fact_lanes.in_order(lineage)[::-1][:CHAIN] if len(lineage) > 1 else ()
     return [{"content": one.content, "period": fact_labels.period(one), "outdated": one.status == "outdated"} for one in shown]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui.words import Plural, Words
+from ui.words import Plural, Words, meant
 
 
 class Facts(Words):
@@ -40,14 +40,42 @@ class Facts(Words):
         "plan": "Plans",
         "miscellaneous": "Other",
     }
-    ACTIVE, OUTDATED, LAST, TO_DECIDE = "Active facts", "Outdated", "Last change", "To decide"
+    ARE_ACTIVE = Plural("{count} active fact", "{count} active facts")
+    ARE_OUTDATED = Plural("{count} outdated", "{count} outdated")
+    LAST_CHANGE = "last change {when}"
+    FILTERS = "Filters"
     VIEW = "View"
     VIEWS = {"Timeline": "Timeline", "Table": "Table", "Relations": "Relations"}  # by what stands in the address
     TIMELINE_WORDS = {
         "label": "Facts over time. Arrow keys move between facts, Enter opens one, Space selects it",
-        "now": "now",
         "selected": "selected",
+        "lane": "{about}, {subject}",
         "more": "Show {count} more",
+    }
+    TODAY = "Today"
+    ATTRIBUTES = {
+        "home": meant("Home", "where somebody lives"),
+        "employer": "Employer",
+        "role": "Job title",
+        "diet": "Diet",
+        "allergy": "Allergies",
+        "relationship": "Relationship",
+        "pet": "Pets",
+        "age": "Birthday and age",
+        "drinks": "Drinks",
+        "language": "Languages",
+        "education": "Education",
+        "driving": "Car",
+        "business": "Business",
+        "travel": "Travel",
+        "family": "Family",
+        "music": "Music",
+        "sport": "Sports",
+        "reading": "Reading",
+        "health": "Health",
+        "sleep": "Sleep",
+        "project": "Projects",
+        "goal": "Goals",
     }
     SINCE = "since {since}"
     UNTIL = "until {until}"
@@ -112,7 +140,8 @@ class Facts(Words):
     EARLIER, LATER = "Earlier", "Now"
     ONLY = "Evidence"
     RESTORE = "Restore"
-    RESTORE_HELP = "Both facts will be active. You can undo this in Activity."
+    RESTORE_HELP = "The fact will be active again. You can undo this."
+    RESTORE_BESIDE = "“{other}” is active too. If only one of them can be true, end the other afterwards."
     RESTORE_REASON = "Why is it still true?"
     FORGET_ABOUT = Plural(
         "Its text is erased for good, including from messages, prompts and replies. This cannot be undone.",
@@ -134,7 +163,7 @@ class Facts(Words):
     IN_CONVERSATION = "Open the conversation"
     IN_ACTIVITY = "Activity for this fact"
 
-    DECIDE_TITLE = "To decide"
+    TO_DECIDE = "{count} to decide"
     MORE_TO_DECIDE = "{count} more in Review"
     DECIDE_ABOUT = "The model was not sure, or Memoir's own comparison disagrees. Nothing has been changed yet."
     WOULD = {

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
 from app_browser import PATIENCE_MS
+from memoir_engine import Memory
 
 TALK = (
     "Mia: I live in Lyon with my sister Ada and I work as a cook at the harbour inn.\n"
@@ -34,3 +38,25 @@ def test_a_conversation_is_remembered_and_what_changed_stands_beside_what_was(se
     marks = page.locator("[role=dialog] mark")
     expect(marks.first).to_contain_text("I live in Lyon with my sister Ada")
     expect(marks.nth(1)).to_contain_text("I live in Berlin now.")
+
+
+def test_the_words_beside_a_narrow_bar_open_its_fact_and_the_axis_stays_in_view(served, visit, tmp_path: Path):
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        for number in range(24):
+            memory.facts.add(
+                f"Cousin number {number} lives in Lyon", user_id="mia", subject=f"cousin {number}", valid_from="2020"
+            )
+        wrong = memory.facts.add("Is vegetarian", user_id="mia")
+        memory.facts.retire([str(wrong.fact_id)], reason="it was a joke")
+    page = visit(f"{served()}/facts?user=mia")
+    bar = page.locator(".bar.outdated")
+    expect(bar.locator(".text")).to_be_visible(timeout=PATIENCE_MS)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(page.locator(".axis .today")).to_be_in_viewport()
+    box = bar.bounding_box()
+    assert box is not None and box["width"] < 20
+    bar.locator(".text").scroll_into_view_if_needed()
+    expect(page.locator(".axis .today")).to_be_in_viewport()
+    bar.locator(".text").click()
+    expect(page.locator(".st-key-fact-panel")).to_contain_text("Is vegetarian", timeout=PATIENCE_MS)
+    expect(bar).to_have_attribute("aria-label", re.compile("^Is vegetarian. ended, "))

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import FloatRect, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from app_browser import Served, Visit
 from app_review import Desk
@@ -39,13 +39,13 @@ def pressed(page: Page, key: str, name: str) -> None:
     page.keyboard.press(key)
 
 
-def place(bar: Locator) -> FloatRect:
-    """Where a bar stands; one that is being drawn anew has no place for a moment."""
+def place(bar: Locator) -> tuple[int, int, int, int]:
+    """Return where a bar stands, in whole pixels; one that is being drawn anew has no place for a moment."""
     box = None
     while box is None:
         expect(bar).to_be_visible()
         box = bar.bounding_box()
-    return box
+    return round(box["x"]), round(box["y"]), round(box["width"]), round(box["height"])
 
 
 def undone(page: Page) -> None:

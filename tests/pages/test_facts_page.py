@@ -51,17 +51,18 @@ def test_an_empty_memory_offers_the_sample_conversations(memory: Memory):
     page = opened("facts")
     assert "No facts yet" in words(page)
     page.button(key="facts-samples").click().run()
-    assert [one.value for one in page.metric] == ["16", "7", "just now", "1"]
+    assert "16 active facts · 7 outdated · last change just now" in words(page)
     assert len(bars(page)) == 23
 
 
 def test_what_took_the_place_of_what_shares_a_lane(remembered: Memory):
     page = opened("facts", user="leonie")
     lane = next(one for one in component(page, "facts-timeline")["lanes"] if any(bar["text"] == FLAT for bar in one["bars"]))
-    flat, cottage, office = lane["bars"]
+    flat, cottage, office = [bar for bar in lane["bars"] if bar["row"] == 0]
     assert (flat["state"], cottage["state"], office["state"]) == ("outdated", "outdated", "active")
     assert cottage["after"] == [flat["id"]]
-    assert flat["end"] <= cottage["begin"] and lane["rows"] == 1
+    assert flat["end"] <= cottage["begin"]
+    assert lane["about"] == "Home"
     assert flat["told"] == "outdated, Jan 8, 2024 to May 21, 2024"
 
 
@@ -125,9 +126,11 @@ def test_a_fact_is_forgotten_only_with_a_reason(remembered: Memory):
 def test_a_doubted_change_waits_and_is_done_when_somebody_says_so(remembered: Memory):
     [waiting] = remembered.facts.proposals("leonie")
     page = opened("facts", user="leonie")
-    assert "To decide" in words(page)
+    assert any("1 to decide" in one.label for one in page.expander)
     assert next(bar for bar in bars(page) if bar["id"] == waiting.new.id)["state"] == "doubted"
     page.button(key=f"decide-yes-{waiting.id}").click().run()
+    assert "The change was made" in words(page)
+    assert [one.key for one in page.button if one.key == "undo-ask"] == ["undo-ask"]
     assert remembered.facts.get(waiting.old[0].id).status == "outdated"
     assert remembered.facts.proposals("leonie") == ()
 
@@ -201,6 +204,44 @@ def test_facts_that_overlap_in_one_lane_stand_in_rows_of_their_own(remembered: M
     olds = [replace(one, said_at=flat.said_at, superseded_by="m") for one in (flat, cottage)]
     [lane] = fact_lanes.lanes([*olds, merged], now, doubted=(), told=lambda one: "")
     assert (lane.rows, len(lane.bars), lane.bars[-1].after) == (2, 3, tuple(sorted((flat.id, cottage.id))))
+
+
+def test_facts_of_one_attribute_share_a_lane_and_nothing_reaches_beyond_today(remembered: Memory):
+    drawn = component(opened("facts", user="leonie"), "facts-timeline")
+    lanes = {lane["about"]: [bar["text"] for bar in lane["bars"]] for lane in drawn["lanes"] if lane["subject"] == "leonie"}
+    assert {"Home", "Employer", "Allergies", "Music"} <= lanes.keys()
+    assert lanes["Allergies"] == ["Is allergic to hazelnuts", "Is no longer allergic to hazelnuts"]
+    begun = [bar for lane in drawn["lanes"] for bar in lane["bars"] if bar["begin"] < drawn["now"]]
+    assert begun and all(bar["end"] <= drawn["now"] for bar in begun)
+    assert drawn["today"] == "Today"
+
+
+def test_beside_a_short_bar_its_words_have_room(remembered: Memory):
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    known = replace(fact(remembered, FLAT), said_at=None, superseded_by=None)
+    days = {"a": (2024, 1, 1), "b": (2025, 1, 1), "c": (2025, 1, 8)}
+    chain = [
+        replace(known, id=one, valid_from=datetime(*day, tzinfo=UTC), superseded_by=after)
+        for (one, day), after in zip(days.items(), ("b", "c", None), strict=True)
+    ]
+    [lane] = fact_lanes.lanes(chain, now, doubted=(), told=lambda one: "")
+    assert [(bar.id, bar.row) for bar in lane.bars] == [("a", 0), ("b", 0), ("c", 1)]
+
+
+def test_a_chain_is_told_from_the_newest_on(remembered: Memory):
+    page = opened("facts", user="leonie", fact=fact(remembered, COTTAGE).id)
+    shown = words(page).replace("\\", "")
+    assert shown.index("badge[3]") < shown.index("badge[2]") < shown.index("badge[1]")
+    assert shown.index("old post office") < shown.index("at the dam now") < shown.index("Weir Street")
+
+
+def test_what_is_brought_back_beside_what_replaced_it_is_said_so(remembered: Memory):
+    old = fact(remembered, "Sings alto in the mill choir on Thursdays")
+    page = opened("facts", user="leonie", fact=old.id)
+    page.button(key="fact-restore-go").click().run()
+    assert "Restored" in words(page)
+    assert ["Sings alto in the mill choir on Wednesdays now" in one.value for one in page.toast] == [True]
+    assert remembered.facts.get(old.id).status == "active"
 
 
 DATED = {

@@ -36,7 +36,7 @@ const futureOf = (bar, data) => {
 const barOf = (bar, data, doing) => {
   const left = place(data, bar.begin), width = Math.max(place(data, Math.min(bar.end, data.end)) - left, 0.8);
   const selected = data.selected.includes(bar.id);
-  const node = make("button", `bar ${bar.state}${bar.id === data.chosen ? " chosen" : ""}${selected ? " selected" : ""}`);
+  const node = make("button", `bar ${bar.state}${bar.open ? " open" : ""}${bar.id === data.chosen ? " chosen" : ""}${selected ? " selected" : ""}`);
   node.style.left = left + "%";
   node.style.width = `calc(${width}% - 2px)`;
   node.style.top = bar.row * ROW + "px";
@@ -47,6 +47,7 @@ const barOf = (bar, data, doing) => {
   node.append(make("span", "text", bar.text));
   if (bar.expires) node.prepend(futureOf(bar, data));
   if (bar.after.length) node.prepend(make("i", "arrow"));
+  if (width < 2.4) node.prepend(make("i", "reach")); // room for a finger
   if (selected) node.append(make("i", "tick-mark", "✓"));
   node.onclick = (event) => (data.selects && (event.ctrlKey || event.metaKey || event.shiftKey) ? doing.turn(bar.id) : doing.choose(bar.id));
   return node;
@@ -63,20 +64,24 @@ const fit = (track) => {
     const row = bars.filter((other) => other !== bar && other.offsetTop === bar.offsetTop);
     const next = Math.min(wide, ...row.map((other) => other.offsetLeft).filter((at) => at >= right));
     const last = Math.max(0, ...row.map((other) => other.offsetLeft + other.offsetWidth).filter((at) => at <= left));
-    const after = next - right, before = left - last;
-    if (Math.max(after, before) < 90) continue;
-    bar.classList.add(after >= before || after > 220 ? "after" : "before");
-    text.style.setProperty("--room", (after >= before || after > 220 ? after : before) - 14 + "px");
+    const after = next - right, before = left - last, isAfter = after >= before || after > 220;
+    if (Math.max(after, before) < 44) continue;
+    bar.classList.add(isAfter ? "after" : "before");
+    text.style.setProperty("--room", (isAfter ? after : before) - 14 + "px");
   }
 };
 
 // Marks of time that would touch the one before, or stand out of the picture, are left out.
 const thin = (track) => {
+  const today = track.querySelector(".today");
+  const stops = today ? today.getBoundingClientRect() : null;
   let last = -100;
   for (const mark of track.querySelectorAll(".tick")) {
     mark.hidden = false;
     const half = mark.offsetWidth / 2, left = mark.offsetLeft - half;
     mark.hidden = left < last + 10 || mark.offsetLeft + half > track.clientWidth + 4;
+    const box = mark.getBoundingClientRect();
+    if (stops && box.right > stops.left - 8 && box.left < stops.right + 8) mark.hidden = true; // today is named before a month is
     if (!mark.hidden) last = left + 2 * half;
   }
 };
@@ -86,8 +91,12 @@ const settle = (box) => {
 };
 
 const laneOf = (lane, data, doing) => {
-  const node = make("div", "lane"), label = make("div", "label"), track = make("div", "track");
-  label.append(make("i", "dot " + lane.kind), make("span", "", lane.type));
+  const node = make("div", `lane tone-${lane.tone}`), label = make("div", "label"), track = make("div", "track");
+  const name = make("span", "", lane.about);
+  name.title = lane.about;
+  label.append(make("i", "dot"), name);
+  track.setAttribute("role", "group");
+  track.setAttribute("aria-label", data.words.lane.replace("{about}", lane.about).replace("{subject}", lane.subject));
   track.style.height = lane.rows * ROW + "px";
   for (const bar of lane.bars) track.append(barOf(bar, data, doing));
   node.append(label, track);
@@ -101,6 +110,10 @@ const axis = (data) => {
     mark.style.left = place(data, when) + "%";
     track.append(mark);
   }
+  const now = make("b", "today", data.today), at = Math.min(100, place(data, data.now));
+  now.style.left = at + "%";
+  now.classList.toggle("last", at > 92);
+  track.append(now);
   node.append(make("div", "label"), track);
   return node;
 };
@@ -114,10 +127,7 @@ const lines = (data) => {
     node.append(line);
   }
   const now = make("i", "now");
-  const at = Math.min(100, place(data, data.now));
-  now.style.left = at + "%";
-  now.dataset.label = data.words.now;
-  now.classList.toggle("last", at > 96);
+  now.style.left = Math.min(100, place(data, data.now)) + "%";
   node.append(now);
   return node;
 };
@@ -140,13 +150,14 @@ const walk = (event, box, data, doing) => {
 const draw = (box, data, mine, doing) => {
   const held = box.getRootNode().activeElement?.dataset?.id;
   const body = make("div", "body"), shown = mine.all ? data.lanes : data.lanes.slice(0, FIRST);
+  body.append(axis(data));
   let subject = null;
   for (const lane of shown) {
     if (lane.subject !== subject) body.append(make("div", "subject", lane.subject));
     subject = lane.subject;
     body.append(laneOf(lane, data, doing));
   }
-  body.append(axis(data), lines(data));
+  body.append(lines(data));
   box.replaceChildren(body);
   if (shown.length < data.lanes.length) {
     const more = make("button", "more", data.words.more.replace("{count}", data.lanes.length - shown.length));

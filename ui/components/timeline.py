@@ -13,9 +13,10 @@ import streamlit as st
 
 from ui import language
 from ui.components.scripts import read, script
-from ui.fact_lanes import Lane
+from ui.fact_lanes import ORDER, Lane
 from ui.wording_facts import texts
 
+TONES = 5  # colours of lanes, in timeline.css
 _component = st.components.v2.component(
     "memoir_timeline",
     html='<div class="timeline" role="group"></div>\n',
@@ -30,6 +31,7 @@ def show(
     begin: float,
     end: float,
     now: float,
+    today: str,
     chosen: str | None,
     selected: Collection[str],
     on_select: Callable[[str], None] | None,
@@ -37,7 +39,8 @@ def show(
 ) -> str | None:
     """Return the id of the fact just clicked, or None.
 
-    begin, end, now: seconds since 1970. on_select: called with the fact whose selection was turned; None if none can be selected.
+    begin, end, now: seconds since 1970. today: the words of the line at now.
+    on_select: called with the fact whose selection was turned; None if none can be selected.
     """
     known = {bar.id for lane in lanes for bar in lane.bars}
 
@@ -51,6 +54,7 @@ def show(
         "begin": begin,
         "end": end,
         "now": now,
+        "today": today,
         "chosen": chosen,
         "selected": sorted(known & set(selected)),
         "selects": on_select is not None,
@@ -65,8 +69,8 @@ def show(
 def _lane(lane: Lane) -> dict[str, Any]:
     return {
         "subject": lane.subject,
-        "type": texts.TYPES[lane.type],
-        "kind": lane.type,
+        "about": texts.ATTRIBUTES.get(lane.about) or texts.TYPES[lane.about],
+        "tone": ORDER.index(lane.about) % TONES,
         "bars": [
             {
                 "id": bar.id,
@@ -78,6 +82,7 @@ def _lane(lane: Lane) -> dict[str, Any]:
                 "told": bar.told,
                 "after": list(bar.after),
                 "expires": bar.expires,
+                "open": bar.is_open,
             }
             for bar in lane.bars
         ],
