@@ -5,7 +5,20 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import draft_form, drafts, fact_filters, frame, jobs, problems, remember_jobs, source_view, state, uploads, viewer
+from ui import (
+    draft_form,
+    drafts,
+    fact_filters,
+    frame,
+    jobs,
+    just_added,
+    problems,
+    remember_jobs,
+    source_view,
+    state,
+    uploads,
+    viewer,
+)
 from ui.wording import texts as wording
 from ui.wording_sources import texts
 
@@ -20,6 +33,7 @@ def everything(memory: Memory) -> None:
     with left:
         talks = uploads.add(memory)
     with right:
+        just_added.ask_about(memory, just_added.runs(memory))
         st.markdown(f"**{texts.JOBS}**")
         if talks:
             remember_jobs.live(fact_filters.seen_by(memory))

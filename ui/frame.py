@@ -97,6 +97,12 @@ def _put_away() -> None:
     st.session_state[PUT_AWAY] = True
 
 
+def page_button(label: str, page: str, *, key: str, icon: str | None = None, **query: str | int) -> None:
+    """Draw a button to a place on any page, this one included: a page's link to itself would leave the address unchanged."""
+    if st.button(label, key=key, icon=icon, type="tertiary"):
+        st.switch_page(f"../pages/{page}.py", query_params={name: str(value) for name, value in query.items()})
+
+
 def foot(memory: Memory) -> None:
     """Show the model in use, with the way to choose another, and the chain's length below the navigation."""
     audit = memory.audit.head()

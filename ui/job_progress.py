@@ -27,6 +27,7 @@ class JobProgress:
     attempt: int = 0
     total: int = 0
     placed: int = 0
+    steps: int = 0  # levels that chunks have passed, all chunks together
     waiting: bool = False
     read: bool = False
     identified: bool = False  # its contextual helper is there
@@ -37,7 +38,7 @@ class JobProgress:
     def take(self, event: EventView) -> None:
         body, self.n = event.body, event.n
         if event.kind == "RunStarted":
-            self.attempt, self.placed, self.lines = self.attempt + 1, 0, []
+            self.attempt, self.placed, self.steps, self.lines = self.attempt + 1, 0, 0, []
         elif event.kind == "FileRead":
             self.read = True
         elif event.kind == "HelperReady":
@@ -50,9 +51,15 @@ class JobProgress:
             self.foreseen = dict(body)
         elif event.kind == "BatchClassified":
             self.batches = [*self.batches[1 - BATCHES :], _batch(body, self.attempt)]
+            self.steps += int(body["succeeded"])
         elif event.kind == "ChunkPlaced":
             self.placed += 1
             self.lines = [_line(body), *self.lines[: LINES - 1]]
+
+    def share(self, depth: int) -> float:
+        """Return how much of the way down the tree all chunks have gone, 0 to 1. depth: levels of the tree."""
+        whole = self.total * depth
+        return min(1.0, max(self.steps, self.placed * depth) / whole) if whole else 0.0
 
 
 def current(memory: Memory, run_id: str) -> JobProgress:
@@ -75,4 +82,4 @@ def _batch(body: dict[str, Any], attempt: int) -> list[Any]:
 
 def _line(body: dict[str, Any]) -> str:
     quote = f"   “{figures.one_line(str(body['quote']), 44)}”" if body["quote"] else ""
-    return f"{int(body['position']) + 1:>4}  {figures.path(body['path'])}{quote}"
+    return f"{int(body['position']) + 1:>4} → {figures.path(body['path'])}{quote}"

@@ -12,8 +12,9 @@ from typing import Literal
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import figures, filing, job_log, job_progress, problems, viewer
+from ui import figures, filing, job_log, job_progress, just_added, problems, viewer
 from ui.escape import md_escape
+from ui.job_progress import JobProgress
 from ui.wording import texts as wording
 from ui.wording_counts import texts as counts
 from ui.wording_sources import texts
@@ -22,11 +23,12 @@ from ui.wording_viewer import texts as wording_viewer
 Colour = Literal["gray", "blue", "orange", "green", "red"]
 ACTIVE = filing.ACTIVE
 WAITING = "waiting_helper"  # for a person: nothing to poll for
-EVERY_S = 0.6
+EVERY_S = 0.4
 AT_FAULT = ("[mem][E201]", "[mem][E203]", "[mem][E204]", "[mem][E205]")  # no text, unreadable, of no known kind, invalid
 LOOKS: dict[str, tuple[Colour, str]] = {  # of a run's state
     "queued": ("gray", ":material/schedule:"),
     "running": ("blue", ":material/progress_activity:"),
+    "waiting": ("gray", ":material/schedule:"),  # running, but behind another one
     "waiting_helper": ("orange", ":material/edit_note:"),
     "done": ("green", ":material/check:"),
     "failed": ("red", ":material/error:"),
@@ -38,16 +40,16 @@ LOOKS: dict[str, tuple[Colour, str]] = {  # of a run's state
 ENDED = 3  # cards of jobs that do not run; older ones are folded away, but for those that need somebody
 
 
-def live(memory: Memory, seen: Set[str] = frozenset()) -> None:
+def live(memory: Memory, seen: Set[str] = frozenset(), *, only: Set[str] | None = None) -> None:
     """Draw the list of jobs, redrawing it while one of them runs.
 
-    seen: jobs active when the page began to draw; one that ended since is missing from what is drawn above.
+    only: these jobs alone. seen: jobs active when the page began to draw; what one that ended since has made is missing above.
     """
-    before = seen | active(memory)
+    before = seen | (active(memory) if only is None else active(memory) & only)
 
     @st.fragment(run_every=EVERY_S if before else None, key="jobs")
     def draw() -> None:
-        runs = filing.runs(memory)
+        runs = tuple(run for run in filing.runs(memory) if only is None or run.id in only)
         if before - _active(runs):
             st.rerun()  # one has ended: once more in full, so that the list of sources and the counts are read again
         if not runs:
@@ -99,6 +101,7 @@ def _active(runs: tuple[RunView, ...]) -> set[str]:
 
 
 def _card(memory: Memory, run: RunView) -> None:
+    known = job_progress.current(memory, run.id) if run.status in ACTIVE and run.verb != "load_samples" else None
     with st.container(border=True, key=f"job-{run.id}", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
             name, full = figures.named(name_of(run), 44)
@@ -106,11 +109,13 @@ def _card(memory: Memory, run: RunView) -> None:
             if _was_there(run):
                 st.badge(texts.WAS_THERE, color="gray", icon=":material/content_copy:")
             else:
-                status_badge(run.status)
+                status_badge("waiting" if known and known.waiting else run.status)
             st.space("stretch")
             _buttons(memory, run)
-        if run.status in ACTIVE:
-            _progress(memory, run)
+        if known:
+            _progress(memory, run, known)
+        elif run.status in ACTIVE:
+            st.caption(texts.SAMPLES_ONE_BY_ONE)
         elif run.status == WAITING:
             st.caption(f"{texts.WAITS_FOR_YOU} :gray[{figures.ago(run.started_at)}]")
         else:
@@ -170,19 +175,21 @@ def _give_up(memory: Memory, run_id: str, label: str, not_mine: str | None) -> N
             st.rerun()
 
 
-def _progress(memory: Memory, run: RunView) -> None:
-    if run.verb == "load_samples":
-        st.caption(texts.SAMPLES_ONE_BY_ONE)
+def _progress(memory: Memory, run: RunView, known: JobProgress) -> None:
+    if known.waiting:
+        st.caption(texts.WAITS)
         return
-    known = job_progress.current(memory, run.id)
     if not known.waiting and not known.identified and not known.placed:
         st.progress(0.0, text=f"{texts.WRITING_HELPER if known.read else texts.READING} · {figures.elapsed(run)}")
         return
-    if known.waiting:
-        st.caption(texts.WAITS)
     rate = f" · {known.placed / max(_seconds(run), 0.1):.1f}/s" if known.placed else ""
-    text = f"{figures.count(known.placed)} / {counts.CHUNKS(known.total)}{rate} · {figures.spent(run)}"
-    st.progress(min(1.0, known.placed / known.total) if known.total else 0.0, text=text)
+    placed = texts.PLACED.format(placed=figures.count(known.placed), chunks=counts.CHUNKS(known.total))
+    st.progress(known.share(memory.config.hierarchy_depth), text=f"{placed}{rate} · {figures.spent(run)}")
+    _lines(known)
+
+
+def _lines(known: JobProgress) -> None:
+    """Show where the last chunks went."""
     if known.lines:
         st.code("\n".join(known.lines), language=None, wrap_lines=True)
 
@@ -205,6 +212,8 @@ def _ending(memory: Memory, run: RunView) -> None:
         if result.get(name) is not None and not run.error
     ]
     st.caption(" · ".join([*made, figures.spent(run), figures.ago(run.started_at)]))
+    if run.status == "done" and run.id >= (just_added.since() or "~"):
+        _lines(job_progress.current(memory, run.id))
 
 
 def _seconds(run: RunView) -> float:

@@ -76,6 +76,7 @@ class Shared(Words):
     STATUS = {
         "queued": "queued",
         "running": "running",
+        "waiting": "waiting",
         "waiting_helper": "waiting for you",
         "done": "done",
         "failed": "failed",

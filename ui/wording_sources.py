@@ -29,18 +29,23 @@ class Sources(Words):
         "Descriptions are not written automatically here (auto_source_identification is off): each text waits until "
         "you describe it, and nothing is stored before."
     )
-    RECURS = "**{name}** already exists. What is this one?"
-    NEWER = "A new version of it (currently v{version}, {chunks})"
-    NEWER_OF = "A new version of the one from {when} (v{version}, {chunks})"
-    ANOTHER = "A different source with the same name"
-    NEWER_NOTE = "The old version is kept but no longer used for answers."
-    SAY_FIRST = "Choose what to do with files that already exist."
+    SKIPPED = Plural("Already in memory, skipped: {names}", "{count} files already in memory, skipped: {names}")
+    TWICE = "Chosen twice, added once: {names}"
+    OPEN_KNOWN = "Open it"
+    EXISTS = "**{name}** already exists (v{version}, added {when})."
+    CHOICES = {"newer": "New version", "skip": "Skip", "both": "Keep both"}
+    CHOICE_NOTES = {
+        "newer": "It replaces the old version, which is kept but no longer used for answers.",
+        "skip": "It is not added.",
+        "both": "It is added as **{free}**.",
+    }
+    NEWER_BY_DEFAULT = "A file whose name exists becomes a new version unless you choose otherwise."
+    BOTH_BY_DEFAULT = "Both are kept unless you choose otherwise. To add a new version, enter your name."
     ESTIMATED = "**Estimate:** {chunks} · about {calls} · {tokens} · {cost}"
     ESTIMATED_ABOUT = (
         "Based on the actual chunks of this text. Tokens include prompts and replies. Answers paid for earlier are "
         "used again at no cost."
     )
-    ESTIMATE = "Estimate"
     ESTIMATING = "Estimating…"
     CAP = "Cost limit: a run stops before it would spend more than {cap} (max_cost)."
     CAP_NOT_COUNTED = "The cost limit of {cap} (max_cost) does not count this model, because its price is unknown."
@@ -108,6 +113,7 @@ class Sources(Words):
     CANCEL = "Cancel"
     CANCELLED = "Cancelled. Nothing was stored."
     TOO_LATE = "Too late to cancel: it is being stored right now."
+    PLACED = "{placed} of {chunks} placed"
     WAITS = "Waiting for another text to finish"
     WAITS_FOR_YOU = "Nothing is stored until you describe it."
     INTERRUPTED = "Stopped before it finished. No partial data was stored."
@@ -120,6 +126,14 @@ class Sources(Words):
     BATCHES = "Each batch of chunks that was sent to the model, level by level."
     NO_BATCHES = "Nothing was sent to the model."
     MORE_BATCHES = "Showing the last {count}."
+
+    # --- asking about what was just added ------------------------------------------------------------------------------
+
+    ASK_ABOUT_ONE = "Ask about {name}"
+    ASK_ABOUT = "Ask about what you added"
+    ASK_ABOUT_NOTE = "It answers these, and any question of your own:"
+    ASK_ABOUT_YOURS = "Everything is in place. Ask a question of your own."
+    ASK_OWN = "Ask a question"
 
     # --- sources -------------------------------------------------------------------------------------------------------
 

@@ -220,6 +220,7 @@ class Engine:
 
         if self._planning.locked():
             run.emit(Waiting("an ingestion before it"))
+            await self.runner.flush(run.id)  # no call carries it, and whoever looks should not read that it is at work
         async with self._planning:
             pulse = asyncio.get_running_loop().create_task(self._keep_lease(run.id))
             turn: PlanningTurn[Seen] | None = None

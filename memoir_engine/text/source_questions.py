@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
+from memoir_engine.text.languages import language
 from memoir_engine.text.sentences import Sentence, split
 from memoir_engine.text.terms import STOP, is_cjk, stem, tokens, words
 
@@ -22,13 +23,12 @@ SHORTEST = 8  # words of a sentence worth asking about
 LONGEST_HEADING = 7  # words
 LEAST_TELLING = 1 / 3  # of the words of a heading, that are no function words: "Who may borrow" is none
 MOST_PAIRS = 12
-_GERMAN = re.compile(r"\b(?:der|die|das|und|nicht|werden|wird|wurde|eine?[rsnm]?)\b", re.IGNORECASE)
+READ_CHARS = 4_000  # of a text, to tell its language
 ASKED_ABOUT = {  # the question, and how a name is quoted in it
     "en": ("What is said about {thing}?", "“{}”"),
     "de": ("Was steht hier über {thing}?", "„{}“"),
     "ja": ("{thing}について何と書かれていますか?", "「{}」"),
 }
-_GERMAN_SHARE = 0.08  # of the words
 
 _THING = r"(?P<thing>(?:(?:The|Our|Each|Every) (?:[\w’'-]+ ){0,3}?)?[\w’'-]+)"
 _IS = r"(?P<is>is|are|was|were|must be|may be|can be|will be)"
@@ -80,7 +80,7 @@ def questions_of(text: str, headings: Iterable[tuple[int, str]] = ()) -> list[As
         if question:
             turned.setdefault(kind, []).append(AskedSpan(question, sentence.start, sentence.end))
     mixed = [asked for row in zip_longest(*(turned[kind] for kind in sorted(turned))) for asked in row if asked is not None]
-    form = ASKED_ABOUT[_language(text)]
+    form = ASKED_ABOUT.get(language(text[:READ_CHARS]) or "en", ASKED_ABOUT["en"])
     listed = chain(mixed, _about_headings(form, sentences, headings), _about_pairs(form, sentences))
     return _spread({asked.question: asked for asked in listed}.values())
 
@@ -173,10 +173,3 @@ def _about_pairs(form: Form, sentences: Sequence[Sentence]) -> Iterator[AskedSpa
             written = re.search(r"\W+".join(pair), first[pair].text, re.IGNORECASE)
             thing = " ".join((written.group() if written else " ".join(pair)).split())
             yield AskedSpan(_about(form, thing), first[pair].start, first[pair].end)
-
-
-def _language(text: str) -> str:
-    beginning = text[:4_000]
-    if is_cjk(beginning):
-        return "ja"
-    return "de" if len(_GERMAN.findall(beginning)) > _GERMAN_SHARE * len(beginning.split()) else "en"

@@ -177,7 +177,7 @@ def test_an_auditor_may_replace_a_source(memory: Memory, first: int):
 
 
 def test_a_source_is_found_by_its_bytes_under_any_name_while_it_is_in_force(memory: Memory):
-    data = b"The quay was repaired in spring, and the board paid for it out of the surplus. " * 20
+    data = FIRST.encode()
     first = memory.ingest_file(data, name="quay.txt").raise_for_error().source_id
     assert (found := memory.sources.by_content(data)) is not None
     assert (found.id, found.name) == (first, "quay.txt")
@@ -187,7 +187,7 @@ def test_a_source_is_found_by_its_bytes_under_any_name_while_it_is_in_force(memo
 
 
 def test_a_free_name_is_numbered_before_its_ending(memory: Memory):
-    memory.ingest_text("The quay was repaired in spring. " * 30, name="quay.txt").raise_for_error()
+    memory.ingest_text(FIRST, name="quay.txt").raise_for_error()
     assert memory.sources.free_name("pier.txt") == "pier.txt"
     assert memory.sources.free_name("quay.txt") == "quay (2).txt"
     assert memory.sources.free_name("quay.txt", taken=["quay (2).txt"]) == "quay (3).txt"

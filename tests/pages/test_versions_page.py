@@ -1,15 +1,22 @@
-"""A recurring upload name, the estimate before the start, and the versions of a source."""
+"""Uploads that the memory knows, the estimate before the start, what is offered afterwards, and the versions of a source."""
 
 from __future__ import annotations
+
+import threading
+import time
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages import ended, opened, table, words
-from memoir_engine import Memory
+from memoir_engine import Memory, RunView
 from ui import engine
 
 NEWER = "The sourdough starter moved to the warm room. Bread is now baked on Thursdays, and the oven is electric. " * 20
+OVEN = (
+    "The oven is heated with beech because beech burns evenly. Bread is baked on Tuesdays, and the dough rests overnight. " * 14
+)
 
 
 def uploaded(*files: tuple[str, str]) -> AppTest:
@@ -27,72 +34,146 @@ def replaced(filled: Memory) -> Memory:
     return filled
 
 
-def test_a_recurring_name_is_asked_about_before_anything_starts(filled: Memory):
-    page = uploaded(("bakery.md", NEWER), ("other.md", NEWER[:900]))
-    assert len(page.radio) == 1
-    assert page.radio[0].options == ["A new version of it (currently v1, 2 chunks)", "A different source with the same name"]
-    assert page.radio[0].value is None
-    assert page.button(key="file-files").disabled
+def choices(page: AppTest) -> list[Any]:
+    """Return what is asked about files whose name exists."""
+    return [control for control in page.segmented_control if str(control.key).startswith("choice-")]
 
 
-def test_a_newer_version_replaces_the_older_one(filled: Memory):
-    page = uploaded(("bakery.md", NEWER))
-    page.radio[0].set_value(1).run()
+def add(memory: Memory, page: AppTest) -> list[RunView]:
+    """Press the button, and return the runs once they have ended, in the order of the files."""
+    before = {run.id for run in memory.jobs.list()}
     page.button(key="file-files").click().run()
-    new = ended(filled, filled.jobs.list()[0].id).result["source_id"]
-    assert [(one.id, one.version, one.status) for one in filled.sources.versions(new)] == [
-        (new, 2, "filed"),
+    return [ended(memory, run.id) for run in reversed(memory.jobs.list()) if run.id not in before]
+
+
+def estimated(page: AppTest) -> AppTest:
+    """Return the page once the estimate stands on it: it is made while the page can be used."""
+    until = time.monotonic() + 120
+    while "Estimating" in words(page):
+        assert time.monotonic() < until, "the estimate never came"
+        page.run()
+    return page
+
+
+def test_a_file_whose_name_exists_becomes_a_newer_version_unless_somebody_says_otherwise(filled: Memory):
+    page = uploaded(("bakery.md", NEWER), ("other.md", NEWER[:900]))
+    (choice,) = choices(page)
+    assert (choice.options, choice.value) == (["New version", "Skip", "Keep both"], "newer")
+    assert "**bakery\\.md** already exists (v1" in words(page)
+    assert "becomes a new version unless you choose otherwise" in words(page)
+    first, other = add(filled, page)
+    assert [(one.id, one.version, one.status) for one in filled.sources.versions(first.result["source_id"])] == [
+        (first.result["source_id"], 2, "filed"),
         (1, 1, "replaced"),
     ]
+    assert filled.sources.get(other.result["source_id"]).name == "other.md"
 
 
-def test_another_source_of_the_same_name_replaces_nothing(filled: Memory):
+def test_a_skipped_file_is_left_out_and_the_others_are_added(filled: Memory):
+    page = uploaded(("bakery.md", NEWER), ("other.md", NEWER[:900]))
+    choices(page)[0].set_value("skip").run()
+    assert [run.request["name"] for run in add(filled, page)] == ["other.md"]
+    assert filled.sources.get(1).status == "filed"
+
+
+def test_where_both_are_kept_the_new_one_has_a_name_of_its_own(filled: Memory):
     page = uploaded(("bakery.md", NEWER))
-    page.radio[0].set_value(0).run()
-    page.button(key="file-files").click().run()
-    new = ended(filled, filled.jobs.list()[0].id).result["source_id"]
-    assert (filled.sources.get(new).version, filled.sources.get(1).status) == (1, "filed")
+    choices(page)[0].set_value("both").run()
+    assert "It is added as **bakery \\(2\\)\\.md**." in words(page)
+    (run,) = add(filled, page)
+    new = filled.sources.get(run.result["source_id"])
+    assert (new.name, new.version, filled.sources.get(1).status) == ("bakery (2).md", 1, "filed")
 
 
-def test_of_several_with_the_name_one_is_chosen(filled: Memory):
-    filled.ingest_text(NEWER[:2000], name="bakery.md").raise_for_error()
+def test_an_identical_file_is_skipped_with_a_word_under_whatever_name(filled: Memory):
+    page = uploaded(("copy.md", filled.sources.text(1)), ("other.md", NEWER))
+    assert "Already in memory, skipped: **copy\\.md**" in words(page)
+    assert choices(page) == []
+    assert [run.request["name"] for run in add(filled, page)] == ["other.md"]
+
+
+def test_with_nothing_but_identical_files_there_is_nothing_to_add_and_the_source_is_at_hand(filled: Memory):
+    page = uploaded(("bakery.md", filled.sources.text(1)))
+    assert page.button(key="file-files").disabled
+    page.button(key="open-known").click().run()
+    assert page.query_params["src"] == ["1"] or page.query_params["src"] == "1"
+
+
+def test_two_files_of_one_name_are_both_kept(memory: Memory):
+    page = uploaded(("same.txt", NEWER), ("same.txt", NEWER[:1200]), ("same.txt", NEWER))
+    assert "Chosen twice, added once: **same\\.txt**" in words(page)
+    assert sorted(str(run.request["name"]) for run in add(memory, page)) == ["same (2).txt", "same.txt"]
+
+
+def test_a_broken_file_says_why_and_the_others_are_added(filled: Memory):
+    page = opened("sources")
+    page.file_uploader(key="upload-0").upload("broken.pdf", b"%PDF-1.7 broken", "application/pdf")
+    page.file_uploader(key="upload-0").upload("bakery.md", NEWER.encode(), "text/plain")
+    page.run()
+    runs = add(filled, page)
+    assert [(run.request["name"], run.status) for run in runs] == [("broken.pdf", "failed"), ("bakery.md", "done")]
+    assert "broken\\.pdf" in page.run().error[0].value
+
+
+def test_who_may_not_withdraw_a_source_keeps_both(filled: Memory, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("MEMOIR_REVIEWER")
+    engine.close()
     page = uploaded(("bakery.md", NEWER))
-    assert [option.startswith("A new version of the one from ") for option in page.radio[0].options] == [True, True, False]
+    (choice,) = choices(page)
+    assert (choice.options, choice.value) == (["Skip", "Keep both"], "both")
+    assert "enter your name" in words(page)
+    assert [run.request["name"] for run in add(engine.memory(), page)] == ["bakery (2).md"]
 
 
-def test_a_pasted_text_whose_name_recurs_is_asked_about_too(filled: Memory):
+def test_a_pasted_text_whose_name_exists_is_asked_about_too(filled: Memory):
     page = opened("sources")
     page.segmented_control(key="src-kind").set_value("Paste text").run()
     page.text_input(key="text-name-0").set_value("bakery.md")
     page.text_area(key="text-body-0").set_value(NEWER)
     page.run()
-    page.radio[0].set_value(1).run()
+    assert [control.value for control in choices(page)] == ["newer"]
     page.button(key="file-text").click().run()
     assert ended(filled, filled.jobs.list()[0].id).status == "done"
     assert filled.sources.get(1).status == "replaced"
 
 
+def test_what_was_added_is_found_again_by_the_address_with_questions_it_answers(memory: Memory):
+    page = uploaded(("oven.md", OVEN))
+    (run,) = add(memory, page)
+    again = opened("sources", since=run.id)
+    asked = [button for button in again.button if str(button.key).startswith("ask-about-")]
+    assert "Why is the oven heated with beech?" in [button.label for button in asked]
+    assert "→" in "".join(code.value for code in again.code)  # where its chunks went
+    asked[0].click().run()
+    question = memory.runs.list(verb="query")[0]
+    memory.jobs.wait(question.id)
+    assert run.result["source_id"] in {used.source_id for used in memory.runs.query(question.id).used_chunks if used.cited}
+
+
+def test_the_button_waits_for_no_estimate(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    gate = threading.Event()
+    monkeypatch.setattr("ui.estimates._work", lambda memory, one: lambda: str(gate.wait()) and "{}")
+    try:
+        page = uploaded(("a.txt", NEWER))
+        assert "Estimating" in words(page)
+        assert not page.button(key="file-files").disabled
+        assert [run.status for run in add(memory, page)] == ["done"]
+    finally:
+        gate.set()
+
+
 def test_the_estimate_is_of_everything_chosen(memory: Memory):
-    page = uploaded(("a.txt", NEWER), ("b.txt", NEWER.replace("bread", "cake")))
-    one, two = memory.estimate(NEWER), memory.estimate(NEWER.replace("bread", "cake"))
+    page = estimated(uploaded(("a.txt", NEWER), ("b.txt", NEWER.replace("Bread", "Cake"))))
+    one, two = memory.estimate(NEWER), memory.estimate(NEWER.replace("Bread", "Cake"))
     assert f"{one.chunks + two.chunks} chunks · about {one.calls + two.calls} calls" in words(page)
     assert "Estimate:" in words(page)
     assert memory.jobs.list() == ()
 
 
-def test_a_large_upload_is_estimated_only_when_asked_for(memory: Memory, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ui.uploads.AT_ONCE_BYTES", 100)
-    page = uploaded(("a.txt", NEWER))
-    assert "Estimate:" not in words(page)
-    page.button(key="estimate").click().run()
-    assert "Estimate:" in words(page)
-
-
 def test_a_file_that_cannot_be_read_is_told_before_it_starts(memory: Memory):
     page = opened("sources")
     page.file_uploader(key="upload-0").upload("broken.pdf", b"%PDF-1.7 broken", "application/pdf")
-    page.run()
-    assert "broken\\.pdf" in page.error[0].value
+    assert "broken\\.pdf" in estimated(page.run()).error[0].value
     assert memory.jobs.list() == ()
 
 
@@ -102,7 +183,7 @@ def test_the_hard_cap_stands_beside_the_estimate(memory: Memory, monkeypatch: py
     monkeypatch.setenv("MEMOIR_MAX_COST", cap)
     monkeypatch.setenv("MEMOIR_MODEL", "gpt-4o-mini")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
-    assert said in words(uploaded(("a.txt", NEWER)))
+    assert said in words(estimated(uploaded(("a.txt", NEWER))))
 
 
 def test_earlier_versions_are_shown_only_when_asked_for(replaced: Memory):
@@ -146,6 +227,6 @@ def test_a_price_that_is_not_known_is_said_once_also_beside_a_cap(memory: Memory
     names = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "MEMOIR_MODEL": "my-model", "MEMOIR_MAX_COST": "1"}
     for name, value in {**names, "MEMOIR_ACCEPT_UNKNOWN_PRICE": accepts}.items():
         monkeypatch.setenv(name, value)
-    shown = words(uploaded(("a.txt", NEWER)))
+    shown = words(estimated(uploaded(("a.txt", NEWER))))
     assert shown.lower().count("price is unknown") == 1
     assert "max_cost" in shown

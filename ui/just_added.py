@@ -1,0 +1,70 @@
+"""What was just added: its runs, and questions that its texts answer.
+
+Invariant: which runs these are is in the address (`since`, the first of them), so that a refresh or another tab finds them again.
+A question is asked by the click on it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import chain, islice, zip_longest
+
+import streamlit as st
+
+from memoir_engine import Memory, RunView
+from ui import figures, filing, problems, state
+from ui.question import NET_SIZE, PRUNE_BY, per_path_limit
+from ui.wording_sources import texts
+
+SINCE = "since"
+FEW = 3  # questions
+
+
+def since() -> str | None:
+    """Return the first run of what was just added, as the address has it."""
+    return state.param(SINCE)
+
+
+def runs(memory: Memory) -> list[RunView]:
+    """Return what this person has added since, newest first."""
+    first = since()
+    if first is None:
+        return []
+    return [run for run in filing.runs(memory) if run.id >= first and run.actor == memory.actor.name]
+
+
+def ask_about(memory: Memory, added: Sequence[RunView]) -> None:
+    """Offer questions that the texts answer, once nothing of it is under way."""
+    sources = list(dict.fromkeys(int(run.result["source_id"]) for run in added if run.result.get("source_id")))
+    if not sources or any(run.status in filing.ACTIVE for run in added):
+        return
+    offered = _offered(memory, sources)
+    with st.container(border=True, key="ask-about", gap="small"):
+        one = memory.sources.get(sources[0]).name if len(sources) == 1 else None
+        title = texts.ASK_ABOUT_ONE.format(name=figures.named(one, 48)[0]) if one else texts.ASK_ABOUT
+        st.subheader(title, anchor=False)
+        st.caption(texts.ASK_ABOUT_NOTE if offered else texts.ASK_ABOUT_YOURS)
+        for at, question in enumerate(offered):
+            if st.button(question, key=f"ask-about-{at}", icon=":material/manage_search:", width="stretch"):
+                _ask(memory, question)
+        if not offered and st.button(texts.ASK_OWN, key="ask-about-own", icon=":material/manage_search:", type="primary"):
+            st.switch_page("../pages/ask.py")
+
+
+def _offered(memory: Memory, sources: Sequence[int]) -> list[str]:
+    """Return questions, of several sources one each in turn; kept, since a page is drawn often."""
+    key = f"offered-{memory.audit.head().seq}-{'-'.join(map(str, sources[:FEW]))}"
+    if key not in st.session_state:
+        each = [[asked.text for asked in memory.source_questions(source, FEW)] for source in sources[:FEW]]
+        mixed = (text for text in chain.from_iterable(zip_longest(*each)) if text)
+        st.session_state[key] = json.dumps(list(islice(dict.fromkeys(mixed), FEW)))
+    return list(json.loads(st.session_state[key]))
+
+
+def _ask(memory: Memory, question: str) -> None:
+    limit = per_path_limit(memory.config.prompt_limiting_strategy)
+    net = {"safety_net": NET_SIZE, "safety_net_in_prompt": True}  # the question was checked by words, which the net goes by
+    with problems.noted():
+        run_id = memory.start("query", question=question, per_path_limit=limit, prune_by=PRUNE_BY, **net)
+        st.switch_page("../pages/ask.py", query_params={"run": run_id})
