@@ -1,19 +1,12 @@
-"""Cuts: where a long conversation would be cut, by each strategy, side by side."""
+"""Cuts: an old address. How a conversation is cut stands with the conversation, or with the one to be imported."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from ui import cuts_view, frame, problems, viewer
-from ui.wording_cuts import texts
+from ui import cuts_view, state
 
-memory = viewer.theirs()
-with frame.head("cuts", texts.TITLE):
-    pass
-st.caption(texts.ABOUT)
-with problems.shown():
-    messages = cuts_view.chosen(memory)
-    if messages is None:
-        cuts_view.nothing()
-    else:
-        cuts_view.show(memory, messages)
+session_id = state.param("session")
+there = {cuts_view.PARAM: cuts_view.SHOWN} | ({"session": session_id} if session_id else {"bring": "1"})
+kept = {name: st.query_params[name] for name in ("user", "most") if name in st.query_params}
+st.switch_page("../pages/conversations.py", query_params=there | kept)

@@ -11,8 +11,8 @@ from functools import partial
 
 import streamlit as st
 
-from memoir_engine import ImportReport, Memory, SessionView
-from ui import chat_view, figures, frame, person_picker, problems, state, viewer
+from memoir_engine import ImportReport, Memory, SessionView, read_transcript, sample_transcript
+from ui import chat_view, cuts_view, figures, frame, person_picker, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_conversations import texts
 from ui.wording_counts import texts as counts
@@ -81,16 +81,16 @@ def _rows(memory: Memory, sessions: Sequence[SessionView]) -> None:
 
     named = texts.COLUMNS
     columns = {
-        named["opening"]: st.column_config.TextColumn(width=420),
-        named["id"]: st.column_config.TextColumn(width=150),
-        named["turns"]: st.column_config.NumberColumn(format="localized", width=60),
-        named["messages"]: st.column_config.NumberColumn(format="localized", width=80),
-        named["chars"]: st.column_config.NumberColumn(format="localized", width=90),
-        named["last"]: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130),
-        named["expires"]: st.column_config.TextColumn(width=120),
-        named["user"]: st.column_config.TextColumn(width=140),
+        named["user"]: st.column_config.TextColumn(width=110),
+        named["opening"]: st.column_config.TextColumn(width=370),
+        named["last"]: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=125),
+        named["messages"]: st.column_config.NumberColumn(format="localized", width=75),
+        named["turns"]: st.column_config.NumberColumn(format="localized", width=55),
+        named["chars"]: st.column_config.NumberColumn(format="localized", width=80),
+        named["expires"]: st.column_config.TextColumn(width=80),
+        named["id"]: st.column_config.TextColumn(width=140),
     }
-    rows = pd.DataFrame([_row(one) for one in sessions], columns=list(named.values()))
+    rows = pd.DataFrame([_row(one) for one in sessions], columns=list(columns))  # who and what come first, also on a phone
     if not any(one.user for one in sessions):
         rows = rows.drop(columns=named["user"])
     st.dataframe(
@@ -188,15 +188,38 @@ def _bring(memory: Memory) -> None:
         given, read = frame.sides(1, 1, least=300)
         with given:
             data, into = _given(memory)
-        if data:
-            with read, problems.noted():
-                _look(memory, data, into)
+        with read:
+            is_cut = cuts_view.switch(texts.LOOK)
+            if data and not is_cut:
+                with problems.noted():
+                    _look(memory, data, into)
+        if is_cut:
+            _cuts(memory, data)
+
+
+def _cuts(memory: Memory, data: bytes | str) -> None:
+    """Show how the conversation to be imported would be cut."""
+    if not data:
+        st.caption(texts.CUT_FIRST)
+        return
+    with problems.noted():
+        text = data if isinstance(data, str) else data.decode("utf-8-sig", "replace")
+        cuts_view.show(memory, read_transcript(text, zone=memory.config.zone))
+
+
+def _use_sample() -> None:
+    st.session_state["conv-pasted"] = sample_transcript()
 
 
 def _given(memory: Memory) -> tuple[bytes | str, str | None]:
     """Return the data to import (empty: none yet) and the target conversation."""
     file = st.file_uploader(texts.DROP, type=["json", "txt", "md"], key="conv-file", max_upload_size=memory.config.max_file_mb)
     pasted = st.text_area(texts.PASTE, height=110, max_chars=PASTE_CHARS, key="conv-pasted")
+    if not file and not pasted.strip():
+        st.button(
+            texts.SAMPLE, icon=":material/auto_stories:", type="tertiary", key="conv-sample", help=texts.SAMPLE_HELP,
+            on_click=_use_sample,
+        )  # fmt: skip
     known = {one.session_id: one for one in memory.sessions.list(limit=AT_ONCE, expired=True)}
     into = st.selectbox(texts.INTO, ["", *known], format_func=lambda name: name or texts.NEW, key="conv-into")
     return file.getvalue() if file else pasted.strip(), into or None

@@ -1,4 +1,4 @@
-"""Cuts page: choice of the conversation, the cutting limits, and the drawing of each strategy's cuts.
+"""How a conversation is cut: the limits, and the drawing of each strategy's cuts.
 
 Invariant: nothing is stored and no model is called; an impossible number in the address is ignored.
 """
@@ -16,10 +16,8 @@ from memoir_engine import (
     CutConversation,
     Memory,
     chunk_conversation,
-    read_transcript,
-    sample_transcript,
 )
-from ui import figures, frame, problems, state
+from ui import figures, problems, state
 from ui.components import cuts
 from ui.escape import md_escape
 from ui.wording_counts import texts as counts
@@ -28,59 +26,32 @@ from ui.wording_cuts import texts
 PARTS = 3  # a conversation is shown in about so many, where it is too short to be cut by the settings in force
 LEAST_TOKENS = 40
 MOST_TOKENS = 10_000_000
-PASTE_CHARS = 2_000_000
-LISTED = 50  # sessions to choose from
+PARAM, SHOWN = "show", "cuts"  # in the address
 
 
-def chosen(memory: Memory) -> Sequence[Any] | None:
-    """Return the messages of the chosen conversation, or None."""
-    known = _known(memory)
-    kinds = [texts.SAMPLE, texts.PASTED, texts.FILE] + ([texts.SESSION] if known else [])
-    default = texts.SESSION if state.param("session") else texts.SAMPLE
-    kind = st.segmented_control(
-        texts.FROM, kinds, default=default, required=True, key="cuts-from", label_visibility="collapsed", width="content"
+def switch(other: str) -> bool:
+    """Draw the switch between another view and the cuts; return whether the cuts are chosen. other: the other view's name."""
+    names = {"": other, SHOWN: texts.TITLE}
+    wanted = SHOWN if state.param(PARAM) == SHOWN else ""
+    st.session_state["cuts-switch"] = wanted
+    st.segmented_control(
+        texts.VIEW,
+        list(names),
+        format_func=names.__getitem__,
+        required=True,
+        key="cuts-switch",
+        label_visibility="collapsed",
+        on_change=_turn,
     )
-    if kind == texts.SESSION:
-        return _session(memory, known)
-    text = sample_transcript() if kind == texts.SAMPLE else _pasted() if kind == texts.PASTED else _uploaded(memory)
-    if not text.strip():
-        return None
-    return read_transcript(text, zone=memory.config.zone)
+    return wanted == SHOWN
 
 
-def _known(memory: Memory) -> list[str]:
-    """Return ids of the latest sessions plus the one in the address. Raises SessionNotFound."""
-    known = [one.session_id for one in memory.sessions.list(limit=LISTED)]
-    asked = state.param("session")
-    if asked is None or asked in known:
-        return known
-    return [memory.sessions.get(asked).session_id, *known]
-
-
-def _pasted() -> str:
-    return st.text_area(
-        texts.PASTE,
-        placeholder=texts.PASTE_PLACEHOLDER,
-        help=texts.PASTE_HELP,
-        height=170,
-        max_chars=PASTE_CHARS,
-        key="cuts-text",
-    )
-
-
-def _uploaded(memory: Memory) -> str:
-    file = st.file_uploader(texts.DROP, type=["txt", "md", "json"], key="cuts-file", max_upload_size=memory.config.max_file_mb)
-    return file.getvalue().decode("utf-8-sig", "replace") if file else ""
-
-
-def _session(memory: Memory, known: list[str]) -> Sequence[Any]:
-    asked = state.param("session")
-    session_id = st.selectbox(texts.WHICH, known, index=known.index(asked) if asked in known else 0, key="cuts-session")
-    state.update(session=session_id)
-    return memory.sessions.get_session_history(session_id)
+def _turn() -> None:
+    state.update(**{PARAM: st.session_state["cuts-switch"] or None, "most": None})
 
 
 def show(memory: Memory, messages: Sequence[Any]) -> None:
+    st.caption(texts.ABOUT)
     model, config = memory.model_name, memory.config.conversation
     whole = chunk_conversation(messages, model=model, config=config, frame_tokens=FACT_FRAME_TOKENS)
     if not whole.tokens:
@@ -106,10 +77,6 @@ def show(memory: Memory, messages: Sequence[Any]) -> None:
         cuts.show(messages, made, key="cuts-drawn")
     if len(messages) > cuts.SHOWN:
         st.caption(texts.FEWER.format(shown=figures.count(cuts.SHOWN), all=figures.count(len(messages))))
-
-
-def nothing() -> None:
-    frame.empty(texts.NOTHING, texts.NOTHING_TEXT, ":material/content_cut:")
 
 
 def _limits(whole: CutConversation) -> tuple[int, int, float]:

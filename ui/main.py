@@ -18,13 +18,14 @@ HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "pages"
 
 
-def page(name: str, *, default: bool = False) -> st.Page:
+def page(name: str, *, default: bool = False, hidden: bool = False) -> st.Page:
     return st.Page(
         PAGES / f"{name}.py",
         title=wording.PAGES[name],
         icon=frame.ICONS[name],
         url_path=None if default else name,
         default=default,
+        visibility="hidden" if hidden else "visible",
         help=wording.PAGE_HELP[name],
     )
 
@@ -45,7 +46,7 @@ chosen = st.navigation(
     {
         "": [page("overview", default=True)],
         wording.GROUPS["build"]: [page(name) for name in ("sources", "conversations", "review")],
-        wording.GROUPS["explore"]: [page(name) for name in ("tree", "ask", "search", "facts", "cuts")],
+        wording.GROUPS["explore"]: [page(name) for name in ("tree", "ask", "search", "facts")] + [page("cuts", hidden=True)],
         wording.GROUPS["admin"]: [page(name) for name in ("people", "activity", "settings")],
     }
 )

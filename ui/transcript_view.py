@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory, MessageRecord, SessionView
-from ui import chat_view, conversation_facts, conversations_view, figures, frame, problems, shown_view, state, viewer
+from ui import chat_view, conversation_facts, conversations_view, cuts_view, figures, frame, problems, shown_view, state, viewer
 from ui.components import copylink, transcript
 from ui.escape import md_escape
 from ui.wording_columns import texts as labels
@@ -33,6 +33,9 @@ def detail(memory: Memory, session_id: str) -> None:
         frame.here(texts.ALL, key="all-conversations", icon=":material/arrow_back:")
     if state.param("clear") is not None:
         _clear(memory, session)
+    if cuts_view.switch(texts.SAID):
+        cuts_view.show(memory, memory.sessions.get_session_history(session_id))
+        return
     left, right = frame.sides(2, 1, least=250)
     with left:
         picked = _said(memory, session)
@@ -160,19 +163,16 @@ def _keep(memory: Memory, session: SessionView) -> None:
 
 
 def _along(memory: Memory, session: SessionView) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        with problems.noted():
-            st.download_button(
-                texts.EXPORT,
-                lambda: memory.sessions.export_session(session.session_id),
-                file_name="conversation.json",
-                mime="application/json",
-                icon=":material/download:",
-                key="conv-export",
-                help=texts.EXPORT_HELP,
-            )
-        there = {"session": session.session_id, **viewer.user_param()}
-        st.page_link("../pages/cuts.py", label=texts.CUTS, icon=":material/content_cut:", query_params=there)
+    with problems.noted():
+        st.download_button(
+            texts.EXPORT,
+            lambda: memory.sessions.export_session(session.session_id),
+            file_name="conversation.json",
+            mime="application/json",
+            icon=":material/download:",
+            key="conv-export",
+            help=texts.EXPORT_HELP,
+        )
     ask: dict[str, str | int | None] = {"clear": 1}
     st.button(texts.CLEAR, icon=":material/delete_forever:", key="conv-clear", type="tertiary", on_click=state.update, kwargs=ask)
 

@@ -32,7 +32,7 @@ class Shared(Words):
         "ask": "Ask",
         "search": "Search",
         "facts": "Facts",
-        "cuts": "Chunking preview",
+        "cuts": "How it is cut",
         "people": "People",
         "activity": "Activity",
         "settings": "Settings",

@@ -1,4 +1,4 @@
-"""Texts of the Cuts page."""
+"""Texts of how a conversation is cut."""
 
 from __future__ import annotations
 
@@ -6,26 +6,18 @@ from ui.words import Words
 
 
 class Cuts(Words):
-    TITLE = "Chunking preview"
+    TITLE = "How it is cut"
     ABOUT = (
         "A model can only read so much at once. See how a long conversation is divided before facts are extracted. "
         "Nothing is stored, and no model is called."
     )
-    FROM = "Conversation"
-    SAMPLE, PASTED, FILE, SESSION = "Sample", "Paste", "File", "A stored conversation"
-    PASTE = "Conversation"
-    PASTE_PLACEHOLDER = "Ana: Hello, can you help me?\nAssistant: Gladly. What is it about?\n…"
-    PASTE_HELP = "Lines with a name and a colon, with or without a time, or messages as JSON."
-    DROP = "A transcript or messages as JSON"
-    WHICH = "Which one?"
+    VIEW = "View"
     MOST, MOST_HELP = "Tokens per part", "No part is longer, unless a single message is."
     LEAST, LEAST_HELP = "Minimum size, %", "No part is smaller than this, if possible."
     SHARED, SHARED_HELP = (
         "Overlap, %",
         "How much of each part the sliding window repeats in the next. The other strategies do not repeat anything.",
     )
-    NOTHING = "No conversation yet"
-    NOTHING_TEXT = "Paste a conversation, choose a file, or try the sample."
     EMPTY = "There are no messages in it."
     COUNTED = "{tokens} tokens in {messages}, counted {how}."
     EXACT = "exactly, with the model's own encoding"

@@ -1,4 +1,4 @@
-"""Cuts in a real browser: strips and talk move together, by mouse and by keys."""
+"""Cuts of a conversation to be imported, in a real browser: strips and talk move together, by mouse and by keys."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ READ = ".talk .top .where"
 
 
 def test_a_cut_leads_to_the_message_where_it_begins_and_the_strips_follow_the_reader(served, visit):
-    page = visit(f"{served()}/cuts?most=360")
+    page = visit(f"{served()}/cuts?most=360")  # an old address
+    page.get_by_role("button", name="Use a sample").click()
     expect(page.locator(".lane")).to_have_count(3)
+    assert "/conversations?" in page.url
     natural = page.locator(".lane").nth(1).locator(".block")
     natural.nth(3).click()
     expect(page.locator(".row.on .said")).to_have_text("Inés is well again, it was a cold. Now I need your help with the money.")
@@ -26,9 +28,9 @@ def test_a_cut_leads_to_the_message_where_it_begins_and_the_strips_follow_the_re
 
 @pytest.mark.full("a flow of the browser with other values")
 def test_a_pasted_conversation_is_shown_as_text_whatever_it_says(served, visit):
-    page = visit(f"{served()}/cuts")
-    page.get_by_text("Paste", exact=True).click()
-    page.locator("textarea").fill("Ana: <img src=x onerror=alert(1)>\nBot: **Fine.**\nAna: Thanks.")
+    page = visit(f"{served()}/conversations?bring=1")
+    page.get_by_text("How it is cut", exact=True).click()
+    page.get_by_label("Or paste it").fill("Ana: <img src=x onerror=alert(1)>\nBot: **Fine.**\nAna: Thanks.")
     page.keyboard.press("Control+Enter")
     expect(page.locator(".row .said").first).to_have_text("<img src=x onerror=alert(1)>")
     expect(page.locator(".row .said").nth(1)).to_have_text("**Fine.**")

@@ -1,4 +1,4 @@
-"""The Cuts page: one conversation, each strategy's cuts side by side."""
+"""How a conversation is cut: of one that is kept, and of one to be imported, each strategy's cuts side by side."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ TALK = (
 
 @pytest.fixture
 def page(memory: Memory):
-    return opened("cuts")
+    """The import of the sample conversation, as it would be cut."""
+    return opened("conversations", bring=1, show="cuts").button(key="conv-sample").click().run()
+
+
+def pasted(text: str):
+    page = opened("conversations", bring=1, show="cuts")
+    page.text_area(key="conv-pasted").set_value(text).run()
+    return page
 
 
 def test_the_sample_is_cut_by_each_strategy_side_by_side(page):
@@ -41,49 +48,53 @@ def test_other_limits_cut_anew_and_stand_in_the_address(page):
     drawn = component(page, "cuts-drawn")
     assert page.query_params["most"] == "120"
     assert max(cut["tokens"] for lane in drawn["lanes"] for cut in lane["cuts"]) <= 120
-    again = opened("cuts", most=120)
+    again = opened("conversations", bring=1, show="cuts", most=120).button(key="conv-sample").click().run()
     assert component(again, "cuts-drawn") == drawn
     page.number_input(key="cuts-shared").set_value(0).run()
     assert {cut["overlap"] for cut in component(page, "cuts-drawn")["lanes"][0]["cuts"]} == {0}
 
 
-def test_a_pasted_conversation_is_drawn_and_a_text_that_is_none_is_refused_kindly(page):
-    page.get_by_key("cuts-from").set_value("Paste").run()
-    assert "No conversation yet" in words(page)
-    page.text_area(key="cuts-text").set_value(TALK).run()
-    drawn = component(page, "cuts-drawn")
+def test_a_pasted_conversation_is_drawn_and_a_text_that_is_none_is_refused_kindly(memory: Memory):
+    assert "Choose a file, paste a conversation" in words(opened("conversations", bring=1, show="cuts"))
+    drawn = component(pasted(TALK), "cuts-drawn")
     assert [message["text"] for message in drawn["messages"]][4] == "By the way, what is for lunch?"
-    page.text_area(key="cuts-text").set_value("Only a text.").run()
-    assert "E802" in words(page)
-    assert "a transcript with lines like" in words(page)
+    refused = pasted("Only a text.")
+    assert "E802" in words(refused)
+    assert "a transcript with lines like" in words(refused)
 
 
-def test_limits_that_cannot_be_are_told_with_the_way_out(page):
-    page.get_by_key("cuts-from").set_value("Paste").run()
-    page.text_area(key="cuts-text").set_value("Ana: " + "word " * 400 + "\nBot: Fine.").run()
+def test_limits_that_cannot_be_are_told_with_the_way_out(memory: Memory):
+    page = pasted("Ana: " + "word " * 400 + "\nBot: Fine.")
     drawn = component(page, "cuts-drawn")
     assert drawn["lanes"][0]["cuts"][0]["oversize"]
     assert "The message is longer than a cut may be" in words(page)
 
 
-def test_a_conversation_kept_here_can_be_chosen_by_its_address(memory: Memory):
+def test_a_conversation_shows_how_it_is_cut_beside_its_messages(memory: Memory):
     for at, text in enumerate(["The roof leaks.", "Since when?", "Since Monday."]):
         memory.add_conversation("roof", "user" if at % 2 == 0 else "assistant", text)
-    page = opened("cuts", session="roof")
+    page = opened("conversations", session="roof")
+    page.get_by_key("cuts-switch").set_value("cuts").run()
+    assert page.query_params["show"] == "cuts"
     assert [message["text"] for message in component(page, "cuts-drawn")["messages"]] == [
         "The roof leaks.",
         "Since when?",
         "Since Monday.",
     ]
-    assert page.selectbox(key="cuts-session").value == "roof"
+
+
+def test_the_old_address_leads_to_the_conversation_and_nothing_else_names_it(memory: Memory):
+    memory.add_conversation("roof", "user", "The roof leaks.")
+    page = opened("cuts", session="roof", most=120)
+    assert dict(page.query_params) == {"show": "cuts", "session": "roof", "most": "120"}
+    assert component(page, "cuts-drawn")["messages"][0]["text"] == "The roof leaks."
 
 
 def test_a_conversation_that_is_not_here_is_told(memory: Memory):
-    assert "no conversation" in words(opened("cuts", session="nowhere")).lower()
+    assert "no conversation" in words(opened("conversations", session="nowhere", show="cuts")).lower()
 
 
-def test_a_file_of_hostile_texts_is_data_for_the_component_and_never_markup(page):
-    page.get_by_key("cuts-from").set_value("Paste").run()
-    page.text_area(key="cuts-text").set_value("Ana: <script>alert(1)</script>\nBot: ![x](http://evil.example/x.png)").run()
+def test_a_file_of_hostile_texts_is_data_for_the_component_and_never_markup(memory: Memory):
+    page = pasted("Ana: <script>alert(1)</script>\nBot: ![x](http://evil.example/x.png)")
     assert component(page, "cuts-drawn")["messages"][0]["text"] == "<script>alert(1)</script>"
     assert "evil" not in words(page)

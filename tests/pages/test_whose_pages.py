@@ -48,9 +48,9 @@ def ana_rules(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_cuts_of_one_s_own_conversation_are_shown_to_who_signed_in(memory: Memory):
     memory.acting_as("ana@example.org", user="ana@example.org").add_conversation("talk", "user", SAID)
-    page = opened("cuts", ANA, session="talk")
+    page = opened("conversations", ANA, session="talk", show="cuts")
     assert not page.error
-    assert page.selectbox(key="cuts-session").value == "talk"
+    assert [one["text"] for one in component(page, "cuts-drawn")["messages"]] == [SAID]
 
 
 @pytest.mark.parametrize("person", [None, ANA], ids=["named", "signed in"])
@@ -60,10 +60,10 @@ def test_a_fact_leads_to_the_conversation_of_its_user(ana_rules: None, memory: M
     page = opened("conversations", person, session=zoe_s, user="zoe")
     assert not page.error
     assert component(page, "said-1")["messages"][0]["text"] == SAID
-    assert links(page, "cuts") == [f"session={zoe_s}&user=zoe"]
     assert not page.chat_input  # nobody speaks in her name
     assert "zoe" in words(page)
-    assert not opened("cuts", person, session=zoe_s, user="zoe").error
+    cut = opened("conversations", person, session=zoe_s, user="zoe", show="cuts")
+    assert component(cut, "cuts-drawn")["messages"][0]["text"] == SAID
 
 
 def test_an_admin_who_signed_in_finds_the_conversation_of_a_fact_of_the_workspace(ana_rules: None, memory: Memory):
@@ -75,8 +75,8 @@ def test_an_admin_who_signed_in_finds_the_conversation_of_a_fact_of_the_workspac
 
 
 def test_who_is_no_admin_finds_another_s_conversation_nowhere(memory: Memory, zoe_s: str):
-    for page in ("conversations", "cuts"):
-        told = opened(page, ANA, session=zoe_s, user="zoe").error[0].value
+    for asked in ({}, {"show": "cuts"}):
+        told = opened("conversations", ANA, session=zoe_s, user="zoe", **asked).error[0].value
         assert "There is no conversation" in told and "E803" in told
 
 
