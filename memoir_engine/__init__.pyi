@@ -246,6 +246,7 @@ from memoir_engine.core.results.people import (
     RemainingRows as RemainingRows,
 )
 from memoir_engine.core.results.review import (
+    ChunkReview as ChunkReview,
     ErasedPlace as ErasedPlace,
     ErasurePreview as ErasurePreview,
     FactReviewItem as FactReviewItem,

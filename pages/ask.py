@@ -27,6 +27,7 @@ def start(memory: Memory) -> None:
 memory = viewer.memory()
 run_id = state.param("run")
 if run_id is not None:
+    state.update(**question.NOTHING)  # the same answer has the same address, however it was asked for
     with frame.found("ask", labels.QUESTION):
         memory.jobs.get(run_id)
 with problems.shown():

@@ -175,18 +175,27 @@ def _answer(memory: Memory, view: RunView, result: QueryResult) -> None:
         st.header(wording.ANSWER, anchor=False)
         st.caption(f":material/delete_forever: {wording_erasure.ANSWER}")
         return
-    shown = citations.origins(memory, result)
     if result.answered:
-        st.header(wording.ANSWER, anchor=False, help=wording.CITATIONS if shown else None)
+        st.header(wording.ANSWER, anchor=False, help=wording.CITATIONS)
     else:
         st.header(f":orange[:material/search_off:] {wording.NO_ANSWER}", anchor=False)
+    _text(memory, result)
+    if not result.answered:
+        no_answer.offer(memory, view, result)
+
+
+@st.fragment
+def _text(memory: Memory, result: QueryResult) -> None:
+    """Draw the answer's text; the citation in the address is open."""
+    numbers, shown = answer.labels(result.answer, result.used_chunks), citations.origins(memory, result)
     cited = answer.show(result.answer, result.used_chunks, key=f"answer-{result.run_id}", origins=shown, folds=True)
     if result.answered and not shown:
         st.caption(wording.NO_CITATIONS)
-    if not result.answered:
-        no_answer.offer(memory, view, result)
     if cited:
-        drawers.evidence(memory, cited, answer.labels(result.answer, result.used_chunks)[cited.number])
+        state.update(cite=numbers[cited.number])
+    opened = next((used for used in result.used_chunks if numbers[used.number] == state.param_id("cite")), None)
+    if opened:
+        drawers.evidence(memory, opened, numbers[opened.number])
 
 
 def _path(memory: Memory, result: QueryResult, detail: RunDetail) -> None:

@@ -7,28 +7,43 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from memoir_engine import MemoirError, Memory, QueryResult, UsedChunk
+from memoir_engine import ChunkReview, MemoirError, Memory, QueryResult, UsedChunk
 from ui import figures
 from ui.components.answer import Origin
 from ui.wording_answer import texts
 
 LONGEST = 44  # characters of a source's name
+NOT_APPROVED = ("rejected", "skipped")
 
 
 def origins(memory: Memory, result: QueryResult) -> dict[int, Origin]:
     """Return where each citation stands, by its number in the prompt."""
-    shown = {}
-    for used in result.used_chunks:
-        if used.cited:
-            with suppress(MemoirError):  # erased since
-                shown[used.number] = _origin(memory, used)
+    cited, shown = [used for used in result.used_chunks if used.cited], {}
+    reviews = memory.review.of_chunks(used.chunk_id for used in cited)
+    for used in cited:
+        with suppress(MemoirError):  # erased since
+            shown[used.number] = _origin(memory, used, reviews.get(used.chunk_id))
     return shown
 
 
-def _origin(memory: Memory, used: UsedChunk) -> Origin:
+def origin(memory: Memory, used: UsedChunk) -> Origin:
+    """Return where a citation stands. Raises MemoirError if its source is gone."""
+    return _origin(memory, used, memory.review.of_chunks([used.chunk_id]).get(used.chunk_id))
+
+
+def _origin(memory: Memory, used: UsedChunk, review: ChunkReview | None) -> Origin:
     name = memory.sources.get(used.source_id).name
     page = memory.sources.page_of(used.source_id, first(used)[0])
-    return Origin(figures.shortened(name, LONGEST), texts.PAGE.format(page=page) if page else "")
+    note = texts.PAGE.format(page=figures.count(page)) if page else ""
+    return Origin(figures.shortened(name, LONGEST), note, _approved(review))
+
+
+def _approved(review: ChunkReview | None) -> str:
+    """Say who stands for the place of a chunk in the tree; nothing where nobody does."""
+    if review is None or review.verdict in NOT_APPROVED:
+        return ""
+    said = texts.APPROVED if review.verdict else texts.PLACED
+    return said.format(name=review.by, day=figures.day(review.at))
 
 
 def first(used: UsedChunk) -> tuple[int, int]:

@@ -9,16 +9,17 @@ from typing import Literal
 
 import streamlit as st
 
-from memoir_engine import Category, Memory, QueryResult, TreeAt, UsedChunk
-from ui import as_of, dialogs, figures, problems, request_body, run_comparison
+from memoir_engine import Category, Chunk, Memory, QueryResult, TreeAt, UsedChunk
+from ui import as_of, citations, dialogs, figures, page_view, problems, request_body, run_comparison, state
 from ui.components import answer, reader
 from ui.components.choices import Picked
 from ui.escape import md_escape
 from ui.wording import texts as wording
+from ui.wording_answer import texts as answers
 from ui.wording_columns import texts as labels
 from ui.wording_counts import texts as counts
 
-WIDTH = 620
+WIDTH, EVIDENCE_WIDTH = 620, 720
 SOME, MOST = 4, 24  # chunks of a leaf, categories inside
 
 
@@ -32,20 +33,39 @@ def open_for(memory: Memory, picked: Picked, result: QueryResult | None = None) 
         category(memory, picked.id, result)
 
 
-@dialogs.titled(lambda: wording.EVIDENCE_TITLE, width=WIDTH, position="right", icon=":material/format_quote:")
+def _closed() -> None:
+    """Take the citation out of the address: its drawer was closed."""
+    state.update(cite=None)
+
+
+@dialogs.titled(
+    lambda: wording.EVIDENCE_TITLE, width=EVIDENCE_WIDTH, position="right", icon=":material/format_quote:", on_dismiss=_closed
+)
 def evidence(memory: Memory, used: UsedChunk, label: int) -> None:
-    """Mark the words a citation relies on in its source; `label` is the citation's number in the answer."""
+    """Show the page a citation stands on, as it looks, and its words in their text; `label` is its number in the answer."""
     with problems.shown():
-        chunk = memory.tree.chunk(used.chunk_id)
-        text = memory.sources.text(chunk.source_id)
+        chunk, source = memory.tree.chunk(used.chunk_id), memory.sources.get(used.source_id)
+        text = memory.sources.text(source.id)
+    key = f"{used.chunk_id}-{used.number}"
+    _cited(memory, used, chunk, label)
+    drawn = page_view.show(memory, source, citations.first(used), key=key)
+    if drawn:
+        st.markdown(f"**{answers.AS_TEXT}**")
+    reader.show(reader.chunk_in_source(chunk, text, used.quotes), key=f"cite-{key}", height=300 if drawn else 520)
+    _links(chunk.id, chunk.source_id)
+
+
+def _cited(memory: Memory, used: UsedChunk, chunk: Chunk, label: int) -> None:
+    """Draw what a citation is of: source, page, category, and who approved that it is filed there."""
+    origin = citations.origin(memory, used)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(wording.CITATION.format(number=label), color="blue")
         name, full = figures.named(chunk.source_name, 48)
-        st.markdown(f"**{name}** · {figures.chunk_name(chunk)}", width="content", help=full)
+        st.markdown(f"**{name}** · {origin.note or figures.chunk_name(chunk)}", width="content", help=full)
+        if origin.approved:
+            st.badge(md_escape(origin.approved), color="green", icon=":material/verified_user:")
     caught = f" · :orange[{wording.CAUGHT}]" if used.by_net else ""
     st.caption(md_escape(figures.path(used.category_path)) + caught)
-    reader.show(reader.chunk_in_source(chunk, text, used.quotes), key=f"cite-{used.chunk_id}-{used.number}", height=520)
-    _links(chunk.id, chunk.source_id)
 
 
 @dialogs.titled(lambda: wording.CALL_TITLE, width=WIDTH, position="right", icon=":material/chat:")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import ErasedPlace, ErasurePreview, Memory, QuotingName, Source, Tombstone
-from ui import figures, problems, state, viewer
+from ui import figures, page_view, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_counts import texts as counts
 from ui.wording_erasure import texts
@@ -107,6 +107,7 @@ def _form(memory: Memory, source: Source, preview: ErasurePreview) -> None:
     kept = [one.category_id for one in preview.names if names.get(one.category_id) == one.path[-1]]
     given = {number: name for number, name in names.items() if number not in kept}
     memory.sources.erase(source.id, why, keep=kept, rename=given)
+    page_view.forget()
     state.update(erase=None)
     st.toast(texts.ERASED_TOAST, icon=":material/delete_forever:")
     st.rerun()

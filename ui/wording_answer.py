@@ -8,6 +8,16 @@ from ui.words import Plural, Words
 class Answers(Words):
     SHOW_ALL, SHOW_LESS = "Show the whole answer", "Show less"
     PAGE = "page {page}"
+    PAGE_OF = "Page {page} of {pages}"
+    PAGE_BEFORE, PAGE_AFTER, PAGE_MARKED = "Previous", "Next", "Back to the marked page"
+    PAGE_ALT = "Page {page} of {pages} of {source}, with the cited words marked"
+    PAGE_ALT_UNMARKED = "Page {page} of {pages} of {source}"
+    DRAWING_PAGE = "Drawing the page…"
+    NO_PICTURE = "This page cannot be drawn. Its text is below."
+    ZOOM = {"larger": "Larger", "smaller": "Whole width"}
+    APPROVED = "approved by {name}, {day}"
+    PLACED = "filed here by {name}, {day}"
+    AS_TEXT = "The same words as text"
     LEVELS = Plural("{count} level", "{count} levels")
     FOLLOWED = "{chosen} of {offered} categories followed"
     DROPPED = Plural("{count} path dropped", "{count} paths dropped")

@@ -35,6 +35,7 @@ from memoir_engine.core.results import (
     SignOff,
     UsedChunk,
 )
+from memoir_engine.core.results.review import ChunkReview
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.access import readable, runs_of
 from memoir_engine.runtime.engine import Engine, View
@@ -57,15 +58,6 @@ _CALL_FIELDS = (
     *("tokens_prompt", "tokens_completion", "tokens_estimated", "cost", "error", "reused_from"),
 )
 Kind = Literal["source", "category", "run", "person", "user"]
-
-
-@dataclass(frozen=True)
-class ChunkReview:
-    """The last review of a chunk's filing; verdict None: the reviewer filed it there."""
-
-    by: str
-    verdict: str | None
-    at: datetime
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, MemoirError, ReviewItemNotFound
 from memoir_engine.core.results import Action, ReviewEvidence, ReviewItem, ReviewPage, StepOutcome, StepsPreview
 from memoir_engine.core.results.review import (
+    ChunkReview,
     FactKey,
     FactReviewItem,
     FactReviewKind,
@@ -38,7 +39,7 @@ from memoir_engine.store.facts import reviews
 from memoir_engine.store.facts.reviews import FactDecision
 from memoir_engine.store.review import reviews as filing_reviews
 from memoir_engine.store.review.reviews import ReviewDecision
-from memoir_engine.store.tree import categories
+from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.tree.categories import below
 
 SAMPLE_PERCENT = 5.0  # of all filings, unless the caller says otherwise
@@ -152,6 +153,12 @@ class Reviews(FactReviews):
         if not queued:
             raise ReviewItemNotFound(key=f"of chunk {number}")
         return self._read(lambda tx: item.items(tx, queued))[0]
+
+    def of_chunks(self, chunk_ids: Iterable[int]) -> dict[int, ChunkReview]:
+        """Return the last review of each of these chunks, as of now; chunks that nobody has looked at are left out."""
+        ids = [number for number in validation.rows("chunk_ids", chunk_ids) if 0 < number <= validation.MOST_ID]
+        found = self._read(lambda tx: filings.chunk_reviews(tx, ids))
+        return {chunk_id: ChunkReview(*review) for chunk_id, review in found.items()}
 
     def apply(self, steps: Sequence[ReviewStep]) -> tuple[StepOutcome, ...]:
         """Carry out steps in order, each as an action whose id is its `step_id`, and once however often it is sent.

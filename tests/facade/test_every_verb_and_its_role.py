@@ -71,6 +71,7 @@ READING = {
             "queue",
             "item",
             "of_chunk",
+            "of_chunks",
             "preview_steps",
             "preview_undo",
             "preview_sign_off",

@@ -34,6 +34,26 @@ def test_a_chunk_that_is_not_there_has_no_item(filed: Memory):
         filed.review.of_chunk(-1)
 
 
+def test_the_reviews_of_many_chunks_name_who_decided_what_and_leave_out_the_others(filed: Memory):
+    mia = filed.acting_as("Mia", roles=["auditor"])
+    dutch = next(category.id for category in filed.tree.all() if category.name == "Dutch")
+    mia.review.approve(mia.review.of_chunk(1).key)
+    mia.review.refile(3, dutch)
+    reviews = filed.review.of_chunks([1, 2, 3, 9999])
+    assert {number: (review.by, review.verdict) for number, review in reviews.items()} == {
+        1: ("Mia", "approved"),
+        3: ("Mia", None),
+    }
+    assert reviews[1].at <= reviews[3].at
+    assert filed.review.of_chunks([]) == {}
+
+
+def test_an_undone_approval_is_no_review(filed: Memory):
+    done = filed.review.approve(filed.review.of_chunk(1).key)
+    filed.review.undo(done.action_id)
+    assert filed.review.of_chunks([1]) == {}
+
+
 def test_an_undo_with_an_id_of_the_callers_happens_once(filed: Memory):
     done = filed.review.approve(filed.review.of_chunk(1).key)
     undone = filed.review.undo(done.action_id, undo_id=OWN)

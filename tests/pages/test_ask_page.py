@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,42 @@ def test_the_answer_is_given_as_text_with_its_citations(filled: Memory, answered
     assert drawn["text"] == answered.answer
     assert {cite["number"] for cite in drawn["cites"]} == {used.number for used in answered.used_chunks}
     assert [cite["source"] for cite in drawn["cites"] if "source" in cite] == ["accounts.md"] * 2
+
+
+def test_the_address_of_an_answer_is_the_same_however_it_was_asked_for(filled: Memory, answered: QueryResult):
+    page = opened("ask", run=answered.run_id, a_strategy="wide_branch", n=3, net=1)
+    assert set(page.query_params) == {"run"}
+
+
+def test_a_citation_says_who_approved_that_it_is_filed_there(filled: Memory, answered: QueryResult):
+    cited = next(used for used in answered.used_chunks if used.cited)
+    mia = filled.acting_as("Mia", roles=["auditor"])
+    done = mia.review.approve(mia.review.of_chunk(cited.chunk_id).key)
+    assert _cites(answered)[cited.number]["approved"].startswith("approved by Mia, ")
+    mia.review.undo(done.action_id)
+    assert _cites(answered)[cited.number]["approved"] == ""
+    mia.review.skip(mia.review.of_chunk(cited.chunk_id).key)
+    assert _cites(answered)[cited.number]["approved"] == ""
+
+
+def _cites(result: QueryResult) -> dict[int, dict[str, Any]]:
+    drawn = component(opened("ask", run=result.run_id), f"answer-{result.run_id}")
+    return {cite["number"]: cite for cite in drawn["cites"]}
+
+
+def test_the_address_of_a_citation_opens_its_words(filled: Memory, answered: QueryResult):
+    cited = next(used for used in answered.used_chunks if used.cited)
+    page = opened("ask", run=answered.run_id, cite=1)
+    assert "citation 1" in words(page)
+    blocks = component(page, f"cite-{cited.chunk_id}-{cited.number}")["blocks"]
+    assert "8,450 euros" in next(block["text"] for block in blocks if block["kind"] == "focus")
+
+
+@pytest.mark.parametrize("number", ["99", "0", "x"])
+def test_a_citation_that_is_not_there_opens_nothing(filled: Memory, answered: QueryResult, number: str):
+    page = opened("ask", run=answered.run_id, cite=number)
+    assert not page.exception
+    assert f"citation {number}" not in words(page)
 
 
 def test_what_was_read_of_the_net_stands_among_the_chunks_read(filled: Memory):

@@ -17,6 +17,7 @@ const sourceRow = (cite, open) => {
   node.append(make("span", "cite", cite.label), told);
   if (cite.approved) node.append(make("span", "approved", cite.approved));
   node.title = cite.title;
+  node.setAttribute("aria-label", [cite.label, cite.source, cite.note, cite.approved].filter((part) => part).join(", "));
   node.onclick = () => open(cite.number);
   return node;
 };

@@ -127,7 +127,7 @@ export default function (component) {
   };
   draw();
   if (mine.sized) mine.sized.disconnect();
-  mine.sized = new ResizeObserver(() => { overflow(); if (data.layout === "path") link(); });
+  mine.sized = new ResizeObserver(() => { if (data.layout === "path") link(); overflow(); });
   mine.sized.observe(cols);
   mine.sized.observe(plan);
   plan.onscroll = overflow;

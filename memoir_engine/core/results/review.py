@@ -51,6 +51,15 @@ class ReviewItem:
 
 
 @dataclass(frozen=True)
+class ChunkReview:
+    """The last review of a chunk's filing: approved, rejected or skipped; verdict None: the reviewer filed it there."""
+
+    by: str
+    verdict: str | None
+    at: datetime
+
+
+@dataclass(frozen=True)
 class ReviewPage:
     """`counts` by state, of all that the other filters let through; `after` is the cursor of the next page."""
 

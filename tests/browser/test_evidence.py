@@ -1,0 +1,91 @@
+"""A citation of a PDF: the page as it looks, its address, its pages; and the path on a phone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_browser import PATIENCE_MS, Served, Visit
+from benchmarks import typeset as t
+from memoir_engine import Memory
+
+ANSWER = "Version 3.10 of the language was released on 4 October 2021."
+QUESTION = "When was version 3.10 released?"
+ROWS = [["Version", "Released"], ["3.9", "5 October 2020"], ["3.10", "4 October 2021"], ["3.11", "24 October 2022"]]
+BRANCHING = "How cold is Lake Tern in May, and how many water birds winter on it?"
+WIDE = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
+OUTSIDE = "node => node.getBoundingClientRect().right > innerWidth"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> str:
+    """Ask about a PDF of two pages in the test's own memory; return the question's run."""
+    story = [t.Set(t.prose(seed, 90), t.INDENTED) for seed in range(8)]
+    story += [t.Set("Releases", t.HEAD), t.Set(ANSWER, t.INDENTED), t.Table(ROWS, style=t.GRID)]
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        memory.ingest_file(t.typeset(story, foot=str), name="calendar.pdf").raise_for_error()
+        result = memory.query(QUESTION).raise_for_error()
+        cited = next(used for used in result.used_chunks if used.cited)
+        memory.acting_as("Mia", roles=["auditor"]).review.approve(memory.review.of_chunk(cited.chunk_id).key)
+        return result.run_id
+
+
+def picture(page: Page) -> str:
+    """Return the description of the picture once it is drawn."""
+    shown = page.locator(".page img")
+    expect(shown).to_be_visible(timeout=PATIENCE_MS)
+    assert shown.evaluate("image => image.decode().then(() => image.naturalWidth)") > 1_000
+    return shown.get_attribute("alt") or ""
+
+
+def test_a_citation_opens_the_page_with_its_words_marked_and_has_an_address(served: Served, visit: Visit, run: str):
+    url = served()
+    page = visit(f"{url}/ask?run={run}")
+    page.locator(".text .cite").first.press("Enter")
+    assert picture(page) == "Page 2 of 2 of calendar.pdf, with the cited words marked"
+    drawer = page.get_by_role("dialog")
+    expect(drawer).to_contain_text("approved by Mia")
+    expect(drawer.locator("mark.quote")).to_contain_text("released on 4 October 2021")
+    expect(drawer.get_by_role("columnheader", name="Released")).to_be_attached()
+    expect(page).to_have_url(re.compile(rf"\?run={run}&cite=1$"))
+
+    again = visit(page.url)
+    assert picture(again) == "Page 2 of 2 of calendar.pdf, with the cited words marked"
+    again.get_by_role("button", name="Previous").click()
+    expect(again.locator(".page img")).to_have_attribute("alt", "Page 1 of 2 of calendar.pdf")
+    again.get_by_role("button", name="Back to the marked page").click()
+    expect(again.locator(".page img")).to_have_attribute("alt", re.compile("words marked"))
+
+    page.get_by_role("button", name="Close").click()
+    expect(page).to_have_url(re.compile(rf"\?run={run}$"))
+    page.go_back()
+    expect(page.get_by_role("dialog")).to_be_visible(timeout=PATIENCE_MS)
+    page.go_back()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+@pytest.fixture
+def sampled(tmp_path: Path) -> str:
+    """Ask the samples what takes two branches to answer; return the question's run."""
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        memory.load_samples()
+        return memory.query(BRANCHING).raise_for_error().run_id
+
+
+def test_the_path_is_in_view_and_on_a_phone_says_where_it_goes_on(served: Served, visit: Visit, sampled: str):
+    page = visit(f"{served()}/ask?run={sampled}")
+    page.set_viewport_size(WIDE)
+    expect(page.locator("[class*=st-key-path] .card").first).to_be_in_viewport()
+    hint = page.get_by_text("Scroll sideways to follow the whole path")
+    expect(hint).to_be_hidden()
+    page.set_viewport_size(PHONE)
+    expect(hint).to_be_visible()
+    path = page.get_by_role("region", name="Decision path, level by level")
+    last = path.get_by_role("listitem", name="Evidence").get_by_role("button").first
+    assert last.evaluate(OUTSIDE)
+    path.evaluate("path => path.scrollTo({left: path.scrollWidth})")
+    assert not last.evaluate(OUTSIDE)
