@@ -39,6 +39,7 @@ from memoir_engine.store.ledger import runs
 from memoir_engine.text.cut_strategies import SHARE_OF_WINDOW
 from memoir_engine.text.messages import Message, base_kind
 from memoir_engine.text.restartable_stream import RestartableStream
+from memoir_engine.text.spans import cited_numbers
 
 if TYPE_CHECKING:
     from memoir_engine.models.agents import Turned
@@ -207,7 +208,7 @@ async def _reply(engine: Engine, actor: Actor, run: Run, turn: ReplyTurn, memory
         limited=turned.limited,
         shown=shown.behind(text),
         answered=not is_none and shown.answers(text, by_memory_alone=is_first_question),
-        warnings=(*turn.warnings, *(turn.follow_up.warnings() if turn.follow_up is not None else ())),
+        warnings=(*turn.warnings, *shown.warnings, *(turn.follow_up.warnings() if turn.follow_up is not None else ())),
         actions=() if edits is None else tuple(edits.actions),
         model=turned.model,
         latency_ms=round(run.clock.tick_ms() - began, 3),
@@ -274,7 +275,8 @@ async def _history(engine: Engine, actor: Actor, turn: ReplyTurn) -> tuple[tuple
     except Exception as error:  # whatever it is: the reply goes on without it
         turn.warn("what was said before could not be read", error)
         return (), ShownItems()
-    shown = ShownItems(Shown(**item) for result in results for item in result.get("shown", ()))
+    taken = (number for record in records for number in _numbers(stored_messages.as_message(record)))
+    shown = ShownItems((Shown(**item) for result in results for item in result.get("shown", ())), taken)
     config = engine.resolved.config
     budget, assumed = config.max_token_budget, ""
     if engine.resolved.origins["max_token_budget"] == "default":
@@ -294,6 +296,12 @@ async def _history(engine: Engine, actor: Actor, turn: ReplyTurn) -> tuple[tuple
 def _shown(message: Message, question: str) -> Message:
     """Return a message as a person is shown it."""
     return replace(message, content=chat.unmarked(message.text, question)[0]) if base_kind(message.kind) == "ai" else message
+
+
+def _numbers(message: Message) -> Sequence[int]:
+    """Return the numbers that a message gave or cited: those of imported messages have no run that knows them."""
+    kind = base_kind(message.kind)
+    return chat.numbers_of(message.text) if kind == "tool" else cited_numbers(message.text, 0) if kind == "ai" else ()
 
 
 def _in_brief(message: Message) -> Message:

@@ -19,6 +19,7 @@ from memoir_engine.core.results import MessageRecord, QueryResult, RecalledFact,
 from memoir_engine.core.run import Actor
 from memoir_engine.prompts.no_answer import NOTHING_FOUND
 from memoir_engine.runtime.engine import Engine
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import WORKSPACE, owner_key
 from memoir_engine.store.facts import facts
 from memoir_engine.store.search import hits
@@ -27,29 +28,39 @@ from memoir_engine.text.partial_dates import format_date
 from memoir_engine.text.spans import cited_numbers, renumber
 
 MOST_CHARS = 2_000  # of one finding
+OPEN_NOTHING = "the tree's answer cited {numbers}, which open nothing; they were left out"
 
 
 class ShownItems:
     """Findings of one turn. earlier: of the turns before, oldest first, whose numbers go on.
 
+    taken: numbers that mean something else in this conversation, as those of messages that were imported.
     tree_answered: what the tree said to each question it was asked, whether it has an answer. found: of each other lookup,
     whether it found anything.
     """
 
-    def __init__(self, earlier: Iterable[Shown] = ()) -> None:
+    def __init__(self, earlier: Iterable[Shown] = (), taken: Iterable[int] = ()) -> None:
         self._earlier = {shown.number: shown for shown in earlier}
         self._numbers = {(shown.kind, shown.id): shown.number for shown in self._earlier.values()}
         self._seen: dict[tuple[str, int | str], Shown] = {}
         self.tree_answered: list[bool] = []
         self.found: list[bool] = []
+        self.warnings: list[str] = []
+        self._taken = frozenset(taken)
 
     def show(self, shown: Shown, text: str, **more: Any) -> dict[str, Any]:
         """Return the record that the model gets; `more` without what is not known."""
         key = (shown.kind, shown.id)
-        number = self._numbers.setdefault(key, max(self._numbers.values(), default=0) + 1)
+        number = self._numbers.setdefault(key, self._next())
         numbered = self._seen.setdefault(key, replace(shown, number=number))
         known = {name: value for name, value in more.items() if value is not None}
         return {"number": numbered.number, "text": text[:MOST_CHARS], **known}
+
+    def _next(self) -> int:
+        number = max(self._numbers.values(), default=0) + 1
+        while number in self._taken:
+            number += 1
+        return number
 
     def fact(self, number: int) -> str | None:
         """Return the id of the fact that was shown under this number; None if none was."""
@@ -172,27 +183,40 @@ class Lookups:
         self._shown.tree_answered.append(result.error is None and result.answered)
         if result.error is not None:
             return [{"text": f"The tree has no answer: {result.error.message}", "answered": False}]
+        count = len(result.used_chunks)
         if not result.answered:
-            return [{"text": renumber(result.answer, {}), "answered": False}]
+            return [{"text": renumber(result.answer, {}, count)[0], "answered": False}]
         chunks = {chunk.id: chunk for chunk in (*result.chunks, *result.net)}
         cited = [used for used in result.used_chunks if used.cited] or result.used_chunks[:FOUND]
+        sources_read = list(dict.fromkeys(used.source_id for used in cited))
+        dated = await self._engine.db.aread(lambda tx: _dates(tx, sources_read))
         evidence = [
             self._shown.show(
                 Shown(0, "chunk", used.chunk_id, used.source_id, used.start, used.end, result.run_id),
                 chunks[used.chunk_id].text,
                 source=chunks[used.chunk_id].source_name,
+                dated=dated[used.source_id],
                 filed=" › ".join(used.category_path),
             )
             for used in cited
         ]
         numbers = {used.number: record["number"] for used, record in zip(cited, evidence, strict=True)}
-        return [{"text": renumber(result.answer, numbers), "answered": True}, *evidence]
+        text, lost = renumber(result.answer, numbers, count)
+        if lost:
+            self._shown.warnings.append(OPEN_NOTHING.format(numbers=", ".join(f"[{number}]" for number in lost)))
+        return [{"text": text, "answered": True}, *evidence]
 
     def _or_nothing(self, records: Iterable[dict[str, Any]]) -> Found:
         """Return the records; for none a sentence, since an empty list would reach the model as no words at all."""
         listed = list(records)
         self._shown.found.append(bool(listed))
         return listed or "Nothing was found."
+
+
+def _dates(tx: Tx, source_ids: list[int]) -> dict[int, str | None]:
+    """Return the date of each source: its own, else what its helper knows."""
+    rows = sources.in_brief(tx, source_ids)
+    return {source.id: source.dated or (None if helper is None else helper.dated) for source, helper in rows}
 
 
 def _passage(hit: SearchResult) -> Shown:

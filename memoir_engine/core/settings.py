@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from memoir_engine.core.errors import (
     BudgetBelowChunk,
@@ -223,6 +223,15 @@ class MemoirConfig(Settings):
     model_info: dict[str, ModelInfo] = Field(default_factory=dict)
     """Window and prices of models that no list knows, or has wrong, by name, as
     `{"my-model": {"window_tokens": 32000, "prompt_usd": 0.5, "completion_usd": 1.5}}`; USD for a million tokens."""
+
+    @field_validator("model_info")
+    @classmethod
+    def _named(cls, infos: dict[str, ModelInfo]) -> dict[str, ModelInfo]:
+        for name in infos:
+            if not name.strip():
+                advice = "Name the model as it is configured, with or without its provider."
+                raise InvalidSetting(name="model_info", value=name, problem="a model without a name", advice=advice)
+        return infos
 
     max_file_mb: int = Field(default=50, ge=1)
     """Largest file taken in, in MB."""

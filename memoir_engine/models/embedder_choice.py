@@ -100,7 +100,8 @@ class EmbedderAtHand:
         self.server = self._asking(config, probe.choice.model)
 
     def _asking(self, config: MemoirConfig, model: str) -> ServerEmbedder:
-        choice = replace(self.server.choice, model=model, named=model, info=config.model_info.get(model))
+        choice = replace(self.server.choice, model=model, named=model, info=None)
+        choice = replace(choice, info=providers.info_of(config, choice))
         return ServerEmbedder(config, self.server.secrets, choice, self.server.sleep)
 
     async def close(self) -> None:

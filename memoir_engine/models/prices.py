@@ -61,16 +61,17 @@ def is_known(choice: Choice) -> bool:
 
 def cost(choice: Choice, prompt: int, completion: int, cached: int = 0, written: int = 0) -> float | None:
     """Return the USD of one call, None where no price is known. The first call for a model loads the list: 0.3 s."""
-    usage = Usage(prompt, completion, cached, written)
-    if choice.info is not None and choice.info.prompt_usd is not None:
-        return _by_setting(choice.info, usage)
+    usage, info = Usage(prompt, completion, cached, written), choice.info
+    if info is not None and info.prompt_usd is not None:
+        return _by_setting(info, usage)
+    cached_usd = None if info is None else info.cached_usd
     if choice.provider in _FREE:
-        return 0.0
+        return (cached_usd or 0.0) * cached / 1_000_000
     listing = _listing(choice.provider, choice.model, choice.base_url)
     _asked.add((choice.provider, choice.model))
-    if listing is not None and (price := _by_list(listing.get_prices(datetime.now(UTC)), usage)) is not None:
+    if listing is not None and (price := _by_list(listing.get_prices(datetime.now(UTC)), usage, cached_usd)) is not None:
         return price
-    return _by_litellm(choice, usage)
+    return _by_litellm(choice, usage, cached_usd)
 
 
 def _by_setting(info: ModelInfo, usage: Usage) -> float:
@@ -80,8 +81,11 @@ def _by_setting(info: ModelInfo, usage: Usage) -> float:
     return (sent * fresh + cached * usage.cached + received * usage.completion) / 1_000_000
 
 
-def _by_list(price: ModelPrice, usage: Usage) -> float | None:
-    """Return the sum over all kinds of tokens; a kind without a price of its own costs what it is a kind of."""
+def _by_list(price: ModelPrice, usage: Usage, cached_usd: float | None) -> float | None:
+    """Return the sum over all kinds of tokens; a kind without a price of its own costs what it is a kind of.
+
+    cached_usd: for a million, in place of the list's.
+    """
 
     def rate(name: str) -> float | None:
         listed = getattr(price, f"{name}_mtok")
@@ -93,17 +97,19 @@ def _by_list(price: ModelPrice, usage: Usage) -> float | None:
     if sent is None:
         return None
     cached, written = (sent if (own := rate(name)) is None else own for name in ("cache_read", "cache_write"))
+    cached = cached if cached_usd is None else cached_usd
     fresh = max(0, usage.prompt - usage.cached - usage.written)
     parts = fresh * sent, usage.cached * cached, usage.written * written, usage.completion * (received or 0.0)
     return sum(parts) / 1_000_000
 
 
-def _by_litellm(choice: Choice, usage: Usage) -> float | None:
+def _by_litellm(choice: Choice, usage: Usage, cached_usd: float | None) -> float | None:
     for name in (choice.model, f"{_OF_LIST.get(choice.provider, choice.provider)}/{choice.model}"):
         about = litellm_list().get(name, {})
         sent, received = about.get("input_cost_per_token"), about.get("output_cost_per_token")
         if isinstance(sent, float | int) and isinstance(received, float | int):
-            return float(sent * usage.prompt + received * usage.completion)
+            cached = sent if cached_usd is None else cached_usd / 1_000_000
+            return float(sent * (usage.prompt - usage.cached) + cached * usage.cached + received * usage.completion)
     return None
 
 

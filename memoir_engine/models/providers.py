@@ -108,8 +108,24 @@ class Choice:
 def choose(config: MemoirConfig, secrets: Secrets) -> Choice:
     """Raises ModelNotNamed, KeyMissing, or InvalidSetting when a bare name has no server."""
     choice = _choice(config, secrets)
-    info = config.model_info.get(choice.named) or config.model_info.get(choice.model)
+    info = info_of(config, choice)
     return replace(choice, info=info) if info else choice
+
+
+def info_of(config: MemoirConfig, choice: Choice) -> ModelInfo | None:
+    """Return what the settings say of a model: by its name as it stands, else in any case, with or without its provider."""
+    exact = config.model_info.get(choice.named) or config.model_info.get(choice.model)
+    if exact is not None:
+        return exact
+    names = {name.casefold() for name in (choice.named, choice.model)}
+    alike = {key: {key.casefold(), _without_provider(key, choice).casefold()} for key in config.model_info}
+    return next((config.model_info[key] for key, forms in alike.items() if forms & names), None)
+
+
+def _without_provider(name: str, choice: Choice) -> str:
+    """Return the name without the prefix of the provider that is asked; with another's it means another model."""
+    prefix, _, rest = name.partition(":")
+    return rest if rest and prefix.casefold().partition("-")[0] == choice.provider else name
 
 
 def _choice(config: MemoirConfig, secrets: Secrets) -> Choice:

@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from memoir_engine.prompts import Prompt
+from memoir_engine.prompts.frames import is_int
 from memoir_engine.prompts.no_answer import nothing_found
 
 PURPOSE = "chat"
@@ -132,13 +133,23 @@ def _may_become(text: str) -> int:
 
 def in_brief(result: str) -> str:
     """Return the result of a tool as later turns are shown it: each record with its number and how it begins."""
+    records = _records(result)
+    brief = json.dumps([_brief_record(record) for record in records], ensure_ascii=False)
+    return brief if records else _cut(result, BRIEF_RESULT_CHARS)
+
+
+def numbers_of(result: str) -> list[int]:
+    """Return the numbers of the records in a tool's result."""
+    return [record["number"] for record in _records(result) if is_int(record.get("number"))]
+
+
+def _records(result: str) -> list[dict[str, Any]]:
+    """Return the records of a result that is a list of them; else none."""
     try:
         records = json.loads(result)
     except ValueError:
-        records = None
-    if isinstance(records, list) and records and all(isinstance(record, dict) for record in records):
-        return json.dumps([_brief_record(record) for record in records], ensure_ascii=False)
-    return _cut(result, BRIEF_RESULT_CHARS)
+        return []
+    return records if isinstance(records, list) and all(isinstance(record, dict) for record in records) else []
 
 
 def _brief_record(record: dict[str, Any]) -> dict[str, Any]:

@@ -52,7 +52,8 @@ def _option(engine: Engine, name: str, in_force: bool, changes: str) -> Embedder
         _opened(engine, name)
         remedy = ""
     except InvalidSetting as refused:
-        remedy = refused.remedy
+        reason = str(refused.facts["problem"])
+        remedy = f"{reason[0].upper()}{reason[1:]}. {refused.remedy}"
     return EmbedderOption(name, compares, takes, changes, in_force=in_force, available=not remedy, remedy=remedy)
 
 

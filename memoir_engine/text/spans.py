@@ -103,15 +103,26 @@ def cited_numbers(text: str, count: int) -> list[int]:
     return numbers
 
 
-def renumber(text: str, numbers: Mapping[int, int]) -> str:
-    """Return the text with other numbers in its citations, each in brackets of its own; one without another is left out."""
-    most = max(numbers, default=0)
+MOST_CITED = 999  # a larger number that no chunk has, as a year, is no citation
+
+
+def renumber(text: str, numbers: Mapping[int, int], count: int) -> tuple[str, list[int]]:
+    """Return the text with other numbers in its citations, each in brackets of its own, and the numbers that were left out.
+
+    count: of the chunks that could be cited. A number without another is left out; what is no citation stays as it is written.
+    """
+    lost: dict[int, None] = {}
 
     def mark(found: re.Match[str]) -> str:
-        cited = dict.fromkeys(numbers[number] for number in cited_numbers(found[0], most) if number in numbers)
-        return "".join(f"[{number}]" for number in cited)
+        cited = dict.fromkeys(number for number in cited_numbers(found[0], count) if number <= max(count, MOST_CITED))
+        if not cited:
+            return found[0]
+        lost.update(dict.fromkeys(number for number in cited if number not in numbers))
+        kept = "".join(f"[{numbers[number]}]" for number in cited if number in numbers)
+        blank = found[0][: len(found[0]) - len(found[0].lstrip())]
+        return f"{blank}{kept}" if kept else ""
 
-    return _MARK.sub(mark, text)
+    return _MARKED.sub(mark, text), list(lost)
 
 
 def without_marks(text: str) -> str:

@@ -61,6 +61,22 @@ def test_an_old_result_of_a_tool_is_sent_again_in_brief_with_its_numbers(wired: 
     assert (record["number"], record["text"][:16], len(record["text"]) <= chat.BRIEF_CHARS + 2) == (1, "The Eiffel Tower", True)
 
 
+def test_a_conversation_that_was_imported_goes_on_with_numbers_of_its_own(
+    wired: Wired, opened: Callable[..., AgentClient], fake_openai: FakeOpenAI
+) -> None:
+    first = wired(embedder="offline")
+    first.memory.add_knowledge("tower", TOWER)
+    fake_openai.say(searching("Eiffel Tower"), Text("In 1889 [1], as in [2019] and [3]."))
+    first.query("When was the Eiffel Tower finished?", session_id="s")
+    agent = opened(model="local-model", max_retries=0, embedder="offline")
+    agent.import_session(first.export_session("s"))
+    agent.memory.add_knowledge("bridge", BRIDGE)
+    agent.memory.add_knowledge("tower", TOWER)
+    fake_openai.say(searching("Forth Bridge Eiffel Tower"), Text("In 1890 [2]."))
+    reply = agent.query("And the Forth Bridge?", session_id="s")
+    assert [shown.number for shown in reply.shown] == [2, 4]
+
+
 def test_todays_date_is_given(wired: Wired, fake_openai: FakeOpenAI) -> None:
     fake_openai.say(Text("Hello."))
     wired().query("Hello.")
@@ -83,6 +99,28 @@ def test_an_answer_of_the_tree_cites_by_the_numbers_of_the_conversation(opened: 
     answer, evidence = engine.loop.wait(ask_tree("When was the Eiffel Tower finished?"))
     assert answer["text"].endswith("[8]")
     assert (evidence["number"], evidence["source"]) == (8, "tower.md")
+
+
+def test_the_trees_evidence_tells_its_source_and_its_date(opened: Callable[..., AgentClient]) -> None:
+    agent = opened()
+    agent.memory.ingest_text(f"---\ndate: 2019-05-01\n---\n{TOWER}", name="tower.md").raise_for_error()
+    engine = agent.memory._async._engine
+    ask_tree = Lookups(engine, agent.memory._async, "s", ShownItems()).ask_tree
+    _, evidence = engine.loop.wait(ask_tree("When was the Eiffel Tower finished?"))
+    assert (evidence["source"], evidence["dated"]) == ("tower.md", "2019-05-01")
+
+
+def test_a_number_of_the_trees_answer_that_opens_nothing_is_left_out_and_warned_of(
+    wired: Wired, fake_openai: FakeOpenAI, tmp_path: Path
+) -> None:
+    with Memory(db_path=tmp_path / "wired.db", model="offline") as memory:
+        memory.ingest_text(TOWER).raise_for_error()
+    answer = Text(json.dumps({"answer": "In 1889 [1], after [1887] and [12].", "answered": True}))
+    fake_openai.say(Called((("ask_tree", {"question": "When was it finished?"}),)), answer, Text("In 1889 [1]."))
+    reply = wired(embedder="offline").query("When was the tower finished?", session_id="s")
+    told = next(text for role, text in reversed(fake_openai.seen[-1].turns) if role == "tool")
+    assert json.loads(told)[0]["text"] == "In 1889 [1], after [1887] and."
+    assert reply.warnings == ("the tree's answer cited [12], which open nothing; they were left out",)
 
 
 def test_what_the_tree_does_not_answer_is_said_to_the_model(opened: Callable[..., AgentClient]) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memoir_engine import Memory
 from memoir_engine.core.config import resolve
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.ports import EMBEDDERS
@@ -94,3 +96,10 @@ def test_dimensions_the_offline_embedder_does_not_have_are_refused_where_it_was_
         open_embedder(resolved.config, resolved.secrets)
     unnamed = resolve(environ={}, embedder_dims=1536)
     assert open_embedder(unnamed.config, unnamed.secrets).dim == 512
+
+
+def test_an_embedder_that_is_not_available_says_why_and_then_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with Memory(data_dir=tmp_path, model="offline") as memory:
+        openai = next(option for option in memory.embedders() if option.name.startswith("openai:"))
+    assert openai.remedy.startswith("It needs an API key, and OPENAI_API_KEY is not set. Use 'offline', an OpenAI model with")

@@ -130,6 +130,44 @@ def test_the_settings_win_over_the_lists_each_value_alone():
     assert cost(choice, MILLION, 0) == pytest.approx(0.15)
 
 
+@pytest.mark.parametrize(
+    ("model", "cost_usd"),
+    [("gpt-4o-mini", (6_000 * 0.15 + 4_000 * 0.01 + 1_000 * 0.6) / MILLION), ("ollama:llama3", 4_000 * 0.01 / MILLION)],
+)
+def test_a_price_of_cached_tokens_alone_stands_beside_the_lists(model: str, cost_usd: float):
+    name = model.partition(":")[2] or model
+    choice = chosen(model, model_info={name: {"cached_usd": 0.01}})
+    assert cost(choice, 10_000, 1_000, 4_000) == pytest.approx(cost_usd)
+
+
+@pytest.mark.parametrize(
+    ("key", "model", "is_known"),
+    [
+        ("GPT-4o-Mini", "gpt-4o-mini", True),
+        ("openai:gpt-4o-mini", "gpt-4o-mini", True),
+        ("OpenAI:GPT-4o-mini", "openai-chat:gpt-4o-mini", True),
+        ("gpt-4o-mini", "openai:GPT-4o-mini", True),
+        ("anthropic:gpt-4o-mini", "gpt-4o-mini", False),
+        ("ollama:qwen3:8b", "ollama:qwen3:8b", True),
+        ("qwen3:8B", "ollama:qwen3:8b", True),
+    ],
+)
+def test_the_settings_name_a_model_in_any_case_with_or_without_its_provider(key: str, model: str, is_known: bool):
+    choice = chosen(model, model_info={key: {"window_tokens": 4_321}})
+    assert (window_of_choice(choice).tokens == 4_321) is is_known
+
+
+def test_of_names_that_differ_in_case_the_exact_one_counts():
+    infos = {"GPT-4o-mini": {"window_tokens": 1}, "gpt-4o-mini": {"window_tokens": 2}}
+    assert window_of_choice(chosen("gpt-4o-mini", model_info=infos)).tokens == 2
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_model_without_a_name_is_refused(name: str):
+    with pytest.raises(InvalidSetting, match=r"E102.*model_info = .* is invalid: a model without a name"):
+        MemoirConfig(model_info={name: {"window_tokens": 1}})
+
+
 def test_model_info_is_read_from_the_environment_and_checked():
     environ = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "MEMOIR_MODEL": "my-model", "MEMOIR_MODEL_INFO": json.dumps(INFO)}
     resolved = resolve(environ=environ)

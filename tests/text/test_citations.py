@@ -37,9 +37,14 @@ def test_claims_are_spans_of_the_answer_in_order(answer):
         ("It opens at nine [1]. It closes at five [2][1].", "It opens at nine [11]. It closes at five [12][11]."),
         ("All of them [1-3].", "All of them [11][12][5]."),
         ("Both [1, 3] say 【2】.", "Both [11][5] say [12]."),
-        ("Nobody's [4].", "Nobody's ."),
+        ("Nobody's [4].", "Nobody's."),
+        ("In [2019] and [1889–1890] [1].", "In [2019] and [1889–1890] [11]."),
     ],
-    ids=["single", "range", "list", "without one"],
+    ids=["single", "range", "list", "without one", "years"],
 )
 def test_citations_are_renumbered(text: str, renumbered: str):
-    assert renumber(text, {1: 11, 2: 12, 3: 5}) == renumbered
+    assert renumber(text, {1: 11, 2: 12, 3: 5}, 4)[0] == renumbered
+
+
+def test_a_number_without_another_is_named():
+    assert renumber("Five [1, 12] [0] in [2019] [3].", {1: 11, 3: 5}, 5) == ("Five [11] in [2019] [5].", [12, 0])

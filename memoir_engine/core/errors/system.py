@@ -133,7 +133,10 @@ class ExtraMissing(ConfigurationError, ImportError):
 class KeyMissing(ConfigurationError):
     code = "E109"
     message_form = "the model {model!r} needs an API key, and {variable} is not set"
-    remedy_form = "Set {variable} in .env or the environment, or choose model='offline'."
+    remedy_form = (
+        "Enter it in Settings or with memory.enter_key({variable!r}, …), or set it in .env or the environment; "
+        "model='offline' needs none."
+    )
 
 
 class UnsupportedBackend(ConfigurationError):
@@ -194,7 +197,9 @@ class ModelUnreachable(ModelError):
 class ModelRefusedKey(ModelError):
     code = "E402"
     message_form = "the provider of {model!r} refused the API key"
-    remedy_form = "Check the key in .env or the environment; keys are read when Memory opens."
+    remedy_form = (
+        "Enter the right key in Settings or with memory.enter_key(…), or set it in .env or the environment and open Memory anew."
+    )
 
 
 class ModelNotFound(ModelError):
