@@ -8,7 +8,19 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory, MessageRecord, SessionView
-from ui import chat_view, conversation_facts, conversations_view, cuts_view, figures, frame, problems, shown_view, state, viewer
+from ui import (
+    chat_view,
+    conversation_facts,
+    conversations_view,
+    cuts_view,
+    figures,
+    frame,
+    problems,
+    shown_view,
+    state,
+    tool_words,
+    viewer,
+)
 from ui.components import copylink, transcript
 from ui.escape import md_escape
 from ui.wording_columns import texts as labels
@@ -117,7 +129,7 @@ def _message(memory: Memory, message: MessageRecord | None) -> None:
             st.space("stretch")
             close: dict[str, str | int | None] = {"n": None}
             st.button("", icon=":material/close:", type="tertiary", key="conv-close", on_click=state.update, kwargs=close)
-        who_said = md_escape(transcript.speaker(message))
+        who_said = md_escape(tool_words.speaker(message))
         st.caption(texts.SAID_BY.format(who=who_said, when=figures.stamp(message.created_at)))
         if message.id:
             st.caption(md_escape(message.id))

@@ -34,7 +34,6 @@ class Conversations(Words):
     SHOWN_PART = "Messages {first} to {last} of {all}"
     NOTHING_SAID = "There are no messages in this conversation yet."
     TRANSCRIPT_WORDS = {
-        "call": "calls",
         "failed": "failed",
         "details": "Details",
         "part": "part that is not text",
@@ -42,6 +41,21 @@ class Conversations(Words):
         "less": "Show less",
         "cited": "Show the source of this citation",
     }
+    TOOLS = {"search_memory": "Memory search", "recall_facts": "Facts", "ask_tree": "Category tree"}
+    TOOL_CALLS = {
+        "search_memory": "looks in memory for",
+        "recall_facts": "recalls facts about",
+        "ask_tree": "asks the category tree",
+        "remember_fact": "wants to remember",
+        "correct_fact": "wants to correct a fact:",
+        "forget_fact": "wants to forget a fact:",
+    }
+    TOOL_DID = {
+        "search_memory": "Looked in memory: {found}",
+        "recall_facts": "Recalled {found}",
+        "ask_tree": "Asked the category tree: {found}",
+    }
+    TOOL_RETURNED = "{tool}: {found}"
     DETAILS = "Message {n}"
     DETAILS_HINT = "Select a message to see its details."
     SAID_BY = "{who}, {when}"

@@ -60,10 +60,27 @@ def test_tool_calls_and_failed_ones_are_told_apart(memory: Memory):
     said = {"content": "", "tool_calls": calls, "invalid_tool_calls": bad}
     memory.sessions.append("s", [{"type": "ai", "data": said}])
     (drawn,) = component(opened("conversations", session="s"), "said-1")["messages"]
-    assert [(one["name"], one["args"], one["failed"]) for one in drawn["calls"]] == [
-        ("weather", '{"city": "Oslo"}', False),
-        ("bad", "{", True),
-    ]
+    assert [(one["says"], one["failed"]) for one in drawn["calls"]] == [("weather “Oslo”", False), ("bad", True)]
+
+
+def test_what_a_tool_found_is_told_in_words_and_folded(memory: Memory):
+    records = [{"number": 1, "text": "The surplus was 8,450 euros.", "source": "festival.txt"}, {"number": 2, "text": "No."}]
+    memory.sessions.append(
+        "s",
+        [
+            {
+                "type": "ai",
+                "data": {"content": "", "tool_calls": [{"name": "search_memory", "args": {"query": "surplus"}, "id": "c"}]},
+            },
+            {"type": "tool", "data": {"content": json.dumps(records), "tool_call_id": "c", "name": "search_memory"}},
+            {"type": "tool", "data": {"content": "Nothing was found.", "tool_call_id": "c", "name": "recall_facts"}},
+        ],
+    )
+    asked, found, nothing = component(opened("conversations", session="s"), "said-1")["messages"]
+    assert asked["calls"][0]["says"] == "looks in memory for “surplus”"
+    assert (found["who"], found["result"]["says"]) == ("Memory search", "Looked in memory: 2 passages")
+    assert found["result"]["lines"][0] == {"number": "1", "text": "The surplus was 8,450 euros.", "where": "festival.txt"}
+    assert (nothing["result"], nothing["text"]) == (None, "Nothing was found.")
 
 
 def test_a_conversation_that_is_not_there_is_said_so(memory: Memory):

@@ -13,9 +13,24 @@ const numbered = (message, words, open) => withCitations(message.text, (number) 
   return node;
 });
 
+// What a tool found, folded: its records are for those who look closer.
+const found = (result) => {
+  const fold = make("details", "found"), list = make("ul");
+  for (const line of result.lines) {
+    const row = make("li");
+    if (line.number) row.append(make("b", "", `[${line.number}] `));
+    row.append(make("span", "", line.text));
+    if (line.where) row.append(make("small", "", line.where));
+    list.append(row);
+  }
+  fold.append(make("summary", "", result.says), list);
+  return fold;
+};
+
 const said = (message, words, open) => {
   const parts = [];
-  if (message.text) {
+  if (message.result) parts.push(found(message.result));
+  else if (message.text) {
     const text = make("div", "text", message.cites ? "" : message.text);
     if (message.cites) text.append(...numbered(message, words, open));
     parts.push(text);
@@ -30,7 +45,7 @@ const said = (message, words, open) => {
   for (const call of message.calls) {
     const chip = make("span", "call" + (call.failed ? " failed" : ""));
     chip.title = call.args;
-    chip.append(make("b", "", `${words.call} ${call.name}`), make("code", "", call.failed ? words.failed : call.args));
+    chip.append(make("span", "", call.says), ...(call.failed ? [make("b", "", words.failed)] : []));
     parts.push(chip);
   }
   if (message.other) parts.push(make("span", "call", `${message.other} ${words.part}`));

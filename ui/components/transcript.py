@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import MessageRecord
-from ui import figures
+from ui import figures, tool_words
 from ui.components.scripts import read, script
 from ui.wording_conversations import texts
 
@@ -45,13 +45,9 @@ def show(messages: Sequence[MessageRecord], *, key: str, target: int | None = No
     return (result.picked, None) if isinstance(result.picked, int) else None
 
 
-def speaker(message: MessageRecord) -> str:
-    return message.name or message.role
-
-
 def _drawn(message: MessageRecord) -> dict[str, Any]:
     at = message.created_at.astimezone(figures.zone())
-    who = speaker(message)
+    who = tool_words.speaker(message)
     base = message.kind.removesuffix("MessageChunk").lower()
     parts = [part for part in message.content if isinstance(part, dict)] if isinstance(message.content, list) else []
     return {
@@ -62,6 +58,7 @@ def _drawn(message: MessageRecord) -> dict[str, Any]:
         "time": f"{at:%H:%M}",
         "day": f"{at.day} {at:%B %Y}",
         "text": message.text,
+        "result": tool_words.result(message),
         "cites": base == "ai" and message.run_id is not None,
         "calls": [*(_call(one) for one in message.tool_calls), *(_failed(one) for one in _invalid(message))],
         "other": sum(part.get("type") not in ("text", "tool_use") for part in parts),
@@ -70,11 +67,11 @@ def _drawn(message: MessageRecord) -> dict[str, Any]:
 
 def _call(call: dict[str, Any]) -> dict[str, Any]:
     args = json.dumps(call.get("args"), ensure_ascii=False)
-    return {"name": str(call.get("name")), "args": args[:ARGS_CHARS], "failed": False}
+    return {"says": tool_words.call(str(call.get("name")), call.get("args")), "args": args[:ARGS_CHARS], "failed": False}
 
 
 def _failed(call: dict[str, Any]) -> dict[str, Any]:
-    return {"name": str(call.get("name") or ""), "args": str(call.get("args") or "")[:ARGS_CHARS], "failed": True}
+    return {"says": str(call.get("name") or ""), "args": str(call.get("args") or "")[:ARGS_CHARS], "failed": True}
 
 
 def _invalid(message: MessageRecord) -> Sequence[dict[str, Any]]:
