@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Action, Memory, Overview
-from ui import charts, example_questions, figures, filing, frame, jobs, problems, review_link, viewer
+from ui import charts, example_questions, figures, filing, frame, jobs, presenting, problems, review_link, viewer
 from ui.escape import md_escape
 from ui.question import NET_SIZE, PRUNE_BY, per_path_limit
 from ui.wording import texts as wording
@@ -80,7 +80,8 @@ def activity(memory: Memory, overview: Overview) -> None:
             for action in overview.last_actions[:7]:
                 st.markdown(line(action, names.get(action.run_id or "", ""), memory.actor.name))
         head = memory.audit.head()
-        st.caption(f":material/link: {wording.HEAD.format(events=figures.count(head.seq))} · `{head.hash[:16]}`")
+        with presenting.technical("head"):
+            st.caption(f":material/link: {wording.HEAD.format(events=figures.count(head.seq))} · `{head.hash[:16]}`")
 
 
 def line(action: Action, name: str, me: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Action, Change, Memory, UndoPreview
-from ui import activity_filters, event_words, figures, frame, problems, state, viewer
+from ui import activity_filters, event_words, figures, frame, presenting, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_activity import texts
 from ui.wording_columns import texts as labels
@@ -184,7 +184,7 @@ def _events(action: Action) -> None:
 
     import pandas as pd
 
-    with st.expander(f"{texts.EVENTS} · {figures.count(len(action.events))}", key="act-events"):
+    with presenting.technical("events"), st.expander(f"{texts.EVENTS} · {figures.count(len(action.events))}", key="act-events"):
         st.caption(texts.EVENTS_ABOUT)
         rows = [
             {

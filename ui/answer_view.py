@@ -18,6 +18,7 @@ from ui import (
     frame,
     jobs,
     no_answer,
+    presenting,
     problems,
     question,
     question_settings,
@@ -55,7 +56,8 @@ def run(memory: Memory, run_id: str) -> None:
 
 def _head(memory: Memory, view: RunView) -> None:
     with frame.head("ask", labels.QUESTION):
-        st.badge(view.id[-8:], color="gray", help=wording.RUN.format(run=view.id))
+        with presenting.technical("run-id"):
+            st.badge(view.id[-8:], color="gray", help=wording.RUN.format(run=view.id))
         jobs.status_badge(_ended_as(memory, view))
         st.space("stretch")
         if view.status in jobs.ACTIVE:
@@ -151,14 +153,16 @@ def _ended(memory: Memory, detail: RunDetail) -> None:
     with st.container(border=True, key="answer"):
         _answer(memory, detail.run, result)
     if result.decisions or detail.run.status == "done":
-        st.caption(figures.of_question(detail, result), help=wording.METRIC_HELP["LATENCY"])
+        with presenting.technical("figures"):
+            st.caption(figures.of_question(detail, result), help=wording.METRIC_HELP["LATENCY"])
     run_comparison.branch_of(detail.run, result, link=True)
     for warning in result.warnings:
         st.caption(f":orange[:material/warning:] {md_escape(warning)}")
     if result.decisions:
         _path(memory, result, detail)
     if result.decisions or detail.calls:
-        run_tables.tabs(memory, detail, result)
+        with presenting.technical("tables"):
+            run_tables.tabs(memory, detail, result)
 
 
 def _answer(memory: Memory, view: RunView, result: QueryResult) -> None:
@@ -204,7 +208,8 @@ def _path(memory: Memory, result: QueryResult, detail: RunDetail) -> None:
     if not decisions:
         st.caption(wording.NO_PATH)
         return
-    st.caption(question_settings.line(detail.run))
+    with presenting.technical("settings"):
+        st.caption(question_settings.line(detail.run))
     picked = choices.path(result, detail.calls, key=f"path-{result.run_id}")
     if picked:
         drawers.open_for(memory, picked, result)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from memoir_engine import AuditCheck, InvalidSetting, Memory
-from ui import figures, problems
+from ui import figures, presenting, problems
 from ui.wording_activity import texts
 from ui.wording_counts import texts as counts
 
@@ -38,7 +38,8 @@ def card(memory: Memory) -> None:
     with st.container(border=True, key="chain"):
         st.markdown(f"**{texts.CHAIN}**", help=texts.CHAIN_ABOUT)
         st.caption(texts.HEAD.format(events=counts.EVENTS(head.seq)))
-        st.code(head.hash, language=None, wrap_lines=True)
+        with presenting.technical("chain"):
+            st.code(head.hash, language=None, wrap_lines=True)
         expected = st.text_input(texts.EXPECTED, key="chain-expected", help=texts.EXPECTED_HELP, placeholder=texts.EXPECTED_FORM)
         with st.container(horizontal=True):
             every = st.button(texts.VERIFY_ALL, icon=":material/verified:", key="chain-all", help=texts.ALL_HELP)

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.grid_container import GridContainer
 
 from memoir_engine import MemoirError, Memory
-from ui import filing, problems, sample, state
+from ui import filing, presenting, problems, sample, state
 from ui.components import cookie
 from ui.escape import md_escape
 from ui.wording import texts as wording
@@ -117,8 +117,12 @@ def foot(memory: Memory) -> None:
 
 
 def metrics(values: dict[str, str], *, width: int = 110, columns: int = 4, explained: bool = True) -> None:
+    """Draw figures as cards; those for developers only outside the presenter's mode."""
+    if presenting.is_on():
+        technical = {labels.LATENCY, labels.CALLS, labels.TOKENS, labels.COST}
+        values = {label: value for label, value in values.items() if label not in technical}
     help_of = {getattr(labels, name): text for name, text in wording.METRIC_HELP.items()} if explained else {}
-    with st.grid(columns, gap="small", min_column_width=width):
+    with st.grid(min(columns, len(values)), gap="small", min_column_width=width):
         for label, value in values.items():
             st.metric(label, value, border=True, help=help_of.get(label))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import engine, frame, language_switch, problems, sample, tour, viewer
+from ui import engine, frame, language_switch, presenting, problems, sample, tour, viewer
 from ui.wording import texts as wording
 
 HERE = Path(__file__).resolve().parent
@@ -54,8 +54,10 @@ memory = guard()
 frame.foot(memory)
 viewer.foot(memory)
 language_switch.foot()
+presenting.switch()
 here = chosen.url_path or "overview"
 with st.container(gap=None, key="above"):
+    presenting.look()
     sample.banner(memory)
     if sample.shown():
         tour.show(memory, here)
@@ -67,4 +69,5 @@ try:
 finally:
     sample.keep_address()
     tour.keep_address()
+    presenting.keep_address()
     engine.drawn()

@@ -13,7 +13,7 @@ from ui import engine, problems, tour
 from ui.wording_sample import texts
 
 KEY = PARAM = "sample"
-STAYS = ("who-name", "who-keep", "language", "language-chosen", "language-choice")  # of the session, in either memory
+STAYS = ("who-name", "who-keep", "language", "language-chosen", "language-choice", "present")  # of the session, in either memory
 
 
 def shown() -> bool:

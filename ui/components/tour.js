@@ -76,11 +76,16 @@ export default function (component) {
     else return;
     event.preventDefault();
   };
-  let moved = !fresh, last = "", scrolled = null, frame = 0;
+  let moved = !fresh, folded = fresh, last = "", scrolled = null, frame = 0;
   const begun = performance.now(), hands = ["wheel", "touchmove", "keydown", "pointerdown"], onHand = () => { moved = true; };
   const follow = () => {
     const control = find(page, data.controls), found = control && control.getBoundingClientRect();
     const width = page.defaultView.innerWidth, height = page.defaultView.innerHeight;
+    if (control && folded) {
+      const lid = control.querySelector("details:not([open]) > summary");
+      if (lid) lid.click(); // what is folded away cannot be looked at
+      folded = !lid && performance.now() - begun < SETTLE_MS;
+    }
     if (control && !moved && performance.now() - begun < SETTLE_MS) scrolled = scrollTo(control, page, scrolled);
     const box = found && {
       left: Math.max(ROOM, found.left - ROOM), top: Math.max(ROOM, found.top - ROOM),

@@ -1,0 +1,59 @@
+"""Presenter's mode: larger type and none of the figures that only developers read, for showing the app to others.
+
+Invariant: it is of the tab, by its address (`present=1`) and its session; it changes what is seen, never what is done or
+recorded.
+Source: docs/decisions/0076-a-mode-for-presenting.md.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ui.wording_presenting import texts
+
+KEY = PARAM = "present"
+CHOICE = "present-choice"
+SCALE = 1.25  # of the type
+BASE_PX = 14  # of the type otherwise, as .streamlit/config.toml has it
+TECHNICAL = "technical-"
+STYLE = f"""<style>
+:root {{ font-size: {BASE_PX * SCALE}px !important; --memoir-scale: {SCALE}; --memoir-figures: none; }}
+[class*="st-key-{TECHNICAL}"], [data-testid="stLayoutWrapper"]:has(> [class*="st-key-{TECHNICAL}"]) {{ display: none; }}
+</style>"""
+
+
+def is_on() -> bool:
+    """Check whether this tab presents."""
+    if PARAM in st.query_params:
+        st.session_state[KEY] = st.query_params[PARAM] == "1"
+    return bool(st.session_state.get(KEY))
+
+
+def technical(name: str) -> DeltaGenerator:
+    """Return a container for what only developers read; the presenter's mode hides it. name: of the page's own."""
+    return st.container(key=f"{TECHNICAL}{name}")
+
+
+def look() -> None:
+    """Draw the mode's style, if it is on."""
+    if is_on():
+        st.html(STYLE)
+
+
+def switch() -> None:
+    """Draw the switch at the foot of the sidebar."""
+    with st.sidebar:
+        st.session_state[CHOICE] = is_on()
+        st.toggle(texts.SWITCH, key=CHOICE, help=texts.SWITCH_HELP, on_change=_switched)
+
+
+def keep_address() -> None:
+    """Put the mode into the address while it is on; pages write addresses of their own."""
+    if st.session_state.get(KEY) and st.query_params.get(PARAM) != "1":
+        st.query_params[PARAM] = "1"
+
+
+def _switched() -> None:
+    st.session_state[KEY] = bool(st.session_state[CHOICE])
+    st.query_params.pop(PARAM, None)

@@ -1,0 +1,13 @@
+"""Texts of the presenter's mode."""
+
+from __future__ import annotations
+
+from ui.words import Words
+
+
+class Presenting(Words):
+    SWITCH = "Presenter view"
+    SWITCH_HELP = "Larger text, without tokens, costs, times and ids. For this tab only."
+
+
+texts = Presenting()
