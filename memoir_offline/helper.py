@@ -90,15 +90,16 @@ def topic(request: HelperInput, body: str) -> str:
     if is_mostly_cjk(body):
         return ", ".join(phrase.name for phrase in phrases(body)[:KEY_TERMS])
     counted, empty = terms(body), function_words(body)
+    surfaces = counted.surfaces
     title = " ".join((request.title or "", *request.headings, re.sub(r"[\W_]+", " ", request.file_name)))
     named = set(tokens(title))
 
     def is_telling(term: str) -> bool:
-        return not term.isdigit() and counted.surfaces[term] not in empty
+        return not term.isdigit() and surfaces[term] not in empty
 
     scores = {term: count * (2 if term in named else 1) for term, count in counted.counts.items() if is_telling(term)}
     best = sorted(scores, key=lambda term: (-scores[term], term))[:KEY_TERMS]
-    return ", ".join(counted.surfaces[term] for term in best)
+    return ", ".join(surfaces[term] for term in best)
 
 
 def prose(body: str) -> str:

@@ -103,7 +103,7 @@ def _candidates(items: Sequence[Item]) -> list[Phrase]:
     """Return the nouns of the texts, and the words of any subject that several of them have."""
     listed = [phrase for phrase in phrases("\n\n".join(item.text for item in items)) if phrase.score >= LEAST_SCORE]
     said = Counter(stem for item in items for stem in item.found.counts)
-    surfaces = {stem: item.found.surfaces[stem] for item in items for stem in item.found.counts}
+    surfaces = {stem: form for item in items for stem, form in item.found.surfaces.items()}
     words = [stem for stem in said if said[stem] >= LEAST_ITEMS and stem in subjects().words and tells(surfaces[stem])]
     plain = (Phrase(surfaces[stem].capitalize(), (stem,), PLAIN, False, True) for stem in sorted(words))
     return best(chain(listed, plain))

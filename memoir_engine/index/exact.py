@@ -240,9 +240,11 @@ def _without(state: _MatrixState, gone: Keys) -> _MatrixState:
 
 def _appended(state: _MatrixState, keys: Keys, rows: Vectors, seq: int) -> _MatrixState:
     count = state.count + len(keys)
+    if not state.count:  # as they came: of a hundred thousand vectors a copy would take two hundred megabytes more
+        return _MatrixState(rows, keys, count, None, seq)
     matrix, held = state.matrix, state.keys
     if count > len(held):
-        room = max(count, int(len(held) * GROWTH)) if state.count else count
+        room = max(count, int(len(held) * GROWTH))
         matrix = np.empty((room, matrix.shape[1]), np.float32)
         held = np.empty(room, np.int64)
         matrix[: state.count], held[: state.count] = state.matrix[: state.count], state.keys[: state.count]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
+from memoir_engine.core import heap
 from memoir_engine.core.config import MemoirConfig
 from memoir_engine.core.errors import IngestionCancelled, MemoirError, WriteFailed
 from memoir_engine.core.events import ChunksCut, CommitStarted, Committed, HelperReady, Warned
@@ -137,6 +138,7 @@ async def ingest(
     recorded: called in the commit, so that the run ends and gets its record in the same transaction.
     """
     chunks, words, warnings = await _cut(source, context, run)
+    heap.give_back()
     source = replace(source, tokens=sum(chunk.tokens for chunk in chunks))
     run.check(IngestionCancelled, name=source.name)
     texts = [source.text[chunk.start : chunk.end] for chunk in chunks]
@@ -148,8 +150,10 @@ async def ingest(
     for _ in range(PLANS):
         plan, remarks = await _plan(source, final, chunks, material, context, run)
         said = (*warnings, *remarks)
+        heap.give_back()
         try:
             receipt = await _commit(plan, context, run, partial(recorded, warnings=said))
+            heap.give_back()
             context.cache.counted({receipt.first_chunk_id + i: words for i, words in enumerate(material.terms)})
             for remark in remarks:
                 run.emit(Warned("tree", remark))

@@ -30,7 +30,7 @@ from memoir_engine.store.search.passages import PassageRow
 from memoir_engine.text.terms import PASSAGE_TOKENIZER, rank_tokens
 
 MOST_USERS = 64  # whose words are kept in memory
-AT_ONCE = 100_000  # passages whose texts are held while they are taken in
+AT_ONCE = 25_000  # passages whose texts are held while they are taken in
 VECTORS_AT_ONCE = 150_000  # read from SQL at a time: of a million all together were six gigabytes
 BATCH = 1_000  # passages taken in by somebody who waits, that are not lost to a process that ends soon after
 

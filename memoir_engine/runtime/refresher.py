@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
+from memoir_engine.core import heap
 from memoir_engine.core.ports import Embedder, settled
 from memoir_engine.core.run import Run
 from memoir_engine.index.bm25 import LexicalIndex
@@ -160,9 +161,11 @@ class CacheRefresher:
             self._cache.current()
             self.catch_up()
             self.cut_missing()
+            heap.give_back()
             self._passages.catch_up()
             self._lexical.tidy()
             self._passages.tidy()
+            heap.give_back()
             self._cache.persist()
             database.finish_compaction(self._db)
             self.problem = None

@@ -46,7 +46,7 @@ def encode_leaf(chunks: Mapping[int, Terms]) -> bytes:
             chunk,
             [at[stem] for stem in terms.counts],
             list(terms.counts.values()),
-            {s: form for s, form in terms.surfaces.items() if form != s},
+            {s: form for s, form in zip(terms.counts, terms.forms, strict=True) if form != s},
         ]
         for chunk, terms in sorted(chunks.items())
     ]
@@ -65,7 +65,7 @@ def decode_leaf(blob: bytes) -> dict[int, Terms] | None:
         for chunk, numbers, counts, unlike in body["chunks"]:  # unlike: only the forms that differ from their stem
             own = [stems[number] for number in numbers]
             forms = {stem: sys.intern(form) for stem, form in unlike.items()}
-            chunks[chunk] = Terms(dict(zip(own, counts, strict=True)), dict(zip(own, own, strict=True)) | forms)
+            chunks[chunk] = Terms(dict(zip(own, counts, strict=True)), tuple(forms.get(stem, stem) for stem in own))
         return chunks
     except (zlib.error, ValueError, KeyError, IndexError, TypeError):
         return None
@@ -166,7 +166,9 @@ class Profiles:
         self._told = {}  # how words are written may change
         for terms in new:
             self._words.learn(terms)
-        for (stem, surface), times in Counter(chain.from_iterable(terms.surfaces.items() for terms in new)).items():
+        for (stem, surface), times in Counter(
+            chain.from_iterable(zip(terms.counts, terms.forms, strict=True) for terms in new)
+        ).items():
             forms = self._forms.get(stem, {})
             self._forms[stem] = {**forms, surface: forms.get(surface, 0) + times}
             self._surfaces.pop(stem, None)

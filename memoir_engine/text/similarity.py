@@ -236,9 +236,12 @@ def group_close_names(
 
 def _content(found: Terms) -> Terms:
     """Leave out the function words of short texts, which make any two of them alike."""
-    if STOP.isdisjoint(found.surfaces.values()):
+    if STOP.isdisjoint(found.forms):
         return found
-    return Terms({stem: count for stem, count in found.counts.items() if found.surfaces[stem] not in STOP}, found.surfaces)
+    kept = [
+        (stem, count, form) for (stem, count), form in zip(found.counts.items(), found.forms, strict=True) if form not in STOP
+    ]
+    return Terms({stem: count for stem, count, _ in kept}, tuple(form for _, _, form in kept))
 
 
 def _compact_ids(ids: NDArray[np.int32]) -> tuple[Ints, Ints, NDArray[Any]]:

@@ -57,11 +57,17 @@ _REMEMBERED = 200_000  # words whose stem is kept
 class Terms:
     """Count of each stem, and its commonest surface form (ties: the shorter, then the earlier in the alphabet).
 
+    forms: in the order of `counts`; a second dict would double what the words of a memory take.
     Compared by identity, so that derived values can be cached as long as it lives.
     """
 
     counts: dict[str, int]
-    surfaces: dict[str, str]
+    forms: tuple[str, ...]
+
+    @property
+    def surfaces(self) -> dict[str, str]:
+        """Return the surface form of each stem, made anew."""
+        return dict(zip(self.counts, self.forms, strict=True))
 
 
 def tokens(text: str) -> list[str]:
@@ -97,7 +103,7 @@ def terms(text: str) -> Terms:
     if has_signs:
         telling = {stem: count for stem, count in counts.items() if not _HIRAGANA.fullmatch(stem)}
         counts = telling or counts
-    return Terms(counts, {stem: sys.intern(surfaces[stem]) for stem in counts})  # one string each, however many texts have it
+    return Terms(counts, tuple(sys.intern(surfaces[stem]) for stem in counts))  # one string each, however many texts have it
 
 
 def stem(word: str) -> str:

@@ -38,7 +38,7 @@ def test_what_is_left_of_a_segment_scores_as_before_and_holds_no_other_word(text
 def test_joined_documents_keep_their_words():
     both = join([read([(1, "a b a")], str.split), read([(2, ""), (3, "c a")], str.split)])
     terms = list(both.numbers)
-    assert [[terms[number] for number in row] for row in both.rows()] == [["a", "b", "a"], [], ["c", "a"]]
+    assert [[terms[number] for number in row] for row in both] == [["a", "b", "a"], [], ["c", "a"]]
     assert (both.keys.tolist(), both.mean_length) == ([1, 2, 3], 5 / 3)
 
 
