@@ -5,7 +5,20 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Action, Memory, Overview
-from ui import charts, example_questions, figures, filing, frame, jobs, presenting, problems, review_link, viewer
+from ui import (
+    charts,
+    example_questions,
+    figures,
+    filing,
+    first_contact,
+    frame,
+    jobs,
+    just_added,
+    presenting,
+    problems,
+    review_link,
+    viewer,
+)
 from ui.escape import md_escape
 from ui.question import NET_SIZE, PRUNE_BY, per_path_limit
 from ui.wording import texts as wording
@@ -104,31 +117,28 @@ def subjects(memory: Memory) -> None:
         st.switch_page("../pages/tree.py", query_params={"cat": str(points[0]["id"])})
 
 
-def first_steps(memory: Memory) -> None:
-    frame.empty(wording.OVERVIEW_EMPTY, wording.OVERVIEW_EMPTY_TEXT, ":material/inventory_2:")
-    frame.first_buttons(memory)
-    if jobs.any_known(memory):
-        st.space("small")
-        jobs.live(memory)
+def everything(memory: Memory, overview: Overview) -> None:
+    frame.offline_note(memory)
+    with frame.head("overview", wording.OVERVIEW_TITLE):
+        pass
+    filing.follow(memory, key="overview-filed")
+    ask_box(memory)
+    if example_questions.apply_here(memory):
+        example_questions.some_questions(memory)
+    numbers(overview)
+    left, right = st.columns([7, 5], gap="small")
+    with left:
+        subjects(memory)
+    with right:
+        attention(memory, overview)
+        activity(memory, overview)
 
 
-st.query_params.clear()  # this page has none; what another page left in the address would only mislead
+just_added.keep_address()  # of what another page left in the address the rest would only mislead
 memory = viewer.memory()
-with frame.head("overview", wording.OVERVIEW_TITLE):
-    pass
 with problems.shown():
     overview = memory.overview()
-    if overview.sources:
-        filing.follow(memory, key="overview-filed")
-        ask_box(memory)
-        if example_questions.apply_here(memory):
-            example_questions.some_questions(memory)
-        numbers(overview)
-        left, right = st.columns([7, 5], gap="small")
-        with left:
-            subjects(memory)
-        with right:
-            attention(memory, overview)
-            activity(memory, overview)
+    if first_contact.stands(memory, is_empty=not overview.sources):
+        first_contact.show(memory)
     else:
-        first_steps(memory)
+        everything(memory, overview)

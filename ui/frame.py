@@ -70,9 +70,9 @@ def here(label: str, *, key: str, icon: str | None = None, help: str | None = No
         st.rerun()
 
 
-def offline_note(memory: Memory, page: str) -> None:
-    """Say on the Overview that no language model is in use, until somebody puts the line away; the browser remembers it."""
-    if page != "overview" or not memory.is_offline or sample.shown():
+def offline_note(memory: Memory) -> None:
+    """Say that no language model is in use, until somebody puts the line away; the browser remembers it."""
+    if not memory.is_offline or sample.shown():
         return
     if st.session_state.get(PUT_AWAY):
         cookie.write(PUT_AWAY, "1")

@@ -13,6 +13,7 @@ import streamlit as st
 
 from memoir_engine import EventView, Memory
 from ui import figures
+from ui.plain_text import plain
 
 LINES = 6
 BATCHES = 2_000  # the last ones; a longer log is in the ledger
@@ -81,5 +82,5 @@ def _batch(body: dict[str, Any], attempt: int) -> list[Any]:
 
 
 def _line(body: dict[str, Any]) -> str:
-    quote = f"   “{figures.one_line(str(body['quote']), 44)}”" if body["quote"] else ""
+    quote = f"   “{figures.one_line(plain(str(body['quote'])), 44)}”" if body["quote"] else ""
     return f"{int(body['position']) + 1:>4} → {figures.path(body['path'])}{quote}"

@@ -26,6 +26,12 @@ def since() -> str | None:
     return state.param(SINCE)
 
 
+def keep_address() -> None:
+    """Leave nothing else in the address."""
+    first = since()
+    state.replace(**({SINCE: first} if first else {}))
+
+
 def runs(memory: Memory) -> list[RunView]:
     """Return what this person has added since, newest first."""
     first = since()

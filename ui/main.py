@@ -63,7 +63,6 @@ with st.container(gap=None, key="above"):
         tour.show(memory, here)
     else:
         tour.end()
-frame.offline_note(memory, here)
 try:
     chosen.run()
 finally:

@@ -23,8 +23,8 @@ FILE_TYPES = ("txt", "md", "markdown", "html", "htm", "pdf", "docx", "eml")
 
 def first(memory: Memory) -> None:
     """Draw the place to drop the first files, without anything else."""
-    with st.container(border=True, key="add"):
-        _files(memory)
+    with st.container(border=True, key="first-files"):
+        _files(memory, first=True)
 
 
 def add(memory: Memory) -> bool:
@@ -62,7 +62,7 @@ def _talk(memory: Memory) -> None:
         st.rerun()
 
 
-def _files(memory: Memory) -> None:
+def _files(memory: Memory, *, first: bool = False) -> None:
     fresh = int(st.session_state.get("upload_round", 0))
     files = st.file_uploader(
         texts.DROP,
@@ -71,6 +71,8 @@ def _files(memory: Memory) -> None:
         key=f"upload-{fresh}",
         max_upload_size=memory.config.max_file_mb,
     )
+    if first and not files:
+        return  # nothing to press yet
     given = [Upload("ingest_file", file.name, file.getvalue(), str(file.file_id)) for file in files]
     if runs := _started(memory, given, key="file-files", disabled=not files):
         st.session_state["upload_round"] = fresh + 1

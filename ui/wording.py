@@ -91,8 +91,6 @@ class Shared(Words):
     OVERVIEW_TITLE = "Memory overview"
     HEAD = "Audit log: {events} events"
     UNDONE = "undone"
-    OVERVIEW_EMPTY = "The memory is empty"
-    OVERVIEW_EMPTY_TEXT = "Add a document and watch it being sorted in, or load the sample memory to look around first."
     ABOUT = "What it is about"
     ABOUT_HELP = "The first two levels of the tree. Larger areas hold more chunks. Click a category to open it."
     ATTENTION = "Needs attention"

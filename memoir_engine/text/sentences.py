@@ -152,7 +152,10 @@ READ_CHARS = 400  # enough of a text for its opening, unless it begins with a pa
 
 
 def opening(text: str) -> str:
-    return " ".join(text.split())[:CHARS]
+    """Return how a text begins, on one line; behind its front matter, if anything stands there."""
+    front = _FRONT.match(text)
+    behind = text[front.end() :] if front else ""
+    return " ".join((behind if behind.strip() else text).split())[:CHARS]
 
 
 Tokeniser = Callable[[str], list[str]]

@@ -58,7 +58,7 @@ def test_the_sample_memory_opens_with_one_click_stays_over_a_refresh_and_is_left
     page.reload()
     expect(page.get_by_role("treeitem").nth(3)).to_be_visible(timeout=PATIENCE_MS)
     banner.get_by_role("button", name="Back to my memory").click()
-    expect(page.get_by_text("The memory is empty")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("Welcome to Memoir")).to_be_visible(timeout=PATIENCE_MS)
 
 
 def test_a_link_to_a_chunk_opens_the_tree_at_its_leaf(filled: None, served: Served, visit: Visit):

@@ -38,11 +38,11 @@ def test_a_japanese_browser_gets_japanese_pages(asked: str, served: Served, visi
 
 def test_the_language_is_switched_in_the_app_and_kept_by_the_browser(served: Served, visit: Visit):
     page = visit(served())
-    title(page, "Memory overview")
+    title(page, "Welcome to Memoir")
     page.locator(".st-key-language").get_by_text("日本語").click()
-    title(page, "メモリの概要")
+    title(page, "Memoir へようこそ")
     expect(page.locator("html")).to_have_attribute("lang", "ja")
     page.reload()
-    title(page, "メモリの概要")
+    title(page, "Memoir へようこそ")
     page.locator(".st-key-language").get_by_text("English").click()
-    title(page, "Memory overview")
+    title(page, "Welcome to Memoir")

@@ -7,14 +7,40 @@ import pytest
 from app_pages import ended, numbers, opened, words
 from memoir_engine import Memory
 
+OVEN = "The oven is heated with beech because beech burns evenly. Bread is baked on Tuesdays, and the dough rests. " * 14
 PAGES = ["overview", "sources", "review", "tree", "ask", "settings"]
 
 
 def test_an_empty_memory_says_what_to_do_next(memory: Memory):
     page = opened()
     assert not page.exception
-    assert "The memory is empty" in words(page)
-    assert [button.label for button in page.button][1:] == ["Explore the sample memory", "Add your own source"]
+    assert [title.value for title in page.title] == ["Welcome to Memoir"]
+    assert page.get("file_uploader") and numbers(page) == {}
+    said = [button.label for button in page.button if not str(button.key).startswith(("who-", "offline-"))]
+    assert said == ["Paste a text or import a conversation instead", "Explore the sample memory"]
+
+
+def test_what_is_dropped_on_an_empty_memory_is_watched_and_asked_about_on_the_same_screen(memory: Memory):
+    page = opened()
+    page.file_uploader[0].upload("oven.md", OVEN.encode(), "text/markdown")
+    page.run()
+    page.button(key="file-files").click().run()
+    run = ended(memory, memory.jobs.list()[0].id)
+    page.run()
+    assert page.title[0].value.endswith("Added to memory")
+    assert "→" in page.code[0].value
+    assert [button.label for button in page.button if button.key == "ask-about-0"] == ["Why is the oven heated with beech?"]
+    refreshed = opened(since=run.id)
+    assert "ask-about-0" in [button.key for button in refreshed.button]
+    assert opened().title[0].value.endswith("Memory overview")  # without the address it is the Overview as ever
+
+
+def test_a_first_file_that_cannot_be_read_says_why_and_leaves_the_way_open(memory: Memory):
+    run = ended(memory, memory.start("ingest_file", data=b"%PDF-1.7 broken", name="broken.pdf"))
+    page = opened()
+    assert run.status == "failed"
+    assert "broken\\.pdf" in page.error[0].value
+    assert "add-more" in [button.key for button in page.button]
 
 
 def test_a_filled_memory_is_told_in_numbers(filled: Memory):
@@ -33,11 +59,6 @@ def test_recent_activity_names_who_filed_what(filled: Memory):
 
 def test_the_audit_head_stands_small_on_the_page(filled: Memory):
     assert filled.audit.head().hash[:16] in words(opened())
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_the_offline_model_is_said_plainly_on_every_page(filled: Memory, page: str):
-    assert "built-in offline model" in words(opened(page))
 
 
 def test_the_ask_box_asks_and_goes_to_the_answer(filled: Memory):

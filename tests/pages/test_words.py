@@ -153,10 +153,10 @@ def test_a_page_is_drawn_in_the_language_of_its_session(memory: Memory):
     app = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=120)
     app.session_state[language.KEY] = "ja"
     app.run()
-    assert app.title[0].value == "メモリの概要"
-    assert "メモリはまだ空です" in [one.value for one in app.subheader]
+    assert app.title[0].value == "Memoir へようこそ"
+    assert "自分のファイルで始める" in [one.value for one in app.subheader]
     english = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=120).run()
-    assert english.title[0].value == "Memory overview"
+    assert english.title[0].value == "Welcome to Memoir"
 
 
 def test_numbers_and_times_follow_the_language(monkeypatch: pytest.MonkeyPatch):

@@ -1,0 +1,16 @@
+"""Picture of what Memoir does: files are sorted into a tree, and an answer leads back to the words it stands on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.components.scripts import read
+from ui.wording_first import texts
+
+_component = st.components.v2.component(
+    "memoir_first_picture", html=read("first_picture.html"), css=read("first_picture.css"), js=read("first_picture.js")
+)
+
+
+def show() -> None:
+    _component(key="first-picture", data={"about": texts.PICTURE, "steps": list(texts.PICTURE_STEPS)})

@@ -1,0 +1,62 @@
+"""The first screen of an empty memory, and the way on from there: dropped, watched, asked about.
+
+Invariant: it is one screen. What was added stands where it was dropped, and is found there again after a refresh.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Memory
+from ui import filing, frame, jobs, just_added, sample, state, uploads
+from ui.components import first_picture
+from ui.components.scripts import read
+from ui.wording_first import texts
+
+
+def stands(memory: Memory, *, is_empty: bool) -> bool:
+    """Check whether this screen is to be shown: the memory is empty, or what was just added is looked at."""
+    return is_empty or bool(just_added.runs(memory))
+
+
+def show(memory: Memory) -> None:
+    added = just_added.runs(memory) or filing.runs(memory)
+    if added:
+        _added(memory, {run.id for run in added})
+    else:
+        _welcome(memory)
+
+
+def _welcome(memory: Memory) -> None:
+    st.html(f"<style>{read('drop_zone.css')}</style>")
+    left, right = st.columns([5, 6], gap="large", vertical_alignment="center")
+    with left:
+        st.title(texts.TITLE, anchor=False)
+        st.markdown(texts.ABOUT)
+    with right:
+        first_picture.show()
+    st.space("small")
+    left, right = st.columns([6, 5], gap="large")
+    with left:
+        st.subheader(texts.BEGIN, anchor=False)
+        uploads.first(memory)
+        frame.page_button(texts.BEGIN_OTHERWISE, "sources", key="begin-otherwise", icon=":material/edit_note:")
+    with right, st.container(key="look-around"):
+        st.subheader(texts.LOOK, anchor=False)
+        with st.container(border=True):
+            st.markdown(texts.LOOK_ABOUT)
+            sample.open_button()
+    frame.offline_note(memory)
+
+
+def _added(memory: Memory, added: set[str]) -> None:
+    running = bool(jobs.active(memory) & added)
+    with frame.head("overview", texts.ADDED if running else texts.ADDED_DONE):
+        st.space("stretch")
+        if not running:
+            frame.page_button(texts.ADD_MORE, "sources", key="add-more", icon=":material/upload_file:")
+            if memory.sources.list(limit=1) and st.button(texts.TO_OVERVIEW, key="to-overview", type="tertiary"):
+                state.replace()
+                st.rerun()
+    just_added.ask_about(memory, just_added.runs(memory))
+    jobs.live(memory, only=added)
