@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,20 @@ def test_a_conversation_opens_at_its_message_is_brought_in_again_and_cleared(tal
     expect(page.get_by_text("The conversation was deleted.")).to_be_visible(timeout=PATIENCE_MS)
     expect(cells(page, "kitchen")).to_have_count(0)
     expect(cells(page, "Hello")).to_have_count(1)
+
+
+def test_back_leads_from_a_conversation_to_the_fact_it_was_opened_from(
+    talked: None, tmp_path: Path, served: Served, visit: Visit
+):
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        memory.remember([{"role": "user", "content": "I live in Lyon."}], user_id="mia", session_id="moved")
+    page = visit(f"{served()}/facts?user=mia")
+    page.locator(".bar").click()
+    page.get_by_role("link", name="Open the conversation").click()
+    expect(page.locator(".message.human .text")).to_have_text("I live in Lyon.", timeout=PATIENCE_MS)
+    fact = r".*/facts\?user=mia&fact=[\w-]+$"
+    page.get_by_role("button", name="All conversations").click()
+    expect(page).to_have_url(re.compile(r".*/conversations$"), timeout=PATIENCE_MS)
+    for address in (r".*/conversations\?session=moved&user=mia$", fact, r".*/facts\?user=mia$"):
+        page.go_back()
+        expect(page).to_have_url(re.compile(address), timeout=PATIENCE_MS)

@@ -107,6 +107,37 @@ def test_two_reviewers_on_one_queue_lose_nothing_and_the_second_is_told(folder: 
     assert len(done) == 10
 
 
+def test_chunks_and_facts_are_decided_apart_and_who_comes_late_reads_by_whom_and_when(folder: Path, served: Served, visit: Visit):
+    fill(folder, 3)
+    with opened(folder) as memory:
+        for talk in sample_conversations():
+            memory.remember(talk.messages, user_id=talk.user, session_id=talk.session_id)
+        facts = memory.review.facts(limit=500).counts["unreviewed"]
+        doubted = memory.facts.proposals()[0]
+    url = served()
+    desk = Desk(visit(f"{url}/review"))
+    for _ in range(3):
+        desk.ready()
+        desk.press("a")
+        desk.saved()
+    expect(desk.page.get_by_text("All reviewed")).to_be_visible(timeout=PATIENCE_MS)
+    expect(desk.page.locator(".last")).to_contain_text("Approved: notes.txt")
+    assert [verb for verb, _ in verdicts(folder)] == ["approve"] * 3
+    expect(desk.page.get_by_text("Chunks · 0")).to_be_visible(timeout=PATIENCE_MS)
+    desk.page.get_by_text(f"Facts · {facts}").click()
+    expect(desk.page.locator(".told")).to_contain_text(" facts reviewed", timeout=PATIENCE_MS)
+    desk.ready()
+    assert desk.key.startswith("proposal-")
+    expect(desk.page.locator(".act.undo")).to_be_disabled()  # the chunks are another queue's to take back
+    with opened(folder) as memory:
+        ana = memory.acting_as("Ana", user=doubted.user_id, roles=("viewer", "auditor"))
+        ana.facts.retire([doubted.old[0].id])
+    desk.press("a")
+    expect(desk.page.locator(".notice")).to_contain_text(
+        re.compile("Already decided by Ana at [0-9:]+. Your decision was not applied.")
+    )
+
+
 @pytest.mark.full("a flow of the browser with other values")
 def test_two_tabs_of_one_person_decide_an_item_once_and_both_go_on(folder: Path, served: Served, visit: Visit):
     fill(folder, 4)
