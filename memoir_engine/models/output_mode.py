@@ -4,8 +4,9 @@ Invariant: the wire schema is never stricter than the pydantic model that checks
 express (defaults, numeric limits, very long lists of names) is still enforced.
 
 Left off a reply: a thought in tags before the answer, a fence, sentences around it, with braces in them too, a wrapping object.
-Put right: commas behind the last item, line breaks inside strings, numbers and truth values written as texts, an allowed name in
-another case, with blanks around it or as a number, a list without the object around it, an item without its list.
+Put right: commas behind the last item, comments, Python's writing, names of fields in another case, line breaks inside strings,
+numbers and truth values written as texts, an allowed name in another case, with blanks around it or as a number, a list without
+the object around it, an item without its list.
 Invariant: nothing is guessed. Where two objects fit, or the end is missing, the reply cannot be used, and it is asked again. What
 nobody can store is left out.
 Source: MEMOIR 5.1–5.3, 2A.8; `verified` notes on strict schemas (a default flips `strict`; at most 250 enum values).
@@ -13,9 +14,10 @@ Source: MEMOIR 5.1–5.3, 2A.8; `verified` notes on strict schemas (a default fl
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -127,7 +129,10 @@ TAGS = "think|thinking|thought|reasoning"
 THOUGHT = re.compile(rf"(?:\s*<({TAGS})>.*?</\1>|(?:(?!<(?:{TAGS})>).)*?</(?:{TAGS})>)", re.DOTALL | re.IGNORECASE)
 _OBJECT = re.compile(r'\{(?=\s*["}])')
 _LIST = re.compile(r"\[(?=\s*[\[{\]\"\d])")
-_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
+_SLIPS = re.compile(r'("(?:[^"\\]|\\.)*+")|(,(?=\s*+[}\]]))|(//[^\n]*+|/\*.*?\*/)|\b(True|False|None)\b', re.DOTALL)
+_PYTHON = {"True": "true", "False": "false", "None": "null"}
+_LITERAL = re.compile(r"\s*[{\[]\s*[{\[]?\s*'")
+_LONGEST_LITERAL = 100_000  # characters
 _WHOLE = re.compile(r"[+-]?\d{1,15}(\.0+)?")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.IGNORECASE)
 
@@ -154,6 +159,7 @@ def decode(text: str, schema: type[BaseModel], fits: Fits | None = None) -> dict
     answer = THOUGHT.sub("", text, count=1) if THOUGHT.match(text) else text
     if not answer.strip():
         raise Undecodable("it is empty")
+    answer = _as_json(answer)
     found, broken = _values(answer, _OBJECT)
     read = [_put_right(schema, each) for each in found]
     fitting = _different(data for data in read if fits(data))
@@ -224,17 +230,35 @@ def _decoded(text: str, start: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, start)
     except ValueError:
-        repaired = _LAST_COMMA.sub(lambda match: match[1] or " ", text[start:])  # as long as before, so places hold
+        repaired = _SLIPS.sub(_put_slip_right, text[start:])  # as long as before, so places hold
         if repaired == text[start:]:
             raise
         value, end = _DECODER.raw_decode(repaired)
         return value, start + end
 
 
+def _put_slip_right(slip: re.Match[str]) -> str:
+    """Return a text as it is, a word of Python as JSON has it, and blanks for a last comma or a comment."""
+    return slip[1] or _PYTHON.get(slip[0]) or " " * len(slip[0])
+
+
+def _as_json(text: str) -> str:
+    """Return the JSON that a reply is in another writing: in quotes of its own, or with single quotes, as Python prints it."""
+    stripped = text.strip()
+    try:
+        if stripped.startswith('"') and isinstance(inner := _DECODER.decode(stripped), str) and "{" in inner:
+            return inner
+        if _LITERAL.match(stripped) and len(stripped) <= _LONGEST_LITERAL:
+            return json.dumps(ast.literal_eval(stripped))
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        pass
+    return text
+
+
 def _unwrapped(text: str, found: list[Any], schema: type[BaseModel]) -> Iterator[dict[str, Any]]:
     """Yield what a reply may have meant that lacks the outer object, or has one too many around it."""
     shape = _shape(schema)
-    inner = [value for each in found if len(each) == 1 for value in each.values() if isinstance(value, dict)]
+    inner = [value for each in found for value in each.values() if isinstance(value, dict)]
     names = list(shape.get("properties", {}))
     is_bare = "{" not in text.partition("[")[0]  # a list inside an object goes by its name
     if is_bare and len(names) == 1 and _resolved(shape["properties"][names[0]], shape).get("type") == "array":
@@ -277,7 +301,8 @@ def _conformed(node: dict[str, Any], value: Any, root: dict[str, Any]) -> Any:
     kind = node.get("type")
     if kind == "object" and isinstance(value, dict):
         fields = node.get("properties", {})
-        return {name: _conformed(fields[name], each, root) if name in fields else each for name, each in value.items()}
+        named = value if fields.keys() & value.keys() else _named_alike(value, fields)
+        return {name: _conformed(fields[name], each, root) if name in fields else each for name, each in named.items()}
     if kind == "array":
         item = _resolved(node.get("items", {}), root)
         listed = [value] if isinstance(value, dict) and item.get("type") == "object" else value
@@ -286,6 +311,13 @@ def _conformed(node: dict[str, Any], value: Any, root: dict[str, Any]) -> Any:
         branches = [each for each in node["anyOf"] if each.get("type") != "null"]
         return _conformed(branches[0], value, root) if len(branches) == 1 else value
     return _scalar(node, value)
+
+
+def _named_alike(value: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the object with the schema's names, where its own differ in case alone."""
+    alike = {name.casefold(): name for name in fields}
+    named = {alike.get(name.casefold(), name): each for name, each in value.items()}
+    return named if len(named) == len(value) else value
 
 
 def _scalar(node: dict[str, Any], value: Any) -> Any:

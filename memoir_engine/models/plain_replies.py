@@ -44,7 +44,7 @@ _REFUSAL = re.compile("|".join(_WILL_NOT), re.IGNORECASE)
 _OF_MATERIAL = re.compile(rf"\b(?:{'|'.join(_MATERIAL)})\b|{_MATERIAL_OF_CJK}", re.IGNORECASE)
 _CITES = re.compile(r"[\[【]\s*\d")
 _FIRST_SENTENCES = re.compile(r"\s*(?:[^.!?。！？\n]*+[.!?。！？\n]++\s*+){0,2}[^.!?。！？\n]*")
-_JSON_LIKE = re.compile(r"\A[{\[]\s*(?:[\"{\[]|\Z)|[{,]\s*\"\w+\"\s*:")
+_JSON_LIKE = re.compile(r"\A[{\[]\s*(?:[\"'{\[]|\Z)|[{,]\s*\"\w+\"\s*:")
 _MARKED_UP = re.compile(rf"</?(?:{TAGS}|tool|tool_\w+|function\w*)\b|<\|", re.IGNORECASE)
 _FENCED = re.compile(r"```\w*\s*\n(.*?)\n?\s*```", re.DOTALL)
 

@@ -19,7 +19,7 @@ from memoir_engine.prompts import Prompt
 from memoir_engine.prompts.frames import block, labelled, line, path_line, read_block, read_labelled, read_line, read_path_line
 from memoir_engine.prompts.no_answer import not_answered
 from memoir_engine.text.japanese import telling_tokens
-from memoir_engine.text.spans import cited_numbers
+from memoir_engine.text.spans import cited_numbers, usual_marks
 from memoir_engine.text.terms import is_cjk
 
 VERSION = "answer/3"
@@ -99,6 +99,8 @@ class Reply(BaseModel):
         answer, answered = reply.get("answer"), reply.get("answered")
         if isinstance(answer, list) and all(isinstance(each, str) for each in answer):
             answer = "\n".join(answer)
+        if isinstance(answer, int | float) and not isinstance(answer, bool):
+            answer = str(answer)
         if answered is None:
             answered = bool(answer) and str(answer).strip() not in ("", NOT_ANSWERED)
         is_none = answer is None and answered in (False, "false", "False")
@@ -111,8 +113,8 @@ class Reply(BaseModel):
         return self
 
     def shown(self, question: str) -> str:
-        """Return the answer; of a blank one the sentence that says so, in the language of the question."""
-        return self.answer if self.answer.strip() else not_answered(question)
+        """Return the answer, its citations in one writing; in place of a blank one the sentence in the question's language."""
+        return usual_marks(self.answer) if self.answer.strip() else not_answered(question)
 
 
 def number_chunks(chunks: Iterable[NumberedChunk]) -> tuple[NumberedChunk, ...]:
@@ -132,7 +134,7 @@ def read_words(words: str, *, question: str, texts: Sequence[str]) -> dict[str, 
 
     What cites is an answer, as the instructions ask. What cites nothing and says nothing of the chunks is none, in any language.
     """
-    if citations(words, len(texts)):
+    if citations(usual_marks(words), len(texts)):
         return {"answer": words, "answered": True}
     said = telling_tokens(words) - telling_tokens(question)
     read = "\n".join(texts)

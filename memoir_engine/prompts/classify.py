@@ -41,7 +41,7 @@ from memoir_engine.prompts.frames import (
     read_labelled,
     read_path_line,
 )
-from memoir_engine.text.names import clean, fold, problem, quote_name
+from memoir_engine.text.names import clean, fold, problem, quote_name, undecorated
 
 VERSION = "classify/4"
 MAX_LITERALS = 250  # providers limit enumerations; above, the wire takes a string and the check here stays
@@ -233,12 +233,13 @@ def parse(data: object, batch: Batch) -> ClassifyResult:
     """
     written: dict[int, list[str]] = {}
     for item in frames.items(data, "chunks"):
-        number, category = frames.value(item, "id"), frames.value(item, "category")
-        if frames.is_int(number):
+        number, category = frames.number(frames.value(item, "id")), frames.value(item, "category")
+        if number is not None:
             written.setdefault(number, []).append(category if isinstance(category, str) else "")
     good: dict[int, str] = {}
     bad: dict[int, str] = {}
     known = {fold(name): name for name in reversed(batch.options.names)}
+    written = {id_: [name if fold(name) in known else undecorated(name) for name in names] for id_, names in written.items()}
     for number, _ in batch.chunks:
         wrong = _problem(written.get(number, []), known, batch.options.room)
         if wrong:

@@ -24,6 +24,7 @@ SEPARATOR = " › "  # between the names of a path; refused inside names
 _BARE = re.compile(r"[\w.:+-][\w.:+,-]*", re.ASCII)
 _DECODER = json.JSONDecoder()
 _pieces = encoding()
+_NUMBER = re.compile(r"\s*(?:chunk\s*)?[\[【(#]?\s*(\d{1,9})(?:\.0+)?\s*[\]】)]?\s*", re.IGNORECASE)
 _NEAR_FENCE = re.compile(r'""(\\*)(?=")')
 _ESCAPED_FENCE = re.compile(r'""\\(\\*)(?=")')
 
@@ -149,9 +150,9 @@ def words(item: object, name: str) -> str:
 
 
 def number(value: object) -> int | None:
-    """Return an integer that is given as one, or as a text or a float of the same value ("5", 5.0); else None."""
-    if isinstance(value, str) and re.fullmatch(r"\s*\d{1,9}(?:\.0+)?\s*", value, re.ASCII):
-        value = float(value)
+    """Return an integer that is given as one, or in another writing ("5", "[5]", "chunk 5", 5.0); else None."""
+    if isinstance(value, str) and (written := _NUMBER.fullmatch(value)):
+        value = int(written[1])
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if is_int(value) else None

@@ -6,6 +6,7 @@ Source: DESIGN §5 (name_key), §9 (`›` and control characters).
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -22,6 +23,18 @@ def fold(name: str) -> str:
 def clean(name: str) -> str:
     """Return the name as stored and shown: NFKC, trimmed, inner white space folded to one space."""
     return " ".join(unicodedata.normalize("NFKC", name).split())
+
+
+_WRAPPED = re.compile(r"(\*{1,3}|_{1,3}|`+|[\"'“”„‟«「『‘])(.+?)(\*{1,3}|_{1,3}|`+|[\"'“”‟»」』’])")
+_BULLET = re.compile(r"[-•–*#]+\s+(?=\S)")
+
+
+def undecorated(name: str) -> str:
+    """Return a name without the bold, the code, the quotes or the bullet that a model set around it."""
+    written = _BULLET.sub("", clean(name), count=1) if _BULLET.match(clean(name)) else clean(name)
+    wrapped = _WRAPPED.fullmatch(written)
+    inner = wrapped[2].strip() if wrapped and (wrapped[1] == wrapped[3] or wrapped[1] in "“„«「『‘") else ""
+    return undecorated(inner) if inner else written
 
 
 def quote_name(name: str) -> str:

@@ -93,6 +93,30 @@ class Claim:
     numbers: tuple[int, ...]
 
 
+MOST_CITED = 999  # a larger number that no chunk has, as a year, is no citation
+_ODD_MARK = re.compile(
+    r"(?:\\?[\[［【〔]){1,2}\s*(?:[#^]|(?:chunk|source|passage)s?\s+#?)?\s*"
+    r"(\d{1,6}(?:(?:\s*[,;、，；–-]\s*|\s+(?:and|und|et|y|e|en|och)\s+|\s*&\s*)#?\d{1,6})*)"
+    r"\s*(?:†[^\]］】〕]{0,40})?\s*(?:\\?[\]］】〕]){1,2}",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"\d+")
+_NUMBER_OR_RANGE = re.compile(r"(\d+)(?:\s*([–-])\s*#?(\d+))?")
+
+
+def usual_marks(text: str) -> str:
+    """Return the text with its citations in one writing, as [2] and [1, 3], where it has [chunk 2], ［２］, [^2] or [1 and 3]."""
+
+    def mark(found: re.Match[str]) -> str:
+        is_usual = _MARK.fullmatch(found[0]) and found[0].isascii()
+        if is_usual or any(int(number) > MOST_CITED for number in _DIGITS.findall(found[1])):
+            return found[0]
+        parts = (f"{int(a)}{dash}{int(b) if b else ''}" for a, dash, b in _NUMBER_OR_RANGE.findall(found[1]))
+        return f"[{', '.join(parts)}]"
+
+    return _ODD_MARK.sub(mark, text)
+
+
 def cited_numbers(text: str, count: int) -> list[int]:
     """Return every cited number, in order, with repetitions; a range is expanded as far as `count`."""
     numbers: list[int] = []
@@ -101,9 +125,6 @@ def cited_numbers(text: str, count: int) -> list[int]:
             first, *last = (int(number) for number in re.split(r"\s*[–-]\s*", part))
             numbers.extend(range(first, min(last[-1], count) + 1) if last else [first])
     return numbers
-
-
-MOST_CITED = 999  # a larger number that no chunk has, as a year, is no citation
 
 
 def renumber(text: str, numbers: Mapping[int, int], count: int) -> tuple[str, list[int]]:

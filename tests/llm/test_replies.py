@@ -43,6 +43,12 @@ ITEM = {"id": 1, "category": "Art", "sure": True, "share": 0.5, "note": None}
         '{"word": "memoir", "extra": [1, 2, ],\n}',
         '{"response": {"word": "memoir"}}',
         '{"word": "memoir"}\nOnce more: {"word": "memoir"}',
+        '{"word": "memoir" // as asked\n}',
+        "{'word': 'memoir'}",
+        '{"WORD": "memoir"}',
+        '"{\\"word\\": \\"memoir\\"}"',
+        '{"type": "object", "properties": {"word": "memoir"}}',
+        '<tool_call>{"name": "final_result", "arguments": {"word": "memoir"}}</tool_call>',
     ],
 )
 def test_a_reply_with_one_reading_is_put_right(reply: str):
@@ -62,6 +68,7 @@ def test_a_line_break_inside_a_text_is_taken_as_it_is():
     [
         '{"id": "1", "category": " art", "sure": "True", "share": "0.5", "note": null}',
         '{"id": "1.0", "category": "ART", "sure": true, "share": 0.5, "note": null}',
+        '{"id": "１", "category": "Art", "sure": True, "share": 0.5, "note": None}',
     ],
 )
 def test_numbers_truth_values_and_names_are_read_as_the_schema_says(item: str):
@@ -90,6 +97,8 @@ def test_a_list_without_its_object_and_an_item_without_its_list_are_taken(form: 
         ('{"word": NaN}', "it is not JSON"),
         ('{"chunks": [{"id": 1, "category": "Art"}, {"id', "it is not JSON"),
         ('{"word": "a"} or {"word": "b"}', "it holds more than one JSON value"),
+        ("{'word': 'mem", "it holds no JSON|it is not JSON"),
+        ('{"a": {"word": "a"}, "b": {"word": "b"}}', "it holds more than one JSON value"),
         ("{" * 100_000, "it is not JSON|no JSON object"),
         ('{"a":' * 20_000, "it is not JSON"),
         ('{"' * 50_000, "it is not JSON"),

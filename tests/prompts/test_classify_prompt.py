@@ -153,9 +153,9 @@ def test_one_wrong_item_does_not_cost_the_others():
         (reply((1, "Tax policy"), (2, "Tax policy"), (2, "Public health")), "the reply has 2 categories for this chunk"),
         (reply((1, "Tax policy"), (2, "")), "the name is empty"),
         (reply((1, "Tax policy"), (2, None)), "the name is empty"),
-        (reply((1, "Tax policy"), ("2", "Tax policy")), "the reply has no category for this chunk"),
+        (reply((1, "Tax policy"), ("second", "Tax policy")), "the reply has no category for this chunk"),
     ],
-    ids=["missing", "doubled", "empty", "null", "id as text"],
+    ids=["missing", "doubled", "empty", "null", "no number"],
 )
 def test_missing_doubled_and_empty_items_are_named_for_the_retry(answered, said):
     parsed = parse(answered, batch("x", "y"))
@@ -179,3 +179,18 @@ def test_a_new_name_beyond_the_room_is_no_mistake_of_the_form():
 def test_a_validated_model_parses_like_its_json():
     asked = batch("x")
     assert parse(schema(asked.options).model_validate(reply((1, "Tax policy"))), asked).good == {1: "Tax policy"}
+
+
+@pytest.mark.parametrize("number", ["2", "[2]", "chunk 2", "２", 2.0])
+def test_a_number_in_another_writing_is_read(number):
+    assert parse(reply((1, "Tax policy"), (number, "Public health")), batch("x", "y")).good == {
+        1: "Tax policy",
+        2: "Public health",
+    }
+
+
+def test_what_a_model_sets_around_a_name_is_no_part_of_it():
+    assert parse(reply((1, "**Road safety**"), (2, '"road safety"')), batch("x", "y")).good == {
+        1: "Road safety",
+        2: "Road safety",
+    }

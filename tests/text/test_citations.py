@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.text.spans import claims, renumber, without_marks
+from memoir_engine.text.spans import claims, renumber, usual_marks, without_marks
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,21 @@ def test_citations_are_renumbered(text: str, renumbered: str):
 
 def test_a_number_without_another_is_named():
     assert renumber("Five [1, 12] [0] in [2019] [3].", {1: 11, 3: 5}, 5) == ("Five [11] in [2019] [5].", [12, 0])
+
+
+@pytest.mark.parametrize(
+    ("written", "usual"),
+    [
+        ("九時です［２］。", "九時です[2]。"),
+        ("Nine 【2】.", "Nine [2]."),
+        ("Nine 【2†source】.", "Nine [2]."),
+        ("Nine [^2] or [#3].", "Nine [2] or [3]."),
+        ("Nine [chunk 2], ten [Sources 1, 3].", "Nine [2], ten [1, 3]."),
+        ("Nine [[2]] and \\[3\\].", "Nine [2] and [3]."),
+        ("Nine [1 and 3], ten [1、3].", "Nine [1, 3], ten [1, 3]."),
+        ("All [1-3] [4].", "All [1-3] [4]."),
+        ("In [1889 and 1890], [page 3] (2) [a] [].", "In [1889 and 1890], [page 3] (2) [a] []."),
+    ],
+)
+def test_citations_come_in_one_writing(written: str, usual: str):
+    assert usual_marks(written) == usual

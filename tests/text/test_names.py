@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.text.names import clean, fold, problem
+from memoir_engine.text.names import clean, fold, problem, undecorated
 
 
 @pytest.mark.parametrize("other", ["tax policy", " Tax  Policy ", "ＴＡＸ policy", "Tax\u00a0policy"])
@@ -46,3 +46,28 @@ def test_folding_and_cleaning_twice_changes_nothing_more(name):
     assert fold(fold(name)) == fold(name)
     assert clean(clean(name)) == clean(name)
     assert fold(clean(name)) == fold(name)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("**Art**", "Art"),
+        ("`Art`", "Art"),
+        ("“Art”", "Art"),
+        ("「税金」", "税金"),
+        ('- "Art"', "Art"),
+        ("Art", "Art"),
+        ('"Guernica" and others', '"Guernica" and others'),
+        ("'Tis and 'twas", "'Tis and 'twas"),
+        ("C*", "C*"),
+        ("2. Weltkrieg", "2. Weltkrieg"),
+        ("**", "**"),
+    ],
+)
+def test_a_name_is_freed_of_what_is_set_around_it_whole(written, name):
+    assert undecorated(written) == name
+
+
+@given(st.text())
+def test_freeing_a_name_twice_changes_nothing_more(name):
+    assert undecorated(undecorated(name)) == undecorated(name)
