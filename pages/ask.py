@@ -15,13 +15,10 @@ def start(memory: Memory) -> None:
         frame.empty(wording.ASK_EMPTY, wording.ASK_EMPTY_TEXT, ":material/manage_search:")
         frame.first_buttons(memory)
         return
-    left, right = frame.sides(4, 3, least=100)
-    with left:
-        question.form(memory, state.param("q") or "")
-    with right:
-        if example_questions.apply_here(memory):
-            example_questions.all_questions(memory)
-        question.recent(memory)
+    question.form(memory, state.param("q") or "")
+    if example_questions.apply_here(memory):
+        example_questions.all_questions(memory)
+    question.recent(memory)
 
 
 memory = viewer.memory()

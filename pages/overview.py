@@ -20,7 +20,7 @@ from ui import (
     viewer,
 )
 from ui.escape import md_escape
-from ui.question import NET_SIZE, PRUNE_BY, per_path_limit
+from ui.question_options import NET_SIZE, PRUNE_BY, per_path_limit
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
 from ui.wording_tree import texts as wording_tree

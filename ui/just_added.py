@@ -14,7 +14,7 @@ import streamlit as st
 
 from memoir_engine import Memory, RunView
 from ui import figures, filing, problems, state
-from ui.question import NET_SIZE, PRUNE_BY, per_path_limit
+from ui.question_options import NET_SIZE, PRUNE_BY, per_path_limit
 from ui.wording_sources import texts
 
 SINCE = "since"

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, QueryResult, RunView
-from ui import problems, question, state
+from ui import problems, question_options, state
 from ui.wording import texts as wording
 
 WIDER = {"one_shot": "wide_branch", "wide_branch": "branch_out", "zoom_in": "branch_out"}
@@ -27,7 +27,7 @@ def offer(memory: Memory, view: RunView, result: QueryResult) -> None:
             _button(memory, view, wording.LOOK_WIDER, ":material/open_in_full:", told, strategy=wider, n=None, n2=None)
         could_catch = result.net or not view.request.get("safety_net")
         if could_catch and not view.request.get("safety_net_in_prompt"):
-            size = view.request.get("safety_net") or question.NET_SIZE
+            size = view.request.get("safety_net") or question_options.NET_SIZE
             changed: dict[str, Any] = {"safety_net": size, "safety_net_in_prompt": True}
             _button(memory, view, wording.READ_NET, ":material/phishing:", wording.READ_NET_HELP, **changed)
         there = {"q": result.question}

@@ -35,10 +35,10 @@ def line(view: RunView) -> str:
 
 
 def _width(asked: dict[str, Any]) -> tuple[str, ...]:
-    """Say how many categories are followed; of a run that left the number open, only how they are counted."""
+    """Say how many categories are followed; nothing of a run that left it to the strategy."""
     scope, n, n2 = str(asked.get("width_scope")), asked.get("n"), asked.get("n2")
-    told = answers.UP_TO.get(scope, "").format(n=n) if n is not None else wording.SCOPES.get(scope, "")
-    return told, "" if n2 is None else f"{wording.N2_LABEL}: {n2}"
+    told = "" if n is None else answers.UP_TO.get(scope, "").format(n=n)
+    return told, "" if n2 is None else answers.STEP.format(n2=n2)
 
 
 def _net(size: object, *, is_read: bool) -> str:

@@ -293,23 +293,22 @@ class Shared(Words):
             "One path",
             "Follow the single best category at each level. Cheapest, but misses answers spread over two branches.",
         ),
-        "wide_branch": ("A few paths", "Follow the best N categories at every level. A good start for most questions."),
+        "wide_branch": ("A few paths", "A good start for most questions."),
         "zoom_in": (
             "Zoom in",
-            ("Start with N categories and follow N2 fewer at each level. For questions whose topic is unclear at first."),
+            ("Start with {n} categories and follow {n2} fewer at each level. For questions whose topic is unclear at first."),
         ),
         "branch_out": (
             "Branch out",
-            "Start with N categories and follow N2 more at each level. For one topic with many sides.",
+            "Start with {n} categories and follow {n2} more at each level. For one topic with many sides.",
         ),
     }
-    N_LABEL, N2_LABEL = "Categories per level (N)", "Change per level (N2)"
-    SCOPES = {"level": "N in total", "path": "N for each path"}
+    N_LABEL, N2_LABEL = "Categories per level", "Change at each level"
+    SCOPES = {"level": "Counted per level in total.", "path": "Counted per level for each open path."}
     WIDTH_SCOPE = {
-        "level": "Follow up to N categories per level in total.",
-        "path": "Follow up to N categories per level for each open path.",
+        "level": "Follow up to {n} categories per level in total.",
+        "path": "Follow up to {n} categories per level for each open path.",
     }
-    ADVANCED = "More options"
     LIMITING = "When the chunks do not fit the token limit"
     LIMITINGS = {
         "PRUNE": "Leave some out",

@@ -6,6 +6,10 @@ from ui.words import Plural, Words
 
 
 class Answers(Words):
+    OPTIONS = "Options"
+    CHANGED = "Changed: {options}"
+    RESET = "Reset"
+    STEP = "{n2} more or fewer at each level"
     SHOW_ALL, SHOW_LESS = "Show the whole answer", "Show less"
     PAGE = "page {page}"
     PAGE_OF = "Page {page} of {pages}"

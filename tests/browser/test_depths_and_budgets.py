@@ -68,7 +68,7 @@ def test_a_question_is_answered_by_each_strategy(filled: None, served: Served, v
 @pytest.mark.req("MEMOIR 9.8")
 def test_a_budget_that_forces_summaries_shows_their_targets_and_results(filled: None, served: Served, visit: Visit):
     page = visit(served() + "/ask")
-    page.get_by_text("More options").click()
+    page.get_by_text("Options", exact=True).click()
     pick(page, re.compile("token limit"), re.compile("^Shorten every chunk"))
     budget = page.get_by_role("spinbutton", name="Token limit")
     budget.fill("1700")

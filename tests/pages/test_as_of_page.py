@@ -32,7 +32,7 @@ def test_the_moment_in_the_address_stands_in_the_form(later: tuple[Memory, int])
 def test_without_a_moment_a_question_is_about_now(filled: Memory):
     page = opened("ask")
     assert page.toggle(key="ask-as-of").value is False
-    page.text_area[0].set_value(QUESTION).run()
+    page.text_input[0].set_value(QUESTION)
     page.button(key="ask-go").click().run()
     run = ended(filled, page.query_params["run"])
     assert "as_of" not in run.request

@@ -24,7 +24,7 @@ def test_without_sources_there_is_nothing_to_ask(memory: Memory):
 
 def test_asking_puts_the_run_into_the_address_at_once(filled: Memory):
     page = opened("ask")
-    page.text_area(key="question-").set_value(QUESTION)
+    page.text_input(key="question-").set_value(QUESTION)
     page.button(key="ask-go").click().run()
     run = filled.runs.list(verb="query")[0]
     assert page.query_params["run"] == run.id
@@ -33,7 +33,7 @@ def test_asking_puts_the_run_into_the_address_at_once(filled: Memory):
 
 def test_an_empty_question_is_refused_with_a_remedy(filled: Memory):
     page = opened("ask")
-    page.text_area(key="question-").set_value("  ")
+    page.text_input(key="question-").set_value("  ")
     page.button(key="ask-go").click().run()
     assert [warning.value for warning in page.warning] == ["Write a question first."]
     assert not filled.runs.list(verb="query")
@@ -50,7 +50,7 @@ def test_each_strategy_has_its_own_numbers(filled: Memory, strategy: str, n: int
     assert set(fields) == {key for key, value in given.items() if value is not None}
     for key, field in fields.items():
         field.set_value(given[key])
-    page.text_area(key="question-").set_value(QUESTION)
+    page.text_input(key="question-").set_value(QUESTION)
     page.button(key="ask-go").click().run()
     asked = filled.runs.list(verb="query")[0].request
     assert (asked["strategy"], asked["n"] if n else None, asked["n2"] if n2 else None) == (strategy, n, n2)
@@ -187,7 +187,7 @@ def test_what_was_asked_before_is_one_click_away(filled: Memory, answered: Query
 def test_asking_again_brings_the_words_back(filled: Memory, answered: QueryResult):
     page = opened("ask", run=answered.run_id)
     page.button(key="ask-same").click().run()
-    assert page.text_area[0].value == QUESTION
+    assert page.text_input[0].value == QUESTION
 
 
 def test_asking_again_keeps_how_it_was_asked(filled: Memory):
@@ -201,6 +201,30 @@ def test_asking_again_keeps_how_it_was_asked(filled: Memory):
     assert (page.number_input(key="n-zoom_in").value, page.number_input(key="n2-zoom_in").value) == (5, 1)
     assert page.selectbox(key="ask-limiting").value == "SUMMARIZE"
     assert page.number_input(key="ask-budget").value == 6000
+
+
+def test_options_that_differ_are_named_in_a_line_kept_in_the_address_and_taken_back(filled: Memory):
+    page = opened("ask")
+    assert "Changed:" not in words(page)
+    page.segmented_control(key="a_strategy").set_value("zoom_in").run()
+    page.number_input(key="n-zoom_in").set_value(4).run()
+    page.toggle(key="ask-net").set_value(False).run()
+    assert "Changed: Zoom in · up to 4 categories per level in total · safety net off" in words(page)
+    assert dict(page.query_params) == {"a_strategy": "zoom_in", "n": "4", "net": "0"}
+    page.button(key="options-reset").click().run()
+    assert dict(page.query_params) == {}
+    assert page.segmented_control(key="a_strategy").value == "wide_branch"
+    assert page.toggle(key="ask-net").value is True
+    assert "Changed:" not in words(page)
+
+
+def test_a_strategy_is_described_with_its_numbers(filled: Memory):
+    page = opened("ask")
+    assert "Follow up to 3 categories per level in total." in words(page)
+    page.number_input(key="n-wide_branch").set_value(5).run()
+    assert "Follow up to 5 categories per level in total." in words(page)
+    page.segmented_control(key="a_strategy").set_value("branch_out").run()
+    assert "Start with 5 categories and follow 2 more at each level." in words(page)
 
 
 def test_an_address_of_the_form_carries_ids_and_numbers_it_can_take(filled: Memory):
@@ -238,7 +262,7 @@ def test_the_samples_bring_questions_to_begin_with(memory: Memory):
     page = opened("ask")
     assert first.about in words(page)
     page.button(key="first-question-0").click().run()
-    assert page.text_area[0].value == first.text
+    assert page.text_input[0].value == first.text
     assert memory.runs.list(verb="query") == ()
 
 

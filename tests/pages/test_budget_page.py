@@ -36,8 +36,8 @@ def tab(result: QueryResult, name: str) -> AppTest:
 @pytest.mark.req("MEMOIR 9.C1", "MEMOIR 9.C2")
 def test_the_limiting_strategy_and_the_budget_are_chosen_in_the_form(filled: Memory):
     page = opened("ask")
-    page.text_area(key="question-").set_value(QUESTION)
     page.selectbox(key="ask-limiting").set_value("SUMMARIZE").run()
+    page.text_input(key="question-").set_value(QUESTION)
     page.number_input(key="ask-budget").set_value(BUDGET)
     page.button(key="ask-go").click().run()
     asked = filled.runs.list(verb="query")[0].request
@@ -47,17 +47,17 @@ def test_the_limiting_strategy_and_the_budget_are_chosen_in_the_form(filled: Mem
 
 def test_pruning_leaves_out_single_chunks_and_by_paths_reads_as_many_of_each_as_fit_unless_one_says_all(filled: Memory):
     page = opened("ask")
-    page.text_area(key="question-").set_value(QUESTION)
+    page.text_input(key="question-").set_value(QUESTION)
     page.button(key="ask-go").click().run()
     asked = filled.runs.list(verb="query")[0].request
     assert (asked["prune_by"], asked.get("per_path_limit")) == ("chunk", None)
     page = opened("ask", prune="path")
-    page.text_area(key="question-").set_value(QUESTION)
+    page.text_input(key="question-").set_value(QUESTION)
     page.button(key="ask-go").click().run()
     asked = filled.runs.list(verb="query")[0].request
     assert (asked["prune_by"], asked["per_path_limit"]) == ("path", "auto")
     page = opened("ask", prune="path")
-    page.text_area(key="question-").set_value(QUESTION)
+    page.text_input(key="question-").set_value(QUESTION)
     page.selectbox(key="ask-per-path-PRUNE-path").set_value("all")
     page.button(key="ask-go").click().run()
     assert "per_path_limit" not in filled.runs.list(verb="query")[0].request
@@ -65,8 +65,8 @@ def test_pruning_leaves_out_single_chunks_and_by_paths_reads_as_many_of_each_as_
 
 def test_a_budget_too_small_to_summarise_in_is_refused_with_what_to_do(filled: Memory):
     page = opened("ask")
-    page.text_area(key="question-").set_value(QUESTION)
     page.selectbox(key="ask-limiting").set_value("SUMMARIZE").run()
+    page.text_input(key="question-").set_value(QUESTION)
     page.number_input(key="ask-budget").set_value(500)
     page.button(key="ask-go").click().run()
     assert not page.exception
@@ -139,7 +139,7 @@ def test_where_everything_fitted_it_is_said_that_nothing_was_summarised(filled: 
 def test_deterministic_or_not_is_shown_with_the_recorded_parameters(baked: Memory, summarised: QueryResult):
     page = tab(summarised, "Settings used")
     line = next(caption.value for caption in page.caption if "limit 1,700 tokens" in caption.value)
-    assert {"SUMMARIZE", "N in total"} <= set(line.split(" · "))
+    assert {"SUMMARIZE", "A few paths"} <= set(line.split(" · "))
     assert line.endswith(" · repeatable")
     sent = [shown.value for shown in page.dataframe if "Setting" in shown.value.columns]
     recorded = sent[1].set_index("Setting")["Value"]

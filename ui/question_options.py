@@ -1,0 +1,195 @@
+"""Options of a question, folded below it: strategy, width, moment, token limit, safety net; and what of them is changed.
+
+Invariant: the address holds every option that differs from the default, so a refresh loses none and a link carries them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import streamlit as st
+
+from memoir_engine import Memory
+from ui import as_of, figures, state
+from ui.wording import texts as wording
+from ui.wording_answer import texts
+from ui.wording_history import texts as wording_history
+
+WIDEST = 12
+NET_SIZE = 3  # chunks that the safety net may catch
+STRATEGY = "wide_branch"
+WIDTHS = {"wide_branch": (3, 0), "zoom_in": (6, 2), "branch_out": (6, 2)}  # n and n2 of a strategy
+PRUNE_BY = "chunk"  # what measures better (benchmarks/evidence); the library's default is whole paths
+FIELDS = ("a_strategy", "n", "n2", "limit", "budget", "prune", "net", "netin", as_of.NAME)
+NOTHING: dict[str, str | int | None] = dict.fromkeys(FIELDS)
+_KEYS = ("a_strategy", "n-", "n2-", "ask-")  # with which the widgets' keys begin
+
+Options = dict[str, Any]
+
+
+def choose(memory: Memory) -> Options:
+    """Draw the options; return the keyword arguments for `query`."""
+    with st.expander(texts.OPTIONS, icon=":material/tune:", expanded=any(state.param(name) for name in FIELDS), key="options"):
+        options = _strategy(memory) | _net() | as_of.field(memory)
+        st.divider()
+        options |= _limits(memory)
+    state.update(**_changed(memory, options))
+    _summary(memory, options)
+    return options
+
+
+def _summary(memory: Memory, options: Options) -> None:
+    """Say in a line which options differ from the default, with the way back."""
+    told = _differences(memory, options)
+    if told:
+        with st.container(horizontal=True, vertical_alignment="center", key="options-summary"):
+            st.caption(texts.CHANGED.format(options=" · ".join(told)), width="content")
+            st.button(texts.RESET, icon=":material/restart_alt:", type="tertiary", key="options-reset", on_click=_reset)
+
+
+def _reset() -> None:
+    state.update(**NOTHING)
+    for key in [str(key) for key in st.session_state if str(key).startswith(_KEYS)]:
+        del st.session_state[key]
+
+
+def _changed(memory: Memory, options: Options) -> dict[str, str | int | None]:
+    """Return the query parameters for what differs from the default; None for the rest. The moment has its own."""
+    n, n2 = WIDTHS.get(options["strategy"], (0, 0))
+    usual = {
+        "a_strategy": (options["strategy"], STRATEGY),
+        "n": (options.get("n", n), n),
+        "n2": (options.get("n2", n2), n2),
+        "limit": (options["prompt_limiting_strategy"], memory.config.prompt_limiting_strategy),
+        "budget": (options["max_token_budget"], memory.config.max_token_budget),
+        "prune": (options["prune_by"], PRUNE_BY),
+        "net": (int(bool(options["safety_net"])), 1),
+        "netin": (int(options["safety_net_in_prompt"]), 0),
+    }
+    return {name: None if value == default else value for name, (value, default) in usual.items()}
+
+
+def _differences(memory: Memory, options: Options) -> list[str]:
+    """Name what differs from the default, in words."""
+    changed, scope = _changed(memory, options), memory.config.width_scope
+    told = {
+        "a_strategy": wording.STRATEGIES[options["strategy"]][0],
+        "n": texts.UP_TO[scope].format(n=options.get("n")),
+        "n2": texts.STEP.format(n2=options.get("n2")),
+        "limit": wording.LIMITINGS[options["prompt_limiting_strategy"]],
+        "budget": wording.BUDGET_OF.format(tokens=figures.tokens(options["max_token_budget"])),
+        "prune": wording.PRUNED_BY[options["prune_by"]],
+        "net": wording.NET_OFF,
+        "netin": wording.NET_READ,
+    }
+    moment = options.get(as_of.NAME)
+    return [told[name] for name, value in changed.items() if value is not None] + (
+        [] if moment is None else [wording_history.AS_OF_LINE.format(seq=figures.count(moment))]
+    )
+
+
+def _strategy(memory: Memory) -> Options:
+    asked = state.param("a_strategy")
+    chosen = st.segmented_control(
+        wording.STRATEGY,
+        list(wording.STRATEGIES),
+        default=asked if asked in wording.STRATEGIES else STRATEGY,
+        required=True,
+        format_func=lambda name: wording.STRATEGIES[name][0],
+        key="a_strategy",
+    )
+    options: Options = {"strategy": chosen}
+    if chosen in WIDTHS:
+        n, n2 = WIDTHS[chosen]
+        with st.container(horizontal=True):
+            options["n"] = _number(wording.N_LABEL, "n", n, chosen, least=1)
+            if n2:
+                options["n2"] = _number(wording.N2_LABEL, "n2", n2, chosen, least=0)
+    st.caption(_about(chosen, options, memory.config.width_scope))
+    return options
+
+
+def _number(label: str, name: str, default: int, strategy: str, *, least: int) -> int:
+    value = _asked(name, default, least=least, most=WIDEST)
+    return int(st.number_input(label, least, WIDEST, value, key=f"{name}-{strategy}", width=200))
+
+
+def _about(strategy: str, options: Options, scope: str) -> str:
+    """Describe a strategy with its numbers; of one that widens or narrows also how categories are counted."""
+    told = wording.STRATEGIES[strategy][1].format(**options)
+    if strategy not in WIDTHS:
+        return told
+    counted = wording.WIDTH_SCOPE if strategy == STRATEGY else wording.SCOPES
+    return f"{told} {counted[scope].format(**options)}"
+
+
+def _net() -> Options:
+    net = st.toggle(wording.NET, value=state.param("net") != "0", help=wording.NET_HELP, key="ask-net")
+    is_read = net and st.toggle(
+        wording.NET_IN_PROMPT, value=state.param("netin") == "1", help=wording.NET_IN_PROMPT_HELP, key="ask-net-read"
+    )
+    return {"safety_net": NET_SIZE if net else 0, "safety_net_in_prompt": bool(is_read)}
+
+
+def _limits(memory: Memory) -> Options:
+    config, known, ways = memory.config, list(wording.LIMITINGS), list(wording.PER_PATHS)
+    asked = state.param("limit")
+    with st.container(horizontal=True):
+        budget = st.number_input(
+            wording.BUDGET,
+            1,
+            None,
+            _asked("budget", config.max_token_budget, least=1, most=10**7),
+            100,
+            key="ask-budget",
+            help=wording.BUDGET_HELP,
+            width=150,
+        )
+        limiting = st.selectbox(
+            wording.LIMITING,
+            known,
+            index=known.index(asked if asked in known else config.prompt_limiting_strategy),
+            format_func=lambda name: wording.LIMITINGS[name],
+            key="ask-limiting",
+        )
+    with st.container(horizontal=True):
+        by = _prune_by(limiting)
+        way = st.selectbox(
+            wording.PER_PATH,
+            ways,
+            index=ways.index(per_path_limit(limiting, by) or "all"),
+            format_func=lambda name: wording.PER_PATHS[name],
+            key=f"ask-per-path-{limiting}-{by}",
+        )
+    return {
+        "prompt_limiting_strategy": limiting,
+        "max_token_budget": int(budget),
+        "per_path_limit": "auto" if way == "auto" else None,
+        "prune_by": by,
+    }
+
+
+def _prune_by(limiting: str) -> str:
+    """Let the person choose what PRUNE leaves out first."""
+    ways = list(wording.PRUNE_BYS)
+    if limiting != "PRUNE":
+        return PRUNE_BY
+    return st.selectbox(
+        wording.PRUNE_BY,
+        ways,
+        index=ways.index(by if (by := state.param("prune")) in ways else PRUNE_BY),
+        format_func=lambda name: wording.PRUNE_BYS[name],
+        key="ask-prune-by",
+        help=wording.PRUNE_BY_HELP,
+    )
+
+
+def per_path_limit(limiting: str, prune_by: str = PRUNE_BY) -> Literal["auto"] | None:
+    """Return the limit of the form: none if everything is shortened to fit, or single chunks go, whichever path they are of."""
+    return "auto" if (limiting, prune_by) == ("PRUNE", "path") else None
+
+
+def _asked(name: str, otherwise: int, *, least: int, most: int) -> int:
+    """Return a number from the address if it is within the form's limits, else `otherwise`."""
+    number = state.param_id(name)
+    return otherwise if number is None or not least <= number <= most else number
