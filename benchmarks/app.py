@@ -33,6 +33,7 @@ READY = """heading => {
 MOST_S = 120.0
 POLL_S = 0.02
 COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}  # bytecode is kept between starts, as it is for a user
+CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 LIBRARIES_THAT_CALL_HOME = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "ANONYMIZED_TELEMETRY": "False"}
 
 
@@ -81,7 +82,7 @@ def browser_page(color_scheme: Literal["light", "dark"] = "light") -> Iterator[A
     """Open a page of a headless Chromium: the machine's, else Playwright's. Raises if there is neither."""
     from playwright.sync_api import sync_playwright
 
-    path = os.environ.get("MEMOIR_TEST_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    path = os.environ.get("MEMOIR_TEST_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=path, args=arguments)

@@ -17,7 +17,7 @@ def _trim() -> Callable[[int], int] | None:
     if not sys.platform.startswith("linux"):
         return None
     try:
-        return ctypes.CDLL(None).malloc_trim  # type: ignore[no-any-return]  # a foreign function
+        return ctypes.CDLL(None).malloc_trim
     except (AttributeError, OSError):  # musl has none
         return None
 

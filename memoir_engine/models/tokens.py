@@ -159,7 +159,6 @@ def _litellm_folder() -> Path:
     return Path(litellm.origin).parent
 
 
-@cache
 def quiet_tiktoken() -> Any:
     """tiktoken, reading the encodings in litellm's folder."""
     import tiktoken
