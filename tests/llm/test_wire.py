@@ -17,7 +17,8 @@ from memoir_engine.core.errors import (
     ModelReplyEmpty,
     ModelReplyInvalid,
 )
-from memoir_engine.prompts import Prompt, chat
+from memoir_engine.prompts import Prompt, answer, chat
+from openai_bodies import Called
 
 SCHEMA = {
     "type": "object",
@@ -289,3 +290,33 @@ def test_a_prompt_that_is_too_long_names_what_shortens_it(opened, ask, fake_open
     with pytest.raises(ContextTooLong) as long:
         ask(opened(output_mode="native"), Prompt(purpose, f"{purpose}/1", "Choose.", "Chunk 1", chat.Echo))
     assert long.value.remedy == remedy
+
+
+ASKED = answer.build("When does it open?", answer.number_chunks([answer.NumberedChunk(0, (), "The museum opens at nine.")]))
+THOUGHT = {
+    **{"id": "1", "object": "chat.completion", "created": 1700000000, "model": "local-model"},
+    "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "reasoning_content": "Nine [1]?"}}],
+}
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+@pytest.mark.parametrize(
+    ("said", "data"),
+    [
+        ("", {"answer": "", "answered": False}),
+        ("null", {"answer": "", "answered": False}),
+        ("The texts say nothing about it.", {"answer": "The texts say nothing about it.", "answered": False}),
+        ("At nine [1].", {"answer": "At nine [1].", "answered": True}),
+        (Called((("search", {"query": "museum"}),), "At nine [1]."), {"answer": "At nine [1].", "answered": True}),
+    ],
+    ids=["empty", "null", "none", "words", "a call of another tool beside"],
+)
+def test_an_answer_in_words_is_taken_from_the_wire_and_costs_one_call(opened, ask, fake_openai, book, said, data, api):
+    fake_openai.say(Text(said) if isinstance(said, str) else said)
+    reply = ask(opened(model=f"openai-{api}:gpt-4o-mini"), ASKED)
+    assert (reply.data, len(book.rows), book.errors) == (data, 1, [None])
+
+
+def test_a_model_that_only_thought_is_asked_again(opened, ask, fake_openai):
+    fake_openai.say(Body(THOUGHT), {"answer": "At nine [1].", "answered": True})
+    assert ask(opened(), ASKED).attempts == 2
