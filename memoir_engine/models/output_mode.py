@@ -263,6 +263,10 @@ def _unwrapped(text: str, found: list[Any], schema: type[BaseModel]) -> Iterator
     is_bare = "{" not in text.partition("[")[0]  # a list inside an object goes by its name
     if is_bare and len(names) == 1 and _resolved(shape["properties"][names[0]], shape).get("type") == "array":
         inner += [{names[0]: each} for each in _values(text, _LIST)[0]]
+    if len(names) == 1 and len(found) == 1:
+        item = _resolved(_resolved(shape["properties"][names[0]], shape).get("items", {}), shape)
+        own = item.get("properties", {}).keys()
+        inner += [{names[0]: found}] if own and 2 * len(own & found[0].keys()) >= len(own) else []
     yield from (_put_right(schema, each) for each in inner)
 
 

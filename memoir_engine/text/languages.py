@@ -8,7 +8,6 @@ The lists of bm25s (Snowball, NLTK) lack question words and the verbs that reque
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import cache
 
 _SCRIPTS = (  # the first that is found
@@ -100,10 +99,10 @@ def _by_words(text: str) -> str | None:
     found = [word.casefold() for word in _WORD.findall(text)]
     weighed = {word: _FIRST if at == 0 else 1.0 for at, word in reversed(list(enumerate(found)))}
     signs = set(text.casefold())
-    scores = Counter(dict.fromkeys(_WORDS, 0.0))
+    scores = dict[str, float]()
     for code, known in _known().items():
-        scores[code] = sum(weight * known.get(word, 0.0) for word, weight in weighed.items())
-        scores[code] += _OF_LIST * bool(signs & set(_LETTERS.get(code, "")))
+        by_letters = _OF_LIST if signs & set(_LETTERS.get(code, "")) else 0.0
+        scores[code] = by_letters + sum(weight * known.get(word, 0.0) for word, weight in weighed.items())
     best = max(scores, key=lambda code: scores[code])
     return best if scores[best] else None
 

@@ -81,7 +81,7 @@ def test_a_number_is_a_text_only_where_it_is_an_allowed_name():
     assert decode('{"word": 2024}', Word) == {"word": 2024}
 
 
-@pytest.mark.parametrize("form", ["[{}]", '{{"chunks": {}}}', '{{"chunks": [{}]}}'])
+@pytest.mark.parametrize("form", ["{}", "[{}]", '{{"chunks": {}}}', '{{"chunks": [{}]}}'])
 def test_a_list_without_its_object_and_an_item_without_its_list_are_taken(form: str):
     item = '{"id": 1, "category": "Art", "sure": true, "share": 0.5, "note": null}'
     assert decode(form.format(item), Batch) == {"chunks": [ITEM]}
