@@ -107,12 +107,10 @@ def foot(memory: Memory) -> None:
     """Show the model in use, with the way to choose another, and the chain's length below the navigation."""
     audit = memory.audit.head()
     with st.sidebar, st.container(key="foot", gap="xxsmall"):
-        st.page_link(
-            "../pages/settings.py",
-            label=f":small[{md_escape(memory.model_name)}]",
-            icon=":material/neurology:",
-            help=wording.MODEL_HELP,
-        )
+        if st.button(
+            md_escape(memory.model_name), icon=":material/neurology:", type="tertiary", key="foot-model", help=wording.MODEL_HELP
+        ):
+            st.switch_page("../pages/settings.py")
         st.caption(f":material/link: {wording.CHAIN_LENGTH(audit.seq)}")
 
 

@@ -1,4 +1,4 @@
-"""Choice of another model on the Settings page: price, window, key, a test, and the switch.
+"""Model card of the Settings page: another model by list or name, its price, window and key, a test, and the switch.
 
 Invariant: a key typed here is handed to the engine and leaves the page with the next run of it; it is never drawn again.
 Source: docs/decisions/0064.
@@ -6,62 +6,152 @@ Source: docs/decisions/0064.
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import streamlit as st
 
-from memoir_engine import Memory, ModelOption
+from memoir_engine import MemoirError, Memory, ModelCheck, ModelOption, ModelsView
 from ui import figures, problems, viewer
 from ui.escape import md_escape
 from ui.wording_settings import texts
 
 KEY = "model-key"
+TESTED = "settings-tested"
 
 
-def show(memory: Memory) -> None:
-    """Draw the choice for an admin, or who may choose."""
-    if not viewer.may(memory, key="model", role="admin"):
-        return
+def card(memory: Memory) -> None:
     view = memory.models()
-    if view.note:
-        st.warning(md_escape(view.note), icon=":material/key_off:")
-    if view.fixed:
-        st.caption(texts.MODEL_FIXED)
-        return
-    options = {option.name: option for option in view.options}
-    name = st.selectbox(texts.MODEL_CHOICE, options, index=list(options).index(view.model), key="model-choice")
-    chosen = options[name]
-    _facts(chosen)
-    if not chosen.available:
-        st.info(md_escape(chosen.remedy), icon=":material/info:")
-        return
-    _key(memory, chosen)
-    if not chosen.in_force and st.button(texts.MODEL_USE, type="primary", icon=":material/check:", key="use-model"):
-        with problems.noted():
-            memory.choose_model(name)
-            st.rerun()
+    current = next(option for option in view.options if option.name == view.model)
+    with st.container(border=True, key="model"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{texts.MODEL_TITLE}**", width="content")
+            st.badge(md_escape(memory.model_name), color="orange" if memory.is_offline else "green")
+        st.caption(texts.MODEL_ABOUT)
+        if view.note:
+            st.warning(md_escape(view.note), icon=":material/key_off:")
+        if view.fixed:
+            st.caption(texts.MODEL_FIXED)
+        chosen = current if view.fixed or not viewer.may(memory, key="model", role="admin") else _chosen(memory, view)
+        if chosen is None:
+            return
+        _facts(chosen)
+        if not chosen.available:
+            st.info(md_escape(chosen.remedy), icon=":material/info:")
+        elif "admin" in memory.actor.roles:
+            _key(memory, chosen)
+        _buttons(memory, chosen, may_use="admin" in memory.actor.roles and not view.fixed)
+
+
+def _chosen(memory: Memory, view: ModelsView) -> ModelOption | None:
+    """Draw the list; return its choice, which may be a name that is typed. None if that names no model."""
+    listed = {option.name: option for option in view.options}
+    name = st.selectbox(
+        texts.MODEL_CHOICE,
+        listed,
+        index=list(listed).index(view.model),
+        format_func=lambda one: _line(listed[one]) if one in listed else one,
+        key="model-choice",
+        accept_new_options=True,
+        help=texts.MODEL_CHOICE_HELP,
+    )
+    if name in listed:
+        return listed[name]
+    try:
+        return memory.models(name).options[-1]
+    except MemoirError as error:
+        problems.tell(str(error), error.remedy)
+        return None
+
+
+def _line(option: ModelOption) -> str:
+    """Say in the list what tells models apart: window and price, where they are known."""
+    window = texts.WINDOW_SHORT.format(tokens=figures.short(option.window_tokens)) if option.window_tokens else None
+    return " · ".join(part for part in (option.name, window, _price(option)) if part)
+
+
+def _price(option: ModelOption) -> str | None:
+    if option.prompt_usd is None or option.completion_usd is None:
+        return None
+    if not option.prompt_usd and not option.completion_usd:
+        return texts.FREE
+    return texts.PRICE_SHORT.format(sent=figures.money(option.prompt_usd), received=figures.money(option.completion_usd))
 
 
 def _facts(option: ModelOption) -> None:
     known = option.prompt_usd is not None and option.completion_usd is not None
     sent, received = figures.money(option.prompt_usd), figures.money(option.completion_usd)
-    price = texts.MODEL_PRICE.format(sent=sent, received=received) if known else None
+    price = texts.MODEL_PRICE.format(sent=sent, received=received) if known else texts.MODEL_NO_PRICE
     window = texts.MODEL_WINDOW.format(tokens=figures.count(option.window_tokens)) if option.window_tokens else None
     cost = None if option.cost is None else texts.MODEL_COST.format(cost=figures.money(option.cost))
-    st.caption("  \n".join(md_escape(line) for line in (price or texts.MODEL_NO_PRICE, window, cost) if line))
+    st.markdown("  \n".join(f":small[{md_escape(line)}]" for line in (price, window, cost) if line))
 
 
 def _key(memory: Memory, option: ModelOption) -> None:
-    """Ask for a key, test it with the model, and keep it."""
+    """Ask for a key, test it with the model, and keep it; one that was entered here can be forgotten."""
     if option.key is None:
         return
-    st.caption(texts.KEY_THERE if option.key_from else texts.KEY_MISSING)
-    with st.form("model-key-form", border=False, clear_on_submit=True):
-        typed = st.text_input(texts.KEY_FIELD, type="password", key=KEY, help=texts.KEY_HELP, autocomplete="off")
-        sent = st.form_submit_button(texts.KEY_KEEP, icon=":material/key:", key="keep-key")
-    if sent and typed:
-        with problems.noted(), st.spinner(texts.ASKING):
-            check = memory.test_call(option.name, typed)
-            if not check.ok:
-                problems.tell(check.error or texts.TEST_FAILED, check.remedy)
-                return
-            memory.enter_key(option.key, typed)
+    with st.container(border=True, key="model-key-card", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(_where_from(option), width="content")
+            st.space("stretch")
+            if option.key_from == "entered" and st.button(texts.KEY_FORGET, icon=":material/key_off:", key="forget-key"):
+                with problems.noted():
+                    memory.enter_key(option.key, None)
+                    st.rerun()
+        with st.form("model-key-form", border=False, clear_on_submit=True):
+            typed = st.text_input(texts.KEY_FIELD, type="password", key=KEY, help=texts.KEY_HELP, autocomplete="off")
+            sent = st.form_submit_button(texts.KEY_KEEP, icon=":material/key:", key="keep-key")
+        if sent and typed:
+            _try_key(memory, option, option.key, typed)
+
+
+def _where_from(option: ModelOption) -> str:
+    if not option.key_from:
+        return f":orange[:material/key_off:] {texts.KEY_MISSING}"
+    known = texts.KEY_FROM.get(option.key_from, texts.KEY_FROM["environment"])
+    return f":green[:material/key:] {known.format(variable=option.key)}"
+
+
+def _try_key(memory: Memory, option: ModelOption, variable: str, typed: str) -> None:
+    with problems.noted(), st.spinner(texts.ASKING):
+        check = memory.test_call(option.name, typed)
+        if check.ok:
+            memory.enter_key(variable, typed)
+            _keep(check)
             st.rerun()
+        problems.tell(check.error or texts.TEST_FAILED, check.remedy)
+
+
+def _buttons(memory: Memory, option: ModelOption, *, may_use: bool) -> None:
+    ready = option.available and (option.key is None or bool(option.key_from))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if may_use and not option.in_force:
+            use = st.button(
+                texts.MODEL_USE, type="primary", icon=":material/check:", key="use-model", disabled=not ready,
+                help=None if ready else texts.KEY_FIRST,
+            )  # fmt: skip
+            if use:
+                with problems.noted():
+                    memory.choose_model(option.name)
+                    st.rerun()
+        if st.button(texts.TEST_CALL, icon=":material/bolt:", key="test-call", disabled=not ready):
+            with problems.noted(), st.spinner(texts.ASKING):
+                _keep(memory.test_call() if option.in_force else memory.test_call(option.name))
+    kept = json.loads(st.session_state.get(TESTED, "{}"))
+    if kept:
+        _tested(ModelCheck(**kept))
+
+
+def _keep(check: ModelCheck) -> None:
+    """Store a result as text, so that it stays while other buttons are pressed."""
+    st.session_state[TESTED] = json.dumps(asdict(check))
+
+
+def _tested(check: ModelCheck) -> None:
+    if not check.ok:
+        problems.tell(check.error or texts.TEST_FAILED, check.remedy)
+        return
+    tokens = texts.TEST_TOKENS.format(prompt=check.tokens_prompt, completion=check.tokens_completion)
+    line = texts.TEST_OK.format(model=md_escape(check.model), latency=figures.duration(check.latency_ms))
+    st.success(f"{line} :small[:gray[{tokens}]]", icon=":material/check_circle:")

@@ -5,25 +5,63 @@ Invariant: a mistyped head is called mistyped; only the engine's own check calls
 
 from __future__ import annotations
 
-from ui.words import Words
+from ui.words import Words, meant
 
 
 class Settings(Words):
+    TITLE = "Settings"
+    GROUPS = {
+        "model": "Model",
+        "reading": "Reading and filing",
+        "answers": "Answers and search",
+        "facts": "Facts and conversations",
+        "review": "Review and roles",
+        "storage": "Storage and audit log",
+        "developers": "Developers",
+    }
+    FIND = "Find a setting"
+    NOT_FOUND = "No setting found"
+    NOT_FOUND_TEXT = "Try another word, such as cost, tokens or roles."
     IN_FORCE = "Current settings"
     IN_FORCE_ABOUT = (
-        "Settings come from arguments, then the .env file, then the environment. For keys you only see whether they are set."
+        "These are read when the app starts: from arguments, then the .env file, then the environment. For keys you only see "
+        "whether they are set."
     )
+    SET_BY = "To change it, set {variable} in the .env file beside the app and restart."
+    ORIGINS = {
+        "argument": meant("argument", "where a setting comes from"),
+        "environment": meant("environment", "where a setting comes from"),
+        "default": meant("default", "where a setting comes from"),
+        "chosen": meant("chosen here", "where a setting comes from"),
+        "entered": meant("entered here", "where a setting comes from"),
+    }
+    OTHERS = {"a provider's key": "A provider's key", "a model server": "Address of a model server"}
+    AUDIT_TITLE = "Audit log"
+    AUDIT_ABOUT = (
+        "Every change is recorded in a linked log: {events} so far. Activity shows it and checks that nothing was altered."
+    )
+    AUDIT_OPEN = "Open the audit log"
     MODEL_TITLE = "Model"
     MODEL_ABOUT = "This model files texts and answers questions. Changing it is recorded and can be undone in Activity."
     MODEL_FIXED = "The model was set when the memory was opened, so it cannot be changed here."
     MODEL_CHOICE = "Model to use"
+    MODEL_CHOICE_HELP = "Prices are for a million tokens sent and received. You can also type the name of any other model."
+    WINDOW_SHORT = "{tokens} window"
+    PRICE_SHORT = "{sent} / {received}"
+    FREE = "free"
     MODEL_USE = "Use this model"
     MODEL_PRICE = "{sent} for a million tokens in, {received} for a million out"
     MODEL_NO_PRICE = "Its price is not known."
     MODEL_WINDOW = "Reads up to {tokens} tokens at once"
     MODEL_COST = "Everything asked for this memory so far would have cost {cost}."
-    KEY_THERE = "A key for this model is set. Enter another one to replace it."
+    KEY_FROM = {
+        "entered": "A key was entered here. It is not shown again.",
+        "environment": "The key comes from {variable} in the environment.",
+        ".env": "The key comes from {variable} in the .env file.",
+    }
     KEY_MISSING = "This model needs a key from its provider."
+    KEY_FIRST = "Enter a key first."
+    KEY_FORGET = "Forget this key"
     KEY_FIELD = "API key"
     KEY_HELP = "Stored in a file on this server that only its owner can read. It is never shown again."
     KEY_KEEP = "Test and save the key"

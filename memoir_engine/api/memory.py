@@ -205,12 +205,13 @@ class Face:
         """
         features.choose_embedder(self._engine, self._actor, name)
 
-    def models(self) -> ModelsView:
+    def models(self, named: str | None = None) -> ModelsView:
         """Show which model answers, and list those to choose among: price, window, key, and what the present memory would cost.
 
-        Nobody is contacted; the first call reads a price list, which takes some 0.3 s.
+        named: one more model to list, by any name that `choose_model` takes. Nobody is contacted; the first call reads a price
+        list, which takes some 0.3 s. Raises InvalidSetting, ConfigurationError for a name that names none.
         """
-        return features.models(self._engine)
+        return features.models(self._engine, named)
 
     def choose_model(self, name: str | None, reason: str | None = None) -> Action:
         """Have another model answer from now on; None is the model of the settings. Runs under way keep theirs.

@@ -34,13 +34,16 @@ _KEY = re.compile(r"[!-~]{8,500}")  # one word of ASCII, as a header can carry i
 _KEY_ADVICE = "Paste the key as the provider shows it: one word, without blanks or line breaks."
 
 
-def models(engine: Engine) -> ModelsView:
+def models(engine: Engine, named: object = None) -> ModelsView:
+    """named: a model that the list need not have. Raises InvalidSetting, ConfigurationError for a name like none."""
     resolved = engine.resolved
     used, listed, own = engine.db.read(calls.usage), list(offers()), engine.client.choice
     current = next((offer for offer in listed if (offer.choice.provider, offer.choice.model) == (own.provider, own.model)), None)
     if current is None:
         current = offer_of(own.named, resolved.config, resolved.secrets)
         listed.insert(0, current)
+    if named is not None and all(offer.name != named for offer in listed):
+        listed.append(offer_of(_named(named), resolved.config, resolved.secrets))
     return ModelsView(
         model=current.name,
         chosen=resolved.origins.get("model") == "chosen",

@@ -185,3 +185,16 @@ def test_models_are_listed_with_price_window_and_what_the_present_memory_would_c
     assert view.calls > 0
     least = view.tokens * 0.15 / 1_000_000  # were every token one of a prompt
     assert mini.cost is not None and least < mini.cost < 4 * least
+
+
+def test_a_model_that_no_list_has_is_listed_where_it_is_named(memory: Memory):
+    named = memory.models("lmstudio:our-own-model").options[-1]
+    assert (named.name, named.provider, named.window_tokens, named.in_force) == (
+        "lmstudio:our-own-model",
+        "lmstudio",
+        None,
+        False,
+    )
+    assert len(memory.models(MODEL).options) == len(memory.models().options)
+    with pytest.raises(InvalidSetting):
+        memory.models("x" * 201)

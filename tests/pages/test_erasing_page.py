@@ -82,7 +82,7 @@ def test_an_erased_source_is_hidden_from_the_list_until_asked_for(filled: Memory
 
 
 def test_the_settings_offer_the_whole_memory_as_a_file(filled: Memory, tmp_path: Path) -> None:
-    assert "Export everything" in words(opened("settings"))
+    assert "Export everything" in words(opened("settings", group="storage"))
     (tmp_path / "memory.zip").write_bytes(memory_file.whole(filled)())
     with Memory.import_(tmp_path / "memory.zip", data_dir=tmp_path / "again", model="offline") as again:
         assert again.audit.head() == filled.audit.head()

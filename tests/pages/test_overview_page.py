@@ -16,7 +16,7 @@ def test_an_empty_memory_says_what_to_do_next(memory: Memory):
     assert not page.exception
     assert [title.value for title in page.title] == ["Welcome to Memoir"]
     assert page.get("file_uploader") and numbers(page) == {}
-    said = [button.label for button in page.button if not str(button.key).startswith(("who-", "offline-"))]
+    said = [button.label for button in page.button if not str(button.key).startswith(("who-", "offline-", "foot-"))]
     assert said == ["Paste a text or import a conversation instead", "Explore the sample memory"]
 
 
@@ -59,6 +59,14 @@ def test_recent_activity_names_who_filed_what(filled: Memory):
 
 def test_the_audit_head_stands_small_on_the_page(filled: Memory):
     assert filled.audit.head().hash[:16] in words(opened())
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_model_is_named_on_every_page_with_the_way_to_another(filled: Memory, page: str):
+    drawn = opened(page)
+    assert drawn.button(key="foot-model").label == "offline"
+    drawn.button(key="foot-model").click().run()
+    assert drawn.title[0].value == "Settings"
 
 
 def test_the_ask_box_asks_and_goes_to_the_answer(filled: Memory):

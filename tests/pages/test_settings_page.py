@@ -5,21 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import fake_openai as fake
 from app_pages import ended, opened, words
 from memoir_engine import Memory
-from ui import engine
+from ui import engine, setting_groups
 
 
 def test_each_setting_says_where_it_came_from(memory: Memory):
-    table = opened("settings").dataframe[0].value.set_index("Setting")
+    table = opened("settings", group="developers").dataframe[0].value.set_index("Setting")
     assert table.loc["data_dir", "From"] == "environment"
     assert table.loc["hierarchy_depth", "Value"] == "3"
 
 
 def test_the_database_and_the_folder_are_named(memory: Memory):
-    assert str(memory.config.data_dir) in words(opened("settings"))
+    assert str(memory.config.data_dir) in words(opened("settings", group="storage"))
 
 
 def test_a_test_call_says_what_answered(memory: Memory):
@@ -29,13 +30,13 @@ def test_a_test_call_says_what_answered(memory: Memory):
 
 
 def test_verify_checks_the_chain(filled: Memory):
-    page = opened("settings")
+    page = opened("activity")
     page.button(key="chain-all").click().run()
     assert f"All {filled.audit.head().seq} events are intact" in page.success[0].value
 
 
 def test_verify_against_a_head_that_never_was_fails(filled: Memory):
-    page = opened("settings")
+    page = opened("activity")
     page.text_input(key="chain-expected").set_value("f" * 64)
     page.button(key="chain-all").click().run()
     assert "The audit log was changed by hand" in page.error[0].value
@@ -43,7 +44,7 @@ def test_verify_against_a_head_that_never_was_fails(filled: Memory):
 
 @pytest.mark.parametrize("typed", ["0c41f1f4", "the head", "g" * 64], ids=["too short", "words", "no hex"])
 def test_a_mistyped_head_raises_no_alarm(filled: Memory, typed: str):
-    page = opened("settings")
+    page = opened("activity")
     page.text_input(key="chain-expected").set_value(typed)
     page.button(key="chain-all").click().run()
     assert not page.error
@@ -51,19 +52,10 @@ def test_a_mistyped_head_raises_no_alarm(filled: Memory, typed: str):
 
 
 def test_a_head_pasted_in_capitals_with_blanks_is_the_same_head(filled: Memory):
-    page = opened("settings")
+    page = opened("activity")
     page.text_input(key="chain-expected").set_value(f"  {filled.audit.head().hash.upper()} ")
     page.button(key="chain-all").click().run()
     assert "Audit log verified" in page.success[0].value
-
-
-def test_a_test_call_and_a_check_stand_side_by_side(filled: Memory):
-    page = opened("settings")
-    page.button(key="test-call").click().run()
-    page.button(key="chain-all").click().run()
-    shown = [success.value for success in page.success]
-    assert ["answered in" in text for text in shown] == [True, False]
-    assert "Audit log verified" in shown[1]
 
 
 def test_the_table_names_the_model_that_answers_where_none_was_named(memory: Memory, monkeypatch: pytest.MonkeyPatch):
@@ -71,7 +63,7 @@ def test_the_table_names_the_model_that_answers_where_none_was_named(memory: Mem
 
     engine.close()
     monkeypatch.delenv("MEMOIR_MODEL", raising=False)
-    table = opened("settings").dataframe[0].value.set_index("Setting")
+    table = opened("settings", group="developers").dataframe[0].value.set_index("Setting")
     assert table.loc["model", "Value"] == "not set: using offline"
 
 
@@ -81,7 +73,7 @@ def test_keys_are_shown_only_as_set(memory: Memory, monkeypatch: pytest.MonkeyPa
     engine.close()
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     monkeypatch.setenv("MEMOIR_MODEL", "offline")
-    table = opened("settings").dataframe[0].value.set_index("Setting")
+    table = opened("settings", group="developers").dataframe[0].value.set_index("Setting")
     assert table.loc["OPENAI_API_KEY", "Value"] == "set"
     assert "sk-very-secret" not in table.to_string()
 
@@ -92,7 +84,7 @@ def test_what_decides_over_helpers_and_budgets_is_shown_with_its_origin(memory: 
     engine.close()
     monkeypatch.setenv("MEMOIR_AUTO_SOURCE_IDENTIFICATION", "false")
     monkeypatch.setenv("MEMOIR_MAX_COST", "0.5")
-    table = opened("settings").dataframe[0].value.set_index("Setting")
+    table = opened("settings", group="developers").dataframe[0].value.set_index("Setting")
     assert tuple(table.loc["auto_source_identification", ["Value", "From"]]) == ("off", "environment")
     assert tuple(table.loc["max_cost", ["Value", "From"]]) == ("0.5", "environment")
     assert tuple(table.loc["prompt_limiting_strategy", ["Value", "From"]]) == ("PRUNE", "default")
@@ -100,7 +92,7 @@ def test_what_decides_over_helpers_and_budgets_is_shown_with_its_origin(memory: 
 
 
 def test_the_indexes_are_made_anew_and_it_is_said_what_came_of_it(filled: Memory):
-    page = opened("settings")
+    page = opened("settings", group="answers")
     assert "not by meaning" in words(page)
     page.button(key="reindex").click().run()
     (run,) = filled.jobs.list(verbs=("reindex",))
@@ -112,13 +104,13 @@ def test_the_indexes_are_made_anew_and_it_is_said_what_came_of_it(filled: Memory
 def test_only_an_admin_is_offered_to_make_the_indexes_anew(filled: Memory, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("MEMOIR_REVIEWER")
     engine.close()
-    page = opened("settings")
+    page = opened("settings", group="answers")
     assert "reindex" not in {button.key for button in page.button}
 
 
-def test_what_no_longer_holds_is_shown_from_here_too(filled: Memory):
+def test_what_no_longer_holds_is_shown_with_its_action(filled: Memory):
     filled._async._engine.db.write(lambda tx: tx.exec_driver_sql("UPDATE chunk SET text = 'forged' WHERE id = 1"))
-    page = opened("settings")
+    page = opened("activity")
     page.button(key="chain-all").click().run()
     assert "The audit log was changed by hand" in page.error[0].value
     page.button(key="chain-bad").click().run()
@@ -138,6 +130,7 @@ def test_a_model_is_chosen_with_its_key_once_the_key_works(memory: Memory, monke
         page = opened("settings")
         page.selectbox(key="model-choice").set_value("openai:gpt-4o-mini").run()
         assert "for a million tokens in" in words(page)
+        assert page.button(key="use-model").disabled and page.button(key="test-call").disabled
         page.text_input(key="model-key").set_value("sk-wrong-key-9876543210")
         page.button(key="keep-key").click().run()
         assert "refused the API key" in page.error[0].value
@@ -147,11 +140,13 @@ def test_a_model_is_chosen_with_its_key_once_the_key_works(memory: Memory, monke
         page.button(key="use-model").click().run()
         assert not page.exception
         assert engine.memory().model_name == "gpt-4o-mini"
+        page.button(key="forget-key").click().run()
+        assert "This model needs a key" in words(page)
         engine.close()
 
 
 def test_another_embedder_is_one_choice_away_with_what_it_takes(memory: Memory):
-    page = opened("settings")
+    page = opened("settings", group="answers")
     assert page.selectbox(key="embedder").value == "auto"
     page.selectbox(key="embedder").set_value("minilm").run()
     assert "90 MB of weights" in words(page)
@@ -161,3 +156,27 @@ def test_another_embedder_is_one_choice_away_with_what_it_takes(memory: Memory):
     page.button(key="use-embedder").click().run()
     assert engine.memory().searchable().embedder == "ollama:nomic-embed-text"
     assert "MEMOIR_EMBEDDER='ollama:nomic-embed-text'" in Path(".env").read_text(encoding="utf-8")
+
+
+def test_every_setting_is_in_one_group_and_each_group_shows_its_own(memory: Memory):
+    settings = [setting.name for setting in memory.settings()]
+    shown = [caption for group in setting_groups.GROUPS for caption in _names(opened("settings", group=group))]
+    beside = {"database_url", "data_dir", *settings_of("developers")}  # a card of their own, and the table
+    assert sorted(shown) == sorted(set(settings) - beside)
+
+
+def settings_of(group: str) -> tuple[str, ...]:
+    return setting_groups.GROUPS[group]
+
+
+def _names(page: AppTest) -> list[str]:
+    return [mark.value.strip("`") for mark in page.markdown if mark.value.startswith("`")]
+
+
+@pytest.mark.parametrize(("words_", "name"), [("cost spend", "max_cost"), ("largest file", "max_file_mb"), ("roles", "roles")])
+def test_a_setting_is_found_by_its_name_or_by_what_it_does(memory: Memory, words_: str, name: str):
+    assert name in _names(opened("settings", q=words_))
+
+
+def test_a_search_that_finds_nothing_says_so(memory: Memory):
+    assert "No setting found" in words(opened("settings", q="zebra"))
