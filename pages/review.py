@@ -22,8 +22,8 @@ from ui import (
 from ui.wording_review import texts
 
 
-def view() -> str:
-    """Return the view: one by one, unless the address asks for the list."""
+def view() -> None:
+    """Draw the choice of the view: one by one, unless the address asks for the list."""
     chosen = "list" if state.param("view") == "list" else "one"
     st.session_state["rv-view"] = chosen
     st.segmented_control(
@@ -35,22 +35,19 @@ def view() -> str:
         label_visibility="collapsed",
         on_change=lambda: state.update(view="list" if st.session_state["rv-view"] == "list" else None),
     )
-    return chosen
 
 
 @st.fragment
 def queues(memory: Memory) -> None:
     """Draw the chosen queue as a fragment, so that deciding redraws this part alone."""
     with problems.noted():
-        with st.container(horizontal=True, vertical_alignment="center", key="review-queues"):
-            about = review_queues.choose(memory)
-            st.space("stretch")
-            chosen = view() if about == review_queues.CHUNKS else "one"
+        about = review_queues.chosen()
         if about == review_queues.TREE:
+            review_queues.switch(about, None)
             review_queues.tree(memory)
             return
         filters = review_filters.from_address(memory, about)
-        if chosen == "list":
+        if about == review_queues.CHUNKS and state.param("view") == "list":
             rows = review_list.page(memory, filters)
             _around(memory, filters, rows.counts)
             review_list.show(memory, filters, rows)
@@ -61,6 +58,11 @@ def queues(memory: Memory) -> None:
 
 
 def _around(memory: Memory, filters: review_filters.ReviewFilters, counts: Mapping[str, int]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="review-queues"):
+        review_queues.switch(filters.kind, None if filters.filtered else counts.get("unreviewed", 0))
+        st.space("stretch")
+        if filters.kind == review_queues.CHUNKS:
+            view()
     review_filters.draw(memory, filters, counts)
     problem = st.session_state.pop("rv-problem", None)
     if problem:
@@ -74,6 +76,8 @@ with frame.head("review", texts.TITLE):
 with problems.shown():
     if review_queues.are_any(memory):
         filing.follow(memory, key="review-filed")
+        review_queues.count(memory)
+        review_desk.begin()
         queues(memory)
     else:
         frame.empty(texts.NOTHING_FILED, texts.NOTHING_FILED_TEXT, ":material/fact_check:")

@@ -69,6 +69,7 @@ def warm() -> None:
         _drawn.wait(PATIENCE_S)
         opened.warm_up()
         opened.estimate(FIRST)  # loads the tokeniser
+        opened.review.queue(limit=1)  # weighs every chunk: seconds, of a large memory
 
 
 def drawn() -> None:

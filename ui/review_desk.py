@@ -20,11 +20,16 @@ from ui.wording_review import texts
 
 PAGE = 24  # items of one answer
 FIRST = 1  # of them comes with its evidence before the browser has asked, so that it is drawn soon
-AT_ONCE = 4  # pieces of evidence in one answer: it comes soon, and the browser asks for the rest
+AT_ONCE = 2  # pieces of evidence in one answer: it comes soon, and the browser asks for the rest
 TOLD = 200  # outcomes kept for a browser that did not hear of them
 FOUND = 30
 KEY = "review-desk"
 _NEW = {"rv-more": None, "rv-wish": "[]", "rv-find": "", "rv-told": "[]", "rv-n": 0, "rv-client": ""}
+
+
+def begin() -> None:
+    """Show the beginning of the queue: the page was opened anew, perhaps in the middle of what was read before."""
+    st.session_state["rv-asked"] = None
 
 
 def page(memory: Memory, filters: ReviewFilters) -> ReviewPage | FactReviewPage:

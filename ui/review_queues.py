@@ -5,6 +5,8 @@ Invariant: the address names the queue as `of`; a queue that holds nothing is of
 
 from __future__ import annotations
 
+import json
+
 import streamlit as st
 
 from memoir_engine import Memory, TidyResult
@@ -12,6 +14,7 @@ from ui import figures, review_filters, state, tidy_view, undo_banner
 from ui.wording_review import texts
 
 CHUNKS, FACTS, TREE = "filings", "facts", "tree"
+COUNTS = "rv-waiting"  # in the session: what waits in each queue
 
 
 def are_any(memory: Memory) -> bool:
@@ -19,14 +22,24 @@ def are_any(memory: Memory) -> bool:
     return memory.overview().chunks > 0 or any(number for _, number in memory.facts.users())
 
 
-def choose(memory: Memory) -> str:
-    """Draw the switch, if there is more than one queue; return the chosen queue."""
-    waiting = _waiting(memory)
+def count(memory: Memory) -> None:
+    """Count what waits in each queue, once for each opening of the page: counting many facts takes its time."""
+    st.session_state[COUNTS] = json.dumps(_waiting(memory))
+
+
+def chosen() -> str:
+    """Return the queue in the address, else the first that holds anything."""
     asked = state.param("of")
-    chosen = asked if asked in texts.KINDS else next(iter(waiting), CHUNKS)
-    waiting |= {chosen: waiting.get(chosen, 0)}
+    return asked if asked in texts.KINDS else next(iter(json.loads(st.session_state[COUNTS])), CHUNKS)
+
+
+def switch(about: str, unreviewed: int | None) -> None:
+    """Draw the switch, if there is more than one queue. about: the chosen queue; unreviewed: how many wait in it by now."""
+    waiting: dict[str, int] = json.loads(st.session_state[COUNTS])
+    waiting[about] = waiting.get(about, 0) if unreviewed is None else unreviewed
+    st.session_state[COUNTS] = json.dumps(waiting)
     if len(waiting) > 1:
-        st.session_state["rv-of"] = chosen
+        st.session_state["rv-of"] = about
         st.segmented_control(
             texts.KIND,
             [one for one in texts.KINDS if one in waiting],
@@ -36,7 +49,6 @@ def choose(memory: Memory) -> str:
             label_visibility="collapsed",
             on_change=_turn,
         )
-    return chosen
 
 
 def tree(memory: Memory) -> None:
