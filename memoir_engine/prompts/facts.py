@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field
@@ -24,8 +25,10 @@ from memoir_engine.core.results.facts import CONTENT_CHARS, FACT_TYPES, FactType
 from memoir_engine.prompts import Prompt, frames
 from memoir_engine.prompts.frames import block, commonest, item_line, labelled, line, read_block, read_labelled, read_line
 from memoir_engine.text.sentences import cut_at_word, split
+from memoir_engine.text.terms import tokens
 
 VERSION = "facts/2"
+REMARK_CHARS = 200  # "There is nothing here that is worth remembering."
 
 INSTRUCTIONS = """\
 Draw from a conversation what is worth remembering about the people who speak in it as users.
@@ -167,7 +170,16 @@ class Facts(BaseModel):
 
 def build(talk: ExtractRequest) -> Prompt:
     """Ask for what is worth remembering of one cut of a conversation, with the words that say it."""
-    return Prompt("facts", VERSION, INSTRUCTIONS, build_text(talk), Facts, per_item=True, lists=("facts",))
+    from_words = partial(_read_words, talk)
+    return Prompt("facts", VERSION, INSTRUCTIONS, build_text(talk), Facts, per_item=True, lists=("facts",), from_words=from_words)
+
+
+def _read_words(talk: ExtractRequest, words: str) -> dict[str, Any] | None:
+    """Take a short remark on the conversation as "no facts": one that repeats no word of it draws nothing from it."""
+    if not words or len(words) > REMARK_CHARS:
+        return None
+    said = {stem for turn in talk.turns for stem in tokens(turn.text)}
+    return {"facts": []} if said.isdisjoint(tokens(words)) else None
 
 
 def read(text: str) -> ExtractRequest:

@@ -119,3 +119,17 @@ def test_halves_are_asked_over_the_wire_too(server: FakeOpenAI, tmp_path):
     with Memory(db_path=tmp_path / "m.db", model="openai-chat:gpt-4o-mini", max_retries=0) as memory:
         found = memory.remember(said(*FOUR[:2], at=DAY), user_id="mia")
         assert sorted(one.content for one in found.added) == ["Mia rows", "Mia sings"]
+
+
+def test_a_remark_that_nothing_is_worth_remembering_is_no_facts_in_one_call(server: FakeOpenAI, tmp_path):
+    server.say(Text("There is nothing in it that is worth remembering."))
+    with Memory(db_path=tmp_path / "m.db", model="openai-chat:gpt-4o-mini", max_retries=0) as memory:
+        found = memory.remember(said("Hello there!", at=DAY), user_id="mia")
+        assert (found.added, found.errors, len(server.seen)) == ((), (), 1)
+
+
+def test_a_fact_told_in_plain_words_is_asked_for_again(server: FakeOpenAI, tmp_path):
+    server.say(Text("Mia rows."), {"facts": [drawn("Mia rows", 1)]})
+    with Memory(db_path=tmp_path / "m.db", model="openai-chat:gpt-4o-mini", max_retries=0) as memory:
+        found = memory.remember(said("Mia rows", at=DAY), user_id="mia")
+        assert [one.content for one in found.added] == ["Mia rows"]
