@@ -253,6 +253,7 @@ class SourceFiling:
         self._thread: ThreadPoolExecutor | None = None  # of questions: one at a time, and each thread has a heap of its own
         self._total = profiles.size(ROOT) + len(material.texts)  # chunks in the memory once this text is filed
         self._inside = tree.largest_below(profiles.size, MOST_INSIDE)
+        self._told: set[int] = set()  # positions of chunks whose leaf was told
         self.own: Counter[int] = Counter()  # chunks of this text, by category
         self.closed: Counter[int] = Counter()  # chunks that could only go to existing categories, by parent
 
@@ -289,6 +290,7 @@ class SourceFiling:
                 node = self.tree.find(frame.parent, choice.name)
                 if node is not None:
                     below.pass_on(node.id, choice.position)
+                    self._tell_placed(frame.options.level, choice.position, node.id)
 
         batches = await run_wave(stream, wave_width(wave), self._batch_size, classify_batch, pass_on_certain)
         return await self._settle(frame, [choice for batch in batches for choice in batch])
@@ -414,9 +416,14 @@ class SourceFiling:
             with self._lock:
                 self.profiles.add(choice.category, -1 - position, self.material.terms[position])
             self.own[choice.category] += 1
-            if choice.level == self.tree.depth:
-                self._run.emit(ChunkPlaced(position, self.tree.path(choice.category), opening(self.material.texts[position])))
+            self._tell_placed(choice.level, position, choice.category)
         self.chosen.extend(choices)
+
+    def _tell_placed(self, level: int, position: int, category: int) -> None:
+        """Tell that a chunk has reached its leaf, once: as soon as that is certain, not at the end of the wave."""
+        if level == self.tree.depth and position not in self._told:
+            self._told.add(position)
+            self._run.emit(ChunkPlaced(position, self.tree.path(category), opening(self.material.texts[position])))
 
 
 def _with_category(frame: WaveOptions, choice: NamedChoice, node: Node) -> CategoryChoice:

@@ -103,7 +103,7 @@ def test_a_name_that_recurs_is_asked_about_and_becomes_a_version(served: Served,
     page = visit(served() + "/sources")
     payload = {"name": "bakery.txt", "mimeType": "text/plain", "buffer": (BAKERY + "The oven is new.").encode()}
     page.locator("[class*=st-key-upload-] input[type=file]").set_input_files([payload])
-    expect(page.get_by_text("already exists (v1")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("already exists (v1").first).to_be_visible(timeout=PATIENCE_MS)
     page.locator(".st-key-file-files button").click()
     expect(cells(page, "v2")).to_have_count(1, timeout=PATIENCE_MS)
     expect(cells(page, "replaced")).to_have_count(0)

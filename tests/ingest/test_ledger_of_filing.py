@@ -78,6 +78,18 @@ def test_what_each_chunk_became_is_told_as_it_happens(memory: Memory):
     assert sorted(proposed) == ["Art", "Art/Oil", "Art/Oil/Dutch", "Music", "Music/Strings", "Music/Strings/Violin"]
 
 
+def test_a_chunk_is_told_with_its_batch_where_its_category_exists_and_not_at_the_end_of_the_wave(opened: Opened):
+    memory = opened(batch_size=1, max_concurrency=1)
+    memory.ingest_text(paper("Music/Strings/Violin")).raise_for_error()
+    result = memory.ingest_text(paper(*["Music/Strings/Violin"] * 4), name="more").raise_for_error()
+    steps = [
+        event.kind
+        for event in memory.runs.events(result.run_id)
+        if event.kind == "ChunkPlaced" or (event.kind == "BatchClassified" and event.body["level"] == 3)
+    ]
+    assert steps == ["BatchClassified", "ChunkPlaced"] * 4
+
+
 @pytest.mark.req("MEMOIR 7.1")
 def test_a_text_below_the_minimum_is_kept_with_a_warning(opened: Opened):
     memory = opened(chunk_min_tokens=40, chunk_max_tokens=60)
