@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from memoir_engine import Category, Decision, Memory, Neighbour, Option, Place, ReviewEvidence, ReviewItem, Source
+from memoir_engine import Category, Decision, Memory, Neighbour, Option, Place, ReviewEvidence, ReviewItem, RiskReason, Source
 from ui import figures
 from ui.plain_text import plain
 from ui.wording import texts as wording
@@ -30,9 +30,15 @@ def item(found: ReviewItem) -> dict[str, Any]:
         "category": found.category_id,
         "path": list(found.path),
         "state": found.state,
-        "reasons": [{"code": reason.code, "says": reason.says} for reason in found.reasons],
+        "reasons": [reason(one) for one in found.reasons],
         "decided": decided(found.reviewer, found.reviewed_at),
     }
+
+
+def reason(found: RiskReason) -> dict[str, str]:
+    """Return a reason with its sentence in the language of the session."""
+    form = texts.REASONS_SAY.get(found.form)
+    return {"code": found.code, "says": form.format(**found.fields) if form else found.says}
 
 
 def decided(by: str | None, at: datetime | None) -> str:

@@ -32,7 +32,7 @@ def item(found: FactReviewItem) -> dict[str, Any]:
         "category": None,
         "path": [],
         "state": found.state,
-        "reasons": [{"code": reason.code, "says": reason.says} for reason in found.reasons],
+        "reasons": [review_data.reason(one) for one in found.reasons],
         "decided": review_data.decided(found.reviewer, found.reviewed_at),
     }
 

@@ -326,7 +326,7 @@ class Facts(Words):
     ADDED_KNOWN = "It was already known. You are now one of its origins."
     ADDED_ASKS = "Added. {count} to decide: it is about the same thing as a known fact."
     SELECTED = Plural("1 fact selected", "{count} facts selected")
-    CLEAR = "Delete"
+    CLEAR = "Clear the selection"
     NOT_ACTIVE = "Only active facts can be ended or given an expiry date. {count} of these are outdated: deselect them."
 
     # --- what a prompt would get -----------------------------------------------------------------------------------------

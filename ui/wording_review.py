@@ -37,6 +37,30 @@ class Review(Words):
         "no_helper": "No description",
         "sample": "Random sample",
     }
+    REASONS_SAY = {
+        "margin": "Text similarity suggests {rival} rather than {chosen} (level {level}).",
+        "close": "Text similarity finds {rival} about as close as {chosen} (level {level}).",
+        "disagrees": "Text similarity suggests {rival} rather than {chosen} (level {level}). The model was not shown this.",
+        "new_category": "The model created a new category, {chosen} (level {level}). Closest existing one: {rival}.",
+        "first_category": "The model created a new category, {chosen} (level {level}).",
+        "limit": "No new category could be created (level {level}): the limit was reached, so it had to be {chosen}.",
+        "retried": "The model was asked again (level {level}): its first answer was not valid.",
+        "no_helper": "The source has no description.",
+        "sample": "Chosen at random.",
+        "model": "The model was not sure that the newer fact replaces the older one.",
+        "second_opinion": "Subjects, numbers or dates speak against what the model decided.",
+        "update": "It changed, so the older fact is outdated.",
+        "conflict": "They contradict each other, and the newer fact was believed.",
+        "merged": "Several facts were merged into one.",
+        "unsupported": "The quote it is based on is not in the message.",
+        "agent": "An agent suggests it, and nobody has agreed yet.",
+        "proposed": "An agent suggests it, and nobody has agreed yet.",
+        "by_hand": "It is about the same thing as a fact that somebody added by hand.",
+        "corrected": "Somebody corrected it: it was never true.",
+        "retired": "Somebody said that it has ended.",
+        "expired": "It has expired.",
+        "learned": "Nobody has reviewed it yet.",
+    }
     VERDICTS = {"approve": "Approve", "reject": "Reject", "skip": "Skip", "refile": "Move to…"}
 
     # --- filters -------------------------------------------------------------------------------------------------------

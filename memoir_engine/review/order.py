@@ -109,7 +109,7 @@ def reasons(signals: Sequence[RiskSignal], name: Names) -> tuple[RiskReason, ...
     kinds: dict[str, list[RiskSignal]] = {}
     for signal in sorted(signals, key=lambda signal: -signal.weight):
         kinds.setdefault(signal.code, []).append(signal)
-    worded = [RiskReason(code, _worded(same[0], name), risk(same)) for code, same in kinds.items()]
+    worded = [_reason(same, name) for same in kinds.values()]
     return tuple(sorted(worded, key=lambda reason: (-reason.weight, reason.code)))
 
 
@@ -145,19 +145,26 @@ def _choice_signals(choice: RiskChoice) -> list[RiskSignal]:
     return [RiskSignal(code, weight, choice.level, choice.chosen, rival) for code, weight in weights.items()]
 
 
-def _worded(signal: RiskSignal, name: Names) -> str:
-    chosen, rival, where = name(signal.chosen), name(signal.rival), f"at level {signal.level}"
-    near = f"; nearest of those there were: {rival}" if rival else ""
-    margin = f"nearer to {rival} than to {chosen}" if signal.weight > MARGIN else f"about as near to {rival} as to {chosen}"
-    return {
-        "margin": f"By its words it is {margin} ({where}).",
-        "disagrees": f"By its words it is nearer to {rival} than to {chosen} ({where}), which the model did not know.",
-        "new_category": f"{chosen} was made for it ({where}){near}.",
-        "limit": f"No new category could be made {where}: the limit was reached, so it had to be {chosen}.",
-        "retried": f"The model was asked again {where}: its first answer was not valid.",
-        "no_helper": "The text had no contextual helper.",
-        "sample": "Drawn by lot.",
-    }[signal.code]
+_FORMS = {
+    "margin": "Text similarity suggests {rival} rather than {chosen} (level {level}).",
+    "close": "Text similarity finds {rival} about as close as {chosen} (level {level}).",
+    "disagrees": "Text similarity suggests {rival} rather than {chosen} (level {level}). The model was not shown this.",
+    "new_category": "The model created a new category, {chosen} (level {level}). Closest existing one: {rival}.",
+    "first_category": "The model created a new category, {chosen} (level {level}).",
+    "limit": "No new category could be created (level {level}): the limit was reached, so it had to be {chosen}.",
+    "retried": "The model was asked again (level {level}): its first answer was not valid.",
+    "no_helper": "The source has no description.",
+    "sample": "Chosen at random.",
+}
+
+
+def _reason(signals: Sequence[RiskSignal], name: Names) -> RiskReason:
+    """Word the heaviest of the signals of one kind; the weight is that of all of them."""
+    signal = signals[0]
+    is_close, is_first = signal.code == "margin" and signal.weight <= MARGIN, signal.code == "new_category" and not signal.rival
+    form = "close" if is_close else "first_category" if is_first else signal.code
+    fields: dict[str, str | int] = {"level": signal.level, "chosen": name(signal.chosen), "rival": name(signal.rival)}
+    return RiskReason(signal.code, _FORMS[form].format(**fields), risk(signals), form, fields)
 
 
 @dataclass(frozen=True)

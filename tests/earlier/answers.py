@@ -25,6 +25,7 @@ from memoir_engine import (
     Moment,
     QueryResult,
     Report,
+    RiskReason,
     SearchResult,
     UsedChunk,
 )
@@ -45,6 +46,7 @@ ADDED: dict[type, set[str]] = {  # fields of results that are younger than the r
     Change: {"fields"},
     Moment: {"kind", "fields"},
     QueryResult: {"answered"},
+    RiskReason: {"form", "fields"},
     UsedChunk: {"by_net"},
 }
 CAME_LATER: dict[type, dict[str, Any]] = {  # younger fields too, and what they say of what an earlier version stored

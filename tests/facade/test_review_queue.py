@@ -42,7 +42,7 @@ def test_each_item_says_why_it_waits_the_riskiest_first(filed: Memory):
     first = page.items[0]
     assert (first.kind, first.state, first.source_name, first.reviewer) == ("filing", "unreviewed", "trades", None)
     assert first.reasons[0].code == "new_category"
-    assert "was made for it" in first.reasons[0].says
+    assert "created a new category" in first.reasons[0].says
 
 
 def test_a_chunk_asked_about_again_and_one_without_a_helper_say_so(opened: Opened, script: Script):

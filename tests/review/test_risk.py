@@ -63,7 +63,8 @@ def test_risk_is_the_chance_that_any_of_them_holds():
 def test_reasons_are_told_once_a_kind_with_the_weight_of_all_of_it():
     told = reasons(risk_signals([choice((1, 0.4), (2, 0.4)), choice((1, 0.2), (2, 0.4))]), NAMES)
     assert [(one.code, one.weight) for one in told] == [("margin", 0.775)]
-    assert told[0].says == "By its words it is nearer to Opera than to Jazz (at level 2)."
+    assert told[0].says == "Text similarity suggests Opera rather than Jazz (level 2)."
+    assert (told[0].form, told[0].fields) == ("margin", {"level": 2, "chosen": "Jazz", "rival": "Opera"})
 
 
 def test_the_lot_falls_on_about_as_many_as_asked_for():

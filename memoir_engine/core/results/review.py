@@ -8,7 +8,7 @@ Source: DESIGN §6, §9; API "The ledger and the audit"; TIMEM "Supports Reversi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple
 
@@ -22,11 +22,16 @@ ReviewState = Literal["unreviewed", "approved", "refiled", "rejected", "skipped"
 
 @dataclass(frozen=True)
 class RiskReason:
-    """Why an item is in the queue: a code for filters, and words for people. `weight` is its part of the risk."""
+    """Why an item is in the queue: a code for filters, and words for people. `weight`: its part of the risk.
+
+    form, fields: which sentence `says` is, and what fills it, to word it in another language; names are in their quotation marks.
+    """
 
     code: str  # margin, disagrees, new_category, limit, retried, no_helper, sample
     says: str
     weight: float
+    form: str = ""
+    fields: dict[str, str | int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -111,19 +111,19 @@ DECIDED: dict[str, ReviewState] = {  # by verbs of people
 SETTLED: dict[str | None, ReviewState] = {None: "unreviewed", "approved": "approved", "rejected": "rejected"}
 SAID: dict[Verdict, ReviewState] = {"approve": "approved", "skip": "skipped", "reject": "rejected"}
 REASONS = {
-    "model": ("doubted", "The model was not sure that the older one gives way."),
-    "second_opinion": ("doubted", "Subjects, numbers or times speak against what the model decided."),
-    "update": ("update", "It changed, so the older one is outdated."),
-    "conflict": ("conflict", "Both cannot be so, and the newer one was believed."),
-    "merged": ("merged", "Several were put together into one fuller fact."),
-    "unsupported": ("unsupported", "The words it was said to stand on are not in the message."),
+    "model": ("doubted", "The model was not sure that the newer fact replaces the older one."),
+    "second_opinion": ("doubted", "Subjects, numbers or dates speak against what the model decided."),
+    "update": ("update", "It changed, so the older fact is outdated."),
+    "conflict": ("conflict", "They contradict each other, and the newer fact was believed."),
+    "merged": ("merged", "Several facts were merged into one."),
+    "unsupported": ("unsupported", "The quote it is based on is not in the message."),
     "agent": ("suggested", "An agent suggests it, and nobody has agreed yet."),
     "proposed": ("suggested", "An agent suggests it, and nobody has agreed yet."),
-    "by_hand": ("doubted", "It speaks of the same thing as what somebody added by hand."),
-    "corrected": ("corrected", "Somebody set it right: it was never so."),
+    "by_hand": ("doubted", "It is about the same thing as a fact that somebody added by hand."),
+    "corrected": ("corrected", "Somebody corrected it: it was never true."),
     "retired": ("retired", "Somebody said that it has ended."),
-    "expired": ("expired", "Its time is up."),
-    "learned": ("learned", "Nobody has looked at it yet."),
+    "expired": ("expired", "It has expired."),
+    "learned": ("learned", "Nobody has reviewed it yet."),
 }
 
 
@@ -336,9 +336,10 @@ def _fact_items(
 
 def _risk_reasons(item: HeldFact, cause: str | None) -> tuple[RiskReason, ...]:
     """Return why an item wants a look. cause: of the outdated fact, or the doubt of the proposal."""
-    unsupported = () if item.supported else (RiskReason(*REASONS["unsupported"], weight=0.5),)
+    unsupported = () if item.supported else (RiskReason(*REASONS["unsupported"], weight=0.5, form="unsupported"),)
     weight = {"proposal": 1.0, "supersession": 0.5, "fact": 0.1}[item.kind]
-    return (*unsupported, RiskReason(*REASONS.get(cause or "learned", REASONS["learned"]), weight=weight))
+    form = cause if cause in REASONS else "learned"
+    return (*unsupported, RiskReason(*REASONS[form], weight=weight, form=form))
 
 
 def restore(tx: Tx, owner_filter: OwnerFilter, uid: str, **author: Unpack[Author]) -> Action:
