@@ -56,7 +56,7 @@ def run(memory: Memory, run_id: str) -> None:
 
 def _head(memory: Memory, view: RunView) -> None:
     with frame.head("ask", labels.QUESTION):
-        with presenting.technical("run-id"):
+        with presenting.technical("run-id", width="content"):
             st.badge(view.id[-8:], color="gray", help=wording.RUN.format(run=view.id))
         jobs.status_badge(_ended_as(memory, view))
         st.space("stretch")

@@ -17,7 +17,7 @@ from ui.wording import texts as wording
 FONT = "Inter, 'Hiragino Sans', 'Yu Gothic UI', Meiryo, 'Noto Sans JP', 'Noto Sans CJK JP', sans-serif"  # as in config.toml
 LIGHT = {
     "select": "#4F46E5",
-    "answer": "#059669",
+    "answer": "#0284C7",
     "condense": "#D97706",
     "text": "#11142D",
     "grid": "#E2E4F0",
@@ -26,7 +26,7 @@ LIGHT = {
 }
 DARK = {
     "select": "#818CF8",
-    "answer": "#34D399",
+    "answer": "#38BDF8",
     "condense": "#FBBF24",
     "text": "#E8EAF6",
     "grid": "#2A2E4A",

@@ -20,21 +20,23 @@ def origins(memory: Memory, result: QueryResult) -> dict[int, Origin]:
     """Return where each citation stands, by its number in the prompt."""
     cited, shown = [used for used in result.used_chunks if used.cited], {}
     reviews = memory.review.of_chunks(used.chunk_id for used in cited)
+    names = {chunk.id: figures.chunk_name(chunk) for chunk in (*result.chunks, *result.net)}
     for used in cited:
         with suppress(MemoirError):  # erased since
-            shown[used.number] = _origin(memory, used, reviews.get(used.chunk_id))
+            shown[used.number] = _origin(memory, used, reviews.get(used.chunk_id), names.get(used.chunk_id, ""))
     return shown
 
 
 def origin(memory: Memory, used: UsedChunk) -> Origin:
     """Return where a citation stands. Raises MemoirError if its source is gone."""
-    return _origin(memory, used, memory.review.of_chunks([used.chunk_id]).get(used.chunk_id))
+    return _origin(memory, used, memory.review.of_chunks([used.chunk_id]).get(used.chunk_id), "")
 
 
-def _origin(memory: Memory, used: UsedChunk, review: ChunkReview | None) -> Origin:
+def _origin(memory: Memory, used: UsedChunk, review: ChunkReview | None, place: str) -> Origin:
+    """place: what is said of a source without pages."""
     name = memory.sources.get(used.source_id).name
-    page = memory.sources.page_of(used.source_id, first(used)[0])
-    note = texts.PAGE.format(page=figures.count(page)) if page else ""
+    page = memory.sources.page_of(used.source_id, spans(used)[0][0])
+    note = texts.PAGE.format(page=figures.count(page)) if page else place
     return Origin(figures.shortened(name, LONGEST), note, _approved(review))
 
 
@@ -46,6 +48,6 @@ def _approved(review: ChunkReview | None) -> str:
     return said.format(name=review.by, day=figures.day(review.at))
 
 
-def first(used: UsedChunk) -> tuple[int, int]:
-    """Return the first span of the source's text that supports a citation, else its whole chunk."""
-    return min(used.quotes, default=(used.start, used.end))
+def spans(used: UsedChunk) -> tuple[tuple[int, int], ...]:
+    """Return the spans of the source's text that support a citation, in order, else its whole chunk."""
+    return tuple(sorted(used.quotes)) or ((used.start, used.end),)

@@ -48,7 +48,7 @@ def evidence(memory: Memory, used: UsedChunk, label: int) -> None:
         text = memory.sources.text(source.id)
     key = f"{used.chunk_id}-{used.number}"
     _cited(memory, used, chunk, label)
-    drawn = page_view.show(memory, source, citations.first(used), key=key)
+    drawn = page_view.show(memory, source, citations.spans(used), key=key)
     if drawn:
         st.markdown(f"**{answers.AS_TEXT}**")
     reader.show(reader.chunk_in_source(chunk, text, used.quotes), key=f"cite-{key}", height=300 if drawn else 520)

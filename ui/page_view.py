@@ -6,6 +6,7 @@ Source: docs/decisions/0071-evidence-opens-the-page.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import streamlit as st
@@ -20,19 +21,19 @@ MOST = 64  # pictures, of some 150 KB
 HEIGHT = 500  # px
 WIDTH_PX = 1_300
 
-Span = tuple[int, int]
+Span = tuple[int, int]  # offsets into the source's text
 
 
-def show(memory: Memory, source: Source, span: Span, *, key: str) -> bool:
-    """Draw the page of a span with the buttons to the others; return whether there is a picture."""
-    first = memory.sources.page_of(source.id, span[0])
+def show(memory: Memory, source: Source, spans: Sequence[Span], *, key: str) -> bool:
+    """Draw the page of the first span, all of them marked, with the buttons to other pages; return whether there is a picture."""
+    first = memory.sources.page_of(source.id, spans[0][0])
     if source.kind != "pdf" or first is None:
         return False
     at = f"page-at-{key}"
     wanted = min(max(1, int(st.session_state.get(at, first))), len(source.pages))
     try:
         with st.spinner(texts.DRAWING_PAGE):
-            image = _picture(memory, source, span, wanted)
+            image = _picture(memory, source, tuple(spans), wanted)
     except FileUnreadable:  # such as one that was damaged after its text was read
         st.caption(f":material/broken_image: {texts.NO_PICTURE}")
         return False
@@ -48,14 +49,14 @@ def forget() -> None:
     _drawn.clear()
 
 
-def _picture(memory: Memory, source: Source, span: Span, wanted: int) -> PageImage:
-    return _drawn(source.sha256, source.id, source.created_at, span, wanted, _memory=memory)
+def _picture(memory: Memory, source: Source, spans: tuple[Span, ...], wanted: int) -> PageImage:
+    return _drawn(source.sha256, source.id, source.created_at, spans, wanted, _memory=memory)
 
 
 @st.cache_data(max_entries=MOST, ttl=KEPT, show_spinner=False)
-def _drawn(sha256: str, source_id: int, read_at: datetime, span: Span, wanted: int, _memory: Memory) -> PageImage:
+def _drawn(sha256: str, source_id: int, read_at: datetime, spans: tuple[Span, ...], wanted: int, _memory: Memory) -> PageImage:
     """Draw the picture. sha256, read_at: with the id they tell the files of all memories apart."""
-    return _memory.sources.page_image(source_id, *span, page=wanted, width_px=WIDTH_PX)
+    return _memory.sources.page_image(source_id, *spans[0], others=spans[1:], page=wanted, width_px=WIDTH_PX)
 
 
 def _turn(at: str, image: PageImage, first: int) -> None:
@@ -63,7 +64,7 @@ def _turn(at: str, image: PageImage, first: int) -> None:
         _to(at, image.page - 1, texts.PAGE_BEFORE, ":material/chevron_left:", disabled=image.page == 1)
         st.markdown(texts.PAGE_OF.format(page=figures.count(image.page), pages=figures.count(image.pages)), width="content")
         _to(at, image.page + 1, texts.PAGE_AFTER, ":material/chevron_right:", disabled=image.page == image.pages)
-        if not image.first <= image.page <= image.last:
+        if not image.boxes and image.page != first:
             _to(at, first, texts.PAGE_MARKED, ":material/ink_highlighter:")
 
 

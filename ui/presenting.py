@@ -7,6 +7,8 @@ Source: docs/decisions/0076-a-mode-for-presenting.md.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -30,9 +32,9 @@ def is_on() -> bool:
     return bool(st.session_state.get(KEY))
 
 
-def technical(name: str) -> DeltaGenerator:
+def technical(name: str, *, width: Literal["stretch", "content"] = "stretch") -> DeltaGenerator:
     """Return a container for what only developers read; the presenter's mode hides it. name: of the page's own."""
-    return st.container(key=f"{TECHNICAL}{name}")
+    return st.container(key=f"{TECHNICAL}{name}", width=width)
 
 
 def look() -> None:

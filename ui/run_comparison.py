@@ -79,7 +79,7 @@ def _side(view: RunView, result: QueryResult, title: str) -> None:
 
 def _parting(compared: RunComparison) -> None:
     level = compared.first_difference
-    st.subheader(wording_comparison.SAME_WAY if level is None else wording_comparison.PART.format(level=level), anchor=False)
+    st.header(wording_comparison.SAME_WAY if level is None else wording_comparison.PART.format(level=level), anchor=False)
     told = [wording_comparison.SAME_ANSWER] if compared.same_answer else []
     told += [wording_comparison.TREE_CHANGED] if compared.tree_changed else []
     for sentence in told:

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import FactView, MemoirError, Memory
-from ui import dialogs, drawers, figures, problems
+from ui import dialogs, drawers, figures, page_view, problems
 from ui.components import reader
 from ui.escape import md_escape
 from ui.wording import texts as wording
@@ -74,9 +74,10 @@ def _words(memory: Memory, one: Finding) -> None:
             st.badge(wording.CITATION.format(number=one["number"]), color="blue")
             st.markdown(texts.KINDS.get(one["kind"], "") + name, width="content")
         if _has_words(one):
-            text = memory.sources.text(one["source_id"])
-            blocks = reader.span_in_source(text, one.get("start", 0), one.get("end", 0))
-            reader.show(blocks, key=f"words-{one['kind']}-{one['id']}", height=520)
+            source, span = memory.sources.get(one["source_id"]), (one.get("start", 0), one.get("end", 0))
+            blocks, key = reader.span_in_source(memory.sources.text(source.id), *span), f"{one['kind']}-{one['id']}"
+            drawn = page_view.show(memory, source, [span], key=key)
+            reader.show(blocks, key=f"words-{key}", height=300 if drawn else 520)
             _to_source(one)
         else:
             _quoted(memory, one)

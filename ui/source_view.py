@@ -28,7 +28,7 @@ def table(memory: Memory) -> None:
     sources = found[:limit]
     hidden = [source for source in sources if source.status not in LIVE]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.subheader(texts.ALL_SOURCES, anchor=False, width="content")
+        st.header(texts.ALL_SOURCES, anchor=False, width="content")
         scroll_position.keep("sources")
         st.space("stretch")
         earlier = bool(hidden) and st.toggle(texts.SHOW_EARLIER, key="s_earlier", bind="query-params")

@@ -7,12 +7,15 @@ the reader read the text. Source: decision 0050; issue 16.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from memoir_engine import readers
 from memoir_engine.core import validation
 from memoir_engine.core.results import PageImage, Source
 
 WIDTHS_PX = (100, 2000)
+MOST_SPANS = 50
+Span = tuple[int, int]
 _NO_PAGES = "it has no pages to draw"
 
 
@@ -26,14 +29,23 @@ def check_span(source: Source, start: object, end: object) -> tuple[int, int]:
     return first, last
 
 
+def check_spans(source: Source, first: tuple[object, object], others: object) -> tuple[Span, ...]:
+    """Return the first span and the others. Raises InvalidSetting."""
+    advice = f"Give up to {MOST_SPANS} pairs of start and end, such as the quotes of a citation."
+    rest = validation.items("others", others, "it must be a list of spans", advice)
+    if len(rest) > MOST_SPANS or not all(isinstance(span, tuple | list) and len(span) == 2 for span in rest):
+        validation.refuse("others", others, "it must be a list of spans", advice)
+    return check_span(source, *first), *(check_span(source, start, end) for start, end in rest)
+
+
 def page_of(source: Source, start: int) -> int | None:
     """Return the page of a character, from 1; None where there are no pages."""
     return max(1, bisect_right(source.pages, start)) if source.pages else None
 
 
-def page_image(source: Source, text: str, original: bytes, span: tuple[int, int], *, page: int | None, width: int) -> PageImage:
-    """Draw a page of the span. Raises FileUnreadable, InvalidSetting."""
-    start, end = span
+def page_image(source: Source, text: str, original: bytes, spans: Sequence[Span], *, page: int | None, width: int) -> PageImage:
+    """Draw a page of the first span, with what of all spans stands on it marked. Raises FileUnreadable, InvalidSetting."""
+    start, end = spans[0]
     first, last = page_of(source, start), page_of(source, max(start, end - 1))
     if first is None or last is None or source.kind != "pdf":
         validation.refuse("source_id", source.id, _NO_PAGES, "Show its text; only PDFs can be drawn.")
@@ -44,6 +56,13 @@ def page_image(source: Source, text: str, original: bytes, span: tuple[int, int]
         validation.refuse("page", wanted, f"the source has {len(source.pages)} pages", "Leave it out for the first of the span.")
     begins = source.pages[wanted - 1]
     ends = source.pages[wanted] if wanted < len(source.pages) else len(text)
-    on_page, before = text[max(start, begins) : min(end, ends)], text[begins : max(start, begins)]
-    drawn = readers.draw_page(original, source.name, wanted - 1, on_page, before=before, width=width)
+    (words, before), *others = (_on_page(text, span, begins, ends) for span in spans)
+    marked = [each for each in others if each[0]]
+    drawn = readers.draw_page(original, source.name, wanted - 1, words, before=before, others=marked, width=width)
     return PageImage(wanted, len(source.pages), first, last, *drawn)
+
+
+def _on_page(text: str, span: Span, begins: int, ends: int) -> tuple[str, str]:
+    """Return the part of a span that stands on a page, and the page's text before it."""
+    start = max(span[0], begins)
+    return text[start : min(span[1], ends)], text[begins:start]

@@ -88,20 +88,28 @@ class SourcesView(View):
         return pages.page_of(source, pages.check_span(source, start, None)[0])
 
     def page_image(
-        self, source_id: int, start: int, end: int | None = None, *, page: int | None = None, width_px: int = 1000
+        self,
+        source_id: int,
+        start: int,
+        end: int | None = None,
+        *,
+        others: Iterable[tuple[int, int]] = (),
+        page: int | None = None,
+        width_px: int = 1000,
     ) -> PageImage:
         """Draw the page of a PDF as it looks, with the words of a span marked.
 
-        start, end: offsets into `text(source_id)`; without an end nothing is marked. page: the one to draw, from 1, where the
-        span goes over several; the first of them when left out. width_px: 100 to 2,000; a very tall page comes out narrower.
+        start, end: offsets into `text(source_id)`; without an end nothing is marked. others: further spans, at
+        most 50, marked where they stand on the same page. page: the one to draw, from 1, where the span goes over several; the
+        first of them when left out. width_px: 100 to 2,000; a very tall page comes out narrower.
         Takes a process of its own and some 0.3 s, so keep the result. Raises FileUnreadable (E203) for a file that cannot be
         drawn; InvalidSetting for a source without pages and for numbers out of range; SourceNotFound, SourceErased.
         """
         source = self.get(source_id)
-        span, width = pages.check_span(source, start, end), validation.number("width_px", width_px)
+        spans, width = pages.check_spans(source, (start, end), others), validation.number("width_px", width_px)
         wanted = None if page is None else validation.number("page", page)
         text, original = self._read(lambda tx: (sources.text(tx, source.id), sources.original(tx, source.id)))
-        return pages.page_image(source, text, original, span, page=wanted, width=width)
+        return pages.page_image(source, text, original, spans, page=wanted, width=width)
 
     def chunks(self, source_id: int) -> tuple[Chunk, ...]:
         """Return all chunks in order, each with its current category."""

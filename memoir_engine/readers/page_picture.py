@@ -30,13 +30,17 @@ class Picture(NamedTuple):
     boxes: list[Box]
 
 
-def draw_page(data: bytes, page: int, span: str, before: str, width: int) -> Picture:
-    """Draw a page (from 0), so many pixels wide, less where it is very tall. Raises FileUnreadable (E203)."""
+def draw_page(data: bytes, page: int, span: str, before: str, width: int, others: Sequence[tuple[str, str]] = ()) -> Picture:
+    """Draw a page (from 0), so many pixels wide, less where it is very tall. Raises FileUnreadable (E203).
+
+    others: further spans to mark, each with the text of the page before it.
+    """
     document = pdfium.open_pdf(data, "")
     if not 0 <= page < len(document):
         raise FileUnreadable(name="", kind="PDF", problem=f"it has no page {page + 1}")
     sheet = pdfium.sheet(document, page)
-    boxes = [] if sheet is None else locate(span, before, possible_readings(sheet))
+    readings = [] if sheet is None else possible_readings(sheet)
+    boxes = [box for words, text in ((span, before), *others) for box in locate(words, text, readings)]
     image = pdfium.draw(document, page, width, MAX_PIXELS)
     shares = [] if sheet is None else [_share(box, sheet) for box in boxes]
     png = BytesIO()

@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tomllib
 from base64 import b64decode
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
@@ -113,13 +114,22 @@ def _scan(decoded: Decoded, name: str, kind: Kind) -> Document:
 
 
 def draw_page(
-    data: bytes, name: str, page: int, span: str = "", *, before: str = "", width: int = 1000, timeout_s: float = TIMEOUT_S
+    data: bytes,
+    name: str,
+    page: int,
+    span: str = "",
+    *,
+    before: str = "",
+    others: Sequence[tuple[str, str]] = (),
+    width: int = 1000,
+    timeout_s: float = TIMEOUT_S,
 ) -> PageDrawing:
     """Draw a page of a PDF (from 0), so many pixels wide, with the words of a span marked, in a process of its own.
 
-    before: the text of the page before the span. Raises FileUnreadable (E203).
+    before: the text of the page before the span. others: further spans to mark, each with the text before it.
+    Raises FileUnreadable (E203).
     """
-    how = {"page": page, "span": span, "before": before, "width": width}
+    how = {"page": page, "span": span, "before": before, "others": list(others), "width": width}
     picture = _answer_apart("page", json.dumps(how).encode() + b"\n" + data, name, timeout_s, MEMORY_MB)["picture"]
     boxes = tuple(PageBox(*box) for box in picture["boxes"])
     return PageDrawing(b64decode(picture["png"]), picture["width"], picture["height"], boxes)

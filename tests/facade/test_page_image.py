@@ -59,6 +59,25 @@ def test_a_span_over_two_pages_is_marked_on_each(memory: Memory) -> None:
     assert max(box.bottom for box in second.boxes) < 0.3
 
 
+def test_further_spans_are_marked_where_they_stand_on_the_same_page(memory: Memory) -> None:
+    source = ingested(memory)
+    text = memory.sources.text(source)
+    spans = [(text.index(prose), text.index(prose) + 40) for prose in (PROSE[0], PROSE[2], PROSE[-1])]
+    alone = memory.sources.page_image(source, *spans[0], width_px=200)
+    both = memory.sources.page_image(source, *spans[0], others=spans[1:], width_px=200)
+    later = memory.sources.page_image(source, *spans[0], others=spans[1:], page=2, width_px=200)
+    assert (len(alone.boxes), len(both.boxes), len(later.boxes)) == (1, 2, 1)
+    assert both.boxes[0] == alone.boxes[0]
+    assert both.boxes[0].bottom < both.boxes[1].top
+
+
+@pytest.mark.parametrize("others", [[(0, 1, 2)], [5], "ab", [(0, 10**9)], [(0, 1)] * 51], ids=["3", "one", "text", "far", "many"])
+def test_spans_of_another_form_are_refused(memory: Memory, others: object) -> None:
+    source = ingested(memory)
+    with pytest.raises(InvalidSetting):
+        memory.sources.page_image(source, 0, 5, others=others)  # type: ignore[arg-type]
+
+
 def test_a_source_without_pages_has_none_and_an_erased_one_no_longer(memory: Memory) -> None:
     plain = memory.ingest_text(PROSE[0], name="a.txt").raise_for_error().source_id
     assert plain is not None
