@@ -54,6 +54,8 @@ _RULE = re.compile(r"[\s|:+=\-*_~#.^'\"`]*$")
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s|$)|[。！？｡]+[」』）\)\"”’]*")
 _LAST_WORD = re.compile(r"(\w+(?:\.\w+)*)\.+$")
 _NEXT = re.compile(r"\S")
+_NUMBERED = re.compile(r"(?:\A|\n[ \t]*\n)[ \t]*\d{1,3}[.)][ \t]+\Z")
+_PROSE_BELOW = re.compile(r"[ \t]*\n(?:[ \t]*\n)+(?![ \t]*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+)[ \t]*\S")
 _MAX_HEADING = 70
 _MAX_WORD = 64  # characters that are looked back through for an abbreviation
 
@@ -111,10 +113,20 @@ def _read_line(text: str, start: int, end: int) -> tuple[int, Kind | None]:
 
 
 def _closed(text: str, start: int, end: int, kind: Kind) -> tuple[int, int, Kind]:
-    """Close a unit: one or two short lines without an end mark, standing alone, are a heading."""
+    """Close a unit: one or two short lines without an end mark, standing alone, are a heading, numbered or not."""
     lines = text[start:end].split("\n")
-    short = kind == "prose" and len(lines) <= 2 and all(len(line) <= _MAX_HEADING for line in lines)
+    alone = kind == "prose" or (len(lines) == 1 and _is_numbered_heading(text, start, end))
+    short = alone and len(lines) <= 2 and all(len(line) <= _MAX_HEADING for line in lines)
     return start, end, "heading" if short and not _END.search(text, start, end) and text[end - 1] not in ":;,]" else kind
+
+
+def _is_numbered_heading(text: str, start: int, end: int) -> bool:
+    """Tell "2. Membership" above a paragraph from an item of a list, whose neighbours are items, too."""
+    above = text[max(0, start - 4 * _MAX_HEADING) : start]
+    if not _NUMBERED.search(above) or not _PROSE_BELOW.match(text, end):
+        return False
+    line_above = above.rpartition("\n")[0].rstrip().rpartition("\n")[2]
+    return not _ITEM.match(line_above)
 
 
 def _trimmed(text: str, start: int, end: int, kind: Kind) -> Sentence | None:

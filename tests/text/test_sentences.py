@@ -91,3 +91,14 @@ def test_front_matter_and_named_values_are_no_prose():
         ("row", "Present: Ann, Tom"),
         ("prose", "This is so: it ends here."),
     ]
+
+
+def test_a_numbered_line_above_a_paragraph_is_a_heading_and_items_of_a_list_are_none():
+    minutes = "1. Opening\n\nThe chair opened the meeting.\n\n2. Membership\n\nThere are 612 members."
+    assert [(one.kind, one.text) for one in split(minutes)] == [
+        ("heading", "Opening"),
+        ("prose", "The chair opened the meeting."),
+        ("heading", "Membership"),
+        ("prose", "There are 612 members."),
+    ]
+    assert {one.kind for one in split("To bring:\n\n1. A rope\n\n2. A lamp\n\n3. Bread\n\nWe meet at five.")} == {"prose", "item"}
