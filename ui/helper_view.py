@@ -32,7 +32,7 @@ def card(memory: Memory, source: Source) -> None:
                 st.space("stretch")
                 st.caption(figures.tokens(helper.tokens), width="content")
         if helper:
-            st.text(helper.text, width="stretch")
+            reader.show((reader.Block(helper.text),), key=f"helper-text-{source.id}", bare=True)
         else:
             st.caption(texts.NO_HELPER)
 
@@ -212,13 +212,13 @@ def _difference(memory: Memory, source_id: int, before: int, after: int) -> None
 
 
 def _both(before: Helper, after: Helper) -> None:
-    for column, one in zip(st.columns(2, gap="small"), (before, after), strict=True):
+    for side, column, one in zip(("before", "after"), st.columns(2, gap="small"), (before, after), strict=True):
         with column.container(border=True, height="stretch"):
             line = texts.VERSION_LINE.format(
                 version=one.version, origin=texts.HELPER_ORIGIN[one.origin], tokens=figures.tokens(one.tokens)
             )
             st.caption(line)
-            st.text(one.text)
+            reader.show((reader.Block(one.text),), key=f"{side}-{one.source_id}-{one.version}", bare=True)
 
 
 def _version(label: str, versions: list[int], chosen: int, key: str) -> int:

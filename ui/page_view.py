@@ -22,12 +22,18 @@ HEIGHT = 500  # px
 WIDTH_PX = 1_300
 
 Span = tuple[int, int]  # offsets into the source's text
+NOTHING: Span = (0, 0)  # marks nothing, on the first page
 
 
-def show(memory: Memory, source: Source, spans: Sequence[Span], *, key: str) -> bool:
+def has_pages(source: Source) -> bool:
+    """Check whether its pages can be drawn."""
+    return source.kind == "pdf" and bool(source.pages)
+
+
+def show(memory: Memory, source: Source, spans: Sequence[Span], *, key: str, height: int = HEIGHT) -> bool:
     """Draw the page of the first span, all of them marked, with the buttons to other pages; return whether there is a picture."""
     first = memory.sources.page_of(source.id, spans[0][0])
-    if source.kind != "pdf" or first is None:
+    if first is None or not has_pages(source):
         return False
     at = f"page-at-{key}"
     wanted = min(max(1, int(st.session_state.get(at, first))), len(source.pages))
@@ -37,10 +43,10 @@ def show(memory: Memory, source: Source, spans: Sequence[Span], *, key: str) -> 
     except FileUnreadable:  # such as one that was damaged after its text was read
         st.caption(f":material/broken_image: {texts.NO_PICTURE}")
         return False
-    _turn(at, image, first)
+    _turn(at, image, None if list(spans) == [NOTHING] else first)
     told = texts.PAGE_ALT if image.boxes else texts.PAGE_ALT_UNMARKED
     alt = told.format(page=image.page, pages=image.pages, source=source.name)
-    page.show(image, alt, key=f"page-{key}", height=HEIGHT)
+    page.show(image, alt, key=f"page-{key}", height=height)
     return True
 
 
@@ -59,13 +65,14 @@ def _drawn(sha256: str, source_id: int, read_at: datetime, spans: tuple[Span, ..
     return _memory.sources.page_image(source_id, *spans[0], others=spans[1:], page=wanted, width_px=WIDTH_PX)
 
 
-def _turn(at: str, image: PageImage, first: int) -> None:
+def _turn(at: str, image: PageImage, marked: int | None) -> None:
+    """Draw the buttons to other pages. marked: the page with the first span, if there is one."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-turn"):
         _to(at, image.page - 1, texts.PAGE_BEFORE, ":material/chevron_left:", disabled=image.page == 1)
         st.markdown(texts.PAGE_OF.format(page=figures.count(image.page), pages=figures.count(image.pages)), width="content")
         _to(at, image.page + 1, texts.PAGE_AFTER, ":material/chevron_right:", disabled=image.page == image.pages)
-        if not image.boxes and image.page != first:
-            _to(at, first, texts.PAGE_MARKED, ":material/ink_highlighter:")
+        if marked is not None and not image.boxes and image.page != marked:
+            _to(at, marked, texts.PAGE_MARKED, ":material/ink_highlighter:")
 
 
 def _to(at: str, number: int, label: str, icon: str, *, disabled: bool = False) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, Searchable, SearchResult, Source
-from ui import dialogs, figures, frame, problems, state
+from ui import dialogs, figures, frame, page_view, problems, state
 from ui.components import ranking, reader
 from ui.escape import md_escape
 from ui.wording_counts import texts as counts
@@ -20,7 +20,7 @@ from ui.wording_search import texts
 
 MOST = 10  # shown
 FANOUT = 2
-WIDTH = 620
+WIDTH = 720
 AROUND = 1_600  # characters before and after a passage
 MOST_SOURCES = 1_000
 FIELDS = ("since", "until")
@@ -118,10 +118,18 @@ def _opened(memory: Memory, one: SearchResult) -> None:
     st.markdown(f"**{name}** · {texts.place(one)}", help=full)
     with problems.shown():
         blocks = _in_source(memory, one) if one.source_id is not None else _in_conversation(memory, one)
-    reader.show(blocks, key=f"found-{one.passage_id}", height=540)
+        drawn = _on_page(memory, one)
+    reader.show(blocks, key=f"found-{one.passage_id}", height=300 if drawn else 540)
     if one.source_id is not None:
         there = {"src": str(one.source_id)}
         st.page_link("../pages/sources.py", label=texts.IN_SOURCES, icon=":material/description:", query_params=there)
+
+
+def _on_page(memory: Memory, one: SearchResult) -> bool:
+    """Draw the page it stands on, where its source has pages; return whether there is one."""
+    if one.source_id is None:
+        return False
+    return page_view.show(memory, memory.sources.get(one.source_id), [(one.start, one.end)], key=f"found-{one.passage_id}")
 
 
 def _in_source(memory: Memory, one: SearchResult) -> list[reader.Block]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 import streamlit as st
 
 from memoir_engine import Chunk, MemoirError, Memory, Source
-from ui import erase_panel, figures, frame, helper_view, jobs, knowledge_view, review_link, sign_panel, state
+from ui import erase_panel, figures, frame, helper_view, jobs, knowledge_view, page_view, review_link, sign_panel, state
 from ui.components import reader, scroll_position
 from ui.escape import md_escape
 from ui.wording_columns import texts as labels
@@ -132,9 +132,8 @@ def detail(memory: Memory, source_id: int) -> None:
         sign_panel.show(memory, source_id=source.id)
         erase_panel.button(memory, source)
     with right:
-        chunks, helper, chain = st.tabs(
-            [texts.TAB_CHUNKS, texts.TAB_HELPER, texts.TAB_VERSIONS], key=f"src-tabs-{source.id}", on_change="rerun"
-        )
+        names = [texts.TAB_CHUNKS, texts.TAB_HELPER, texts.TAB_VERSIONS] + ([labels.PAGES] if page_view.has_pages(source) else [])
+        chunks, helper, chain, *pages = st.tabs(names, key=f"src-tabs-{source.id}", on_change="rerun")
         if chunks.open:
             with chunks:
                 _text(memory, source)
@@ -144,6 +143,10 @@ def detail(memory: Memory, source_id: int) -> None:
         if chain.open:
             with chain:
                 _versions(source, versions)
+        for tab in pages:
+            if tab.open:
+                with tab:
+                    page_view.show(memory, source, [page_view.NOTHING], key=f"src-{source.id}", height=900)
 
 
 def _erased(memory: Memory, source: Source, versions: tuple[Source, ...]) -> None:

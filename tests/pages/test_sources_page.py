@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app_pages import component, ended, numbers, opened, recorded, words
+from benchmarks import typeset
 from memoir_engine import Memory
 from ui.escape import md_escape
 
@@ -85,7 +86,7 @@ def test_a_source_shows_its_contextual_helper_and_numbers(filled: Memory):
     page = opened("sources", src=source.id)
     helper = filled.sources.helper(source.id)
     assert helper is not None
-    assert helper.text in [text.value for text in page.text]
+    assert [block["text"] for block in component(page, f"helper-text-{source.id}")["blocks"]] == [helper.text]
     assert numbers(page)["Chunks"] == "2"
 
 
@@ -151,3 +152,20 @@ def test_what_its_ingestion_warned_of_stands_on_the_page_of_the_source(memory: M
     assert result.warnings
     page = opened("sources", src=result.source_id)
     assert md_escape(result.warnings[0]) in words(page)
+
+
+def test_the_pages_of_a_pdf_are_shown_as_they_look_one_at_a_time(memory: Memory):
+    data = typeset.typeset([typeset.Set(typeset.prose(seed, 90), typeset.INDENTED) for seed in range(14)], foot=str)
+    memory.ingest_file(data, name="rivers.pdf").raise_for_error()
+    page = opened("sources", src=1)
+    page.session_state["src-tabs-1"] = "Pages"
+    page.run()
+    drawn = component(page, "page-src-1")
+    assert (drawn["alt"], drawn["src"][:22]) == ("Page 1 of 2 of rivers.pdf", "data:image/png;base64,")
+    next(button for button in page.button if button.label == "Next").click().run()
+    assert component(page, "page-src-1")["alt"] == "Page 2 of 2 of rivers.pdf"
+    assert "Back to the marked page" not in [button.label for button in page.button]
+
+
+def test_a_source_without_pages_has_no_tab_of_them(filled: Memory):
+    assert "Pages" not in [tab.label for tab in opened("sources", src=1).tabs]

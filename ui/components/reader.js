@@ -26,6 +26,7 @@ const marked = (text, marks) => formatted(make("div", "text"), text, marking(tex
 export default function (component) {
   const { data, parentElement: root, setTriggerValue } = component;
   const sheet = root.querySelector(".sheet");
+  sheet.classList.toggle("bare", data.bare);
   sheet.style.height = data.height ? data.height + "px" : "auto";
   const stamp = JSON.stringify(data);
   if (seen.get(root) === stamp) return;

@@ -46,11 +46,14 @@ class Block:
     marks: tuple[Mark, ...] = ()
 
 
-def show(blocks: Sequence[Block], *, key: str, height: int = 0) -> int | None:
-    """Draw the blocks; return the id of the block whose link was clicked. height 0: as high as the text."""
+def show(blocks: Sequence[Block], *, key: str, height: int = 0, bare: bool = False) -> int | None:
+    """Draw the blocks; return the id of the block whose link was clicked.
+
+    height 0: as high as the text. bare: without a border of its own, inside of another.
+    """
     result = _component(
         key=key,
-        data={"blocks": [asdict(block) for block in blocks], "height": height},
+        data={"blocks": [asdict(block) for block in blocks], "height": height, "bare": bare},
         height=height or "content",
         on_picked_change=lambda: None,
     )
