@@ -5,9 +5,11 @@ Invariant: statements are drawn by components, tables or plain text, never as Ma
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
 
-from memoir_engine import FactLineage, FactOrigin, FactView, Memory
+from memoir_engine import FactLineage, FactOrigin, FactView, MemoirError, Memory
 from ui import dialogs, fact_edit, fact_labels, fact_lanes, figures, problems, state, viewer
 from ui.components import focus, reader
 from ui.escape import md_escape
@@ -18,6 +20,7 @@ AROUND = 400  # characters of a message before and after the words
 CHAIN = 12  # facts of a chain that are shown, the last ones
 
 
+BESIDE = "fact-beside"  # in the session: the action that restored a fact, and the fact that had replaced it
 SAID = 3  # origins that are told without opening the evidence
 NOTES = 6  # of the metadata
 
@@ -28,6 +31,7 @@ def show(memory: Memory, fact_id: str, *, past: bool, keys: bool = True) -> None
         lineage = memory.facts.lineage(fact_id)
         fact = next(one for one in lineage.facts if one.id == fact_id)
     with st.container(border=True, key="fact-panel", gap="small"):
+        _beside(memory)
         title = texts.CHAIN if len(lineage.facts) > 1 else texts.ALONE
         st.markdown(f"**{title}** :gray[— {md_escape(fact.subject)}]")
         ordered = fact_lanes.in_order(lineage.facts)
@@ -46,6 +50,17 @@ def show(memory: Memory, fact_id: str, *, past: bool, keys: bool = True) -> None
             _restore(memory, lineage, fact)
         _ways(fact)
         focus.look("fact-panel", fact_id)
+
+
+def _beside(memory: Memory) -> None:
+    """Tell which fact is active beside the one that was restored just now."""
+    action_id, _, other = str(st.session_state.get(BESIDE, "")).partition(" ")
+    if not other or action_id != state.param("done"):
+        return
+    with suppress(MemoirError):
+        fact = memory.facts.get(other)
+        if fact.status == "active":
+            st.markdown(f":orange[:material/rule:] {md_escape(texts.RESTORE_BESIDE.format(other=fact.content))}")
 
 
 def _link(fact: FactView, at: int, *, chosen: bool) -> None:
@@ -100,10 +115,7 @@ def _restore(memory: Memory, lineage: FactLineage, fact: FactView) -> None:
         if st.button(texts.RESTORE, type="primary", key="fact-restore-go"):
             with problems.noted():
                 done = memory.facts.restore(fact.id, reason=reason.strip() or None)
-                if beside is not None:
-                    st.toast(
-                        md_escape(texts.RESTORE_BESIDE.format(other=beside.content)), icon=":material/rule:", duration="long"
-                    )
+                st.session_state[BESIDE] = f"{done.action_id} {beside.id}" if beside is not None else ""
                 state.update(done=done.action_id, undo=None, edit=None)
                 st.rerun()
 

@@ -13,6 +13,7 @@ from ui.escape import md_escape
 from ui.wording_edit import texts
 
 ICON = ":material/undo:"
+STAYS = "position: sticky; top: 3.75rem; z-index: 6; backdrop-filter: blur(14px); border-radius: 8px"  # for who has scrolled
 SHOWN = 2  # of what an action did, in the banner
 
 
@@ -25,6 +26,7 @@ def show(memory: Memory, *, about: str | None = None) -> None:
         action = memory.audit.action(action_id)
     except MemoirError:
         return
+    st.html(f"<style>div:has(> .st-key-undo-banner) {{{STAYS}}}</style>")
     with st.container(border=True, key="undo-banner", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":green[:material/check_circle:] {md_escape(_told(action, about))}", width="content")

@@ -240,8 +240,10 @@ def test_what_is_brought_back_beside_what_replaced_it_is_said_so(remembered: Mem
     page = opened("facts", user="leonie", fact=old.id)
     page.button(key="fact-restore-go").click().run()
     assert "Restored" in words(page)
-    assert ["Sings alto in the mill choir on Wednesdays now" in one.value for one in page.toast] == [True]
+    assert "“Sings alto in the mill choir on Wednesdays now” is active too" in words(page)
     assert remembered.facts.get(old.id).status == "active"
+    page.button(key="undo-close").click().run()
+    assert "is active too" not in words(page)
 
 
 DATED = {
