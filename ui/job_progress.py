@@ -16,6 +16,7 @@ from ui import figures
 from ui.plain_text import plain
 
 LINES = 6
+WIDE, LEAST_QUOTED = 62, 16  # characters of a line, and of the quote at its end however long the path is
 BATCHES = 2_000  # the last ones; a longer log is in the ledger
 AT_ONCE = 1_000  # events of one read
 
@@ -82,5 +83,7 @@ def _batch(body: dict[str, Any], attempt: int) -> list[Any]:
 
 
 def _line(body: dict[str, Any]) -> str:
-    quote = f"   “{figures.one_line(plain(str(body['quote'])), 44)}”" if body["quote"] else ""
-    return f"{int(body['position']) + 1:>4} → {figures.path(body['path'])}{quote}"
+    placed = f"{int(body['position']) + 1:>4} → {figures.path(body['path'])}"
+    room = max(LEAST_QUOTED, WIDE - len(placed))
+    quote = f"   “{figures.one_line(plain(str(body['quote'])), room)}”" if body["quote"] else ""
+    return placed + quote

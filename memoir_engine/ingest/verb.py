@@ -24,6 +24,7 @@ from memoir_engine.core.results import ErrorReport, Estimate, IngestResult, Sour
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.ingest.helper import regenerate, set_helper, user_helper
 from memoir_engine.ingest.pipeline import IngestContext, ingest
+from memoir_engine.ingest.read_ahead import ReadAhead
 from memoir_engine.ingest.upload import UNNAMED, IngestFileOptions, IngestTextOptions, Upload
 from memoir_engine.models.prices import NO_PRICE, cost
 from memoir_engine.readers import Document
@@ -55,7 +56,10 @@ def estimate(engine: Engine, content: str | bytes, name: str) -> Estimate:
         text = validation.text("text", content)
     else:
         max_mb = engine.resolved.config.max_file_mb
-        text = IngestFileOptions(content, name=name).upload(max_mb).read().text
+        upload = IngestFileOptions(content, name=name).upload(max_mb)
+        document = upload.read()
+        engine.cache_of(ReadAhead).keep(digest(upload.data), upload.name, document)
+        text = document.text
     pieces = engine.cut(text) if text.strip() else []
     return _estimate_chunks(engine, [piece.tokens for piece in pieces], helper=engine.resolved.config.auto_source_identification)
 
@@ -197,7 +201,7 @@ async def _ingest(ingestion: Ingestion) -> IngestResult:
 def _read(ingestion: Ingestion) -> Document:
     """Read the upload; refuse what cannot be stored before anything is paid for. Raises TextInvalid."""
     upload = ingestion.upload
-    document = upload.read()
+    document = ingestion.engine.cache_of(ReadAhead).take(ingestion.sha256, upload.name) or upload.read()
     check_source(_source_of(ingestion, document), "" if upload.helper is None else upload.helper.text)
     return document
 
