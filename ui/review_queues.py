@@ -58,7 +58,7 @@ def tree(memory: Memory) -> None:
     if result is not None and result.proposals:
         done, every = len(result.proposals) - _open(result), len(result.proposals)
         st.progress(done / every, texts.TREE_PROGRESS.format(done=figures.count(done), all=figures.count(every)))
-    tidy_view.show(memory)
+    tidy_view.show(memory, keys=True)
 
 
 def _waiting(memory: Memory) -> dict[str, int]:

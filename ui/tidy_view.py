@@ -13,12 +13,14 @@ from ui import edit_effect, figures, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_tidy import texts
 
+KEYS = "A", "X"  # as in the other queues of the review
 ACTIVE = ("queued", "running")
 EVERY_S = 0.5
 MOST_SHOWN = 30
 
 
-def show(memory: Memory) -> None:
+def show(memory: Memory, *, keys: bool = False) -> None:
+    """Draw the panel. keys: whether single keys decide the first proposal."""
     with st.container(border=True, key="tidy", gap="small"):
         st.markdown(f"**{texts.TIDY}**", help=texts.ABOUT)
         if not viewer.may(memory, key="tidy"):
@@ -35,7 +37,7 @@ def show(memory: Memory) -> None:
             if result is None:
                 st.caption(texts.ABOUT)
             else:
-                _result(memory, result)
+                _result(memory, result, keys=keys)
             _look(memory, texts.LOOK if result is None else texts.LOOK_AGAIN)
 
 
@@ -56,7 +58,7 @@ def _wait(memory: Memory, run: RunView) -> None:
     look()
 
 
-def _result(memory: Memory, result: TidyResult) -> None:
+def _result(memory: Memory, result: TidyResult, *, keys: bool) -> None:
     shape = result.shape
     st.caption(
         texts.SHAPE.format(
@@ -66,8 +68,8 @@ def _result(memory: Memory, result: TidyResult) -> None:
     waiting = [proposal for proposal in result.proposals if proposal.state == "open"]
     settled = [proposal for proposal in result.proposals if proposal.state != "open"]
     st.caption(texts.WAITING.format(count=figures.count(len(waiting))) if waiting else texts.NOTHING)
-    for proposal in waiting[:MOST_SHOWN]:
-        _open(memory, proposal)
+    for at, proposal in enumerate(waiting[:MOST_SHOWN]):
+        _open(memory, proposal, keys=keys and at == 0)
     if settled:
         with st.expander(texts.SETTLED.format(count=figures.count(len(settled))), key="tidy-settled"):
             for proposal in settled[:MOST_SHOWN]:
@@ -79,7 +81,7 @@ def _result(memory: Memory, result: TidyResult) -> None:
         st.caption(md_escape(note[:1].upper() + note[1:]) + ".")
 
 
-def _open(memory: Memory, proposal: TreeProposal) -> None:
+def _open(memory: Memory, proposal: TreeProposal, *, keys: bool) -> None:
     key = f"tidy-{proposal.key}"
     with st.container(border=True, key=key, gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -90,10 +92,11 @@ def _open(memory: Memory, proposal: TreeProposal) -> None:
         if proposal.preview is not None:
             edit_effect.changes(proposal.preview.changes)
         with st.container(horizontal=True, gap="small"):
-            if st.button(texts.ACCEPT, icon=":material/check:", type="primary", key=f"{key}-accept"):
+            accept, decline = KEYS if keys else (None, None)
+            if st.button(texts.ACCEPT, icon=":material/check:", type="primary", key=f"{key}-accept", shortcut=accept):
                 with problems.noted():
                     _settled(memory.review.accept(proposal.key).action_id)
-            if st.button(texts.DECLINE, icon=":material/close:", key=f"{key}-decline"):
+            if st.button(texts.DECLINE, icon=":material/close:", key=f"{key}-decline", shortcut=decline):
                 with problems.noted():
                     _settled(memory.review.decline(proposal.key).action_id)
 

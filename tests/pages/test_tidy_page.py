@@ -54,3 +54,17 @@ def test_a_declined_proposal_is_said_to_be_declined(thin: Memory) -> None:
     page = page.button(key=f"tidy-{result.proposals[0].key}-decline").click().run()
     assert "Declined" in words(page)
     assert not page.exception
+
+
+def test_the_review_has_a_queue_of_what_is_proposed_with_its_number_and_progress(thin: Memory) -> None:
+    looked(thin)
+    result = thin.review.tidying()
+    assert result is not None
+    page = opened("review", of="tree")
+    assert page.get_by_key("rv-of").options[-1] == "Tree changes · 1"
+    decline = page.button(key=f"tidy-{result.proposals[0].key}-decline")
+    assert decline.proto.shortcut == "x"
+    page = decline.click().run()
+    assert page.get_by_key("rv-of").options[-1] == "Tree changes · 0"
+    assert any("1 of 1 suggestions decided" in str(one.proto) for one in page.get("progress"))
+    assert page.button(key="undo-ask").label == "Undo"
