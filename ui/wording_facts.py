@@ -36,7 +36,7 @@ class Facts(Words):
         "professional": "Work",
         "health": "Health",
         "preference": "Preferences",
-        "activity": "Activity",
+        "activity": meant("Activity", "what somebody does"),
         "plan": "Plans",
         "miscellaneous": "Other",
     }
