@@ -6,7 +6,7 @@ Invariant: an impossible value in the address is ignored; the moment is one at w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 
@@ -150,7 +150,8 @@ def moment(known: Sequence[FactView]) -> tuple[datetime | None, datetime | None]
         days = learned if way == texts.KNOWN_THEN else _begun(known)
         name, other = ("at", "true") if way == texts.KNOWN_THEN else ("true", "at")
         labels = [*days, texts.NOW]
-        value = state.param(name) if state.param(name) in labels else texts.NOW
+        wanted = state.param(name) or _last_before(days, state.param(other))
+        value = wanted if wanted in labels else texts.NOW
         with st.container(width="stretch"):
             chosen = texts.NOW
             if days:
@@ -158,6 +159,11 @@ def moment(known: Sequence[FactView]) -> tuple[datetime | None, datetime | None]
     state.update(**{name: chosen if chosen != texts.NOW else None, other: None})
     then = days.get(chosen)
     return (then, None) if way == texts.KNOWN_THEN else (None, then)
+
+
+def _last_before(days: Iterable[str], label: str | None) -> str | None:
+    """Return the last moment up to the day of a label of the other way, so that changing the way stays at its day."""
+    return None if label is None else max((day for day in days if day[:10] <= label[:10]), default=None)
 
 
 def _learned(known: Sequence[FactView]) -> dict[str, datetime]:

@@ -290,6 +290,15 @@ def test_every_action_by_which_something_was_learned_is_a_moment_to_go_back_to(r
     )
 
 
+def test_changing_from_what_we_knew_to_what_was_true_stays_at_the_day(remembered: Memory):
+    learned = opened("facts", user="leonie").select_slider[0].options[0]
+    page = opened("facts", user="leonie", at=learned)
+    page.get_by_key("facts-way").set_value("What was true").run()
+    [slider] = page.select_slider
+    assert slider.value == slider.options[-2] != "now"  # the last day on which something began, before the day it was learned
+    assert page.query_params["true"] == slider.value
+
+
 def test_a_search_among_what_is_outdated_finds_it(remembered: Memory):
     filled = [{"role": "user", "content": f"I painted cupboard number {at} with my cousin Ada{at}."} for at in range(30)]
     remembered.remember(filled, user_id="leonie")
