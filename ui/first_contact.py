@@ -38,11 +38,11 @@ def _welcome(memory: Memory) -> None:
     st.space("small")
     left, right = st.columns([6, 5], gap="large")
     with left:
-        st.subheader(texts.BEGIN, anchor=False)
+        st.header(texts.BEGIN, anchor=False)
         uploads.first(memory)
         frame.page_button(texts.BEGIN_OTHERWISE, "sources", key="begin-otherwise", icon=":material/edit_note:")
     with right, st.container(key="look-around"):
-        st.subheader(texts.LOOK, anchor=False)
+        st.header(texts.LOOK, anchor=False)
         with st.container(border=True):
             st.markdown(texts.LOOK_ABOUT)
             sample.open_button()

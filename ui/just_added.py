@@ -49,7 +49,7 @@ def ask_about(memory: Memory, added: Sequence[RunView]) -> None:
     with st.container(border=True, key="ask-about", gap="small"):
         one = memory.sources.get(sources[0]).name if len(sources) == 1 else None
         title = texts.ASK_ABOUT_ONE.format(name=figures.named(one, 48)[0]) if one else texts.ASK_ABOUT
-        st.subheader(title, anchor=False)
+        st.header(title, anchor=False)
         st.caption(texts.ASK_ABOUT_NOTE if offered else texts.ASK_ABOUT_YOURS)
         for at, question in enumerate(offered):
             if st.button(question, key=f"ask-about-{at}", icon=":material/manage_search:", width="stretch"):

@@ -154,7 +154,7 @@ def test_a_page_is_drawn_in_the_language_of_its_session(memory: Memory):
     app.session_state[language.KEY] = "ja"
     app.run()
     assert app.title[0].value == "Memoir へようこそ"
-    assert "自分のファイルで始める" in [one.value for one in app.subheader]
+    assert "自分のファイルで始める" in [one.value for one in app.header]
     english = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=120).run()
     assert english.title[0].value == "Welcome to Memoir"
 
