@@ -54,13 +54,14 @@ def live(memory: Memory, seen: Set[str] = frozenset(), *, only: Set[str] | None 
             st.rerun()  # one has ended: once more in full, so that the list of sources and the counts are read again
         if not runs:
             st.caption(texts.NO_JOBS)
+        told = _told(runs)
         front, earlier = _sorted(memory, runs)
         for run in front:
-            _card(memory, run)
+            _card(memory, run, told)
         if earlier:
             with st.expander(_folded(earlier), key="jobs-earlier"):
                 for run in earlier:
-                    _card(memory, run)
+                    _card(memory, run, told)
 
     draw()
 
@@ -72,6 +73,13 @@ def _sorted(memory: Memory, runs: tuple[RunView, ...]) -> tuple[list[RunView], l
     first = [run for run in shown if run.status in ACTIVE] + [run for run in shown if run.id in troubled]
     rest = [run for run in shown if run not in first]
     return first + rest[:ENDED], rest[ENDED:]
+
+
+def _told(runs: tuple[RunView, ...]) -> set[str]:
+    """Return the jobs that were just added and are done, whose cards go on showing where the chunks went; none of a batch."""
+    first = just_added.since()
+    added = [run for run in runs if first is not None and run.id >= first]
+    return {run.id for run in added if run.status == "done"} if len(added) <= ENDED else set()
 
 
 def _folded(earlier: list[RunView]) -> str:
@@ -100,7 +108,7 @@ def _active(runs: tuple[RunView, ...]) -> set[str]:
     return {run.id for run in runs if run.status in ACTIVE}
 
 
-def _card(memory: Memory, run: RunView) -> None:
+def _card(memory: Memory, run: RunView, told: Set[str]) -> None:
     known = job_progress.current(memory, run.id) if run.status in ACTIVE and run.verb != "load_samples" else None
     with st.container(border=True, key=f"job-{run.id}", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -120,6 +128,8 @@ def _card(memory: Memory, run: RunView) -> None:
             st.caption(f"{texts.WAITS_FOR_YOU} :gray[{figures.ago(run.started_at)}]")
         else:
             _ending(memory, run)
+            if run.id in told:
+                _lines(job_progress.current(memory, run.id))
         if run.calls or run.result.get("estimate"):
             job_log.show(memory, run)
 
@@ -212,8 +222,6 @@ def _ending(memory: Memory, run: RunView) -> None:
         if result.get(name) is not None and not run.error
     ]
     st.caption(" · ".join([*made, figures.spent(run), figures.ago(run.started_at)]))
-    if run.status == "done" and run.id >= (just_added.since() or "~"):
-        _lines(job_progress.current(memory, run.id))
 
 
 def _seconds(run: RunView) -> float:
