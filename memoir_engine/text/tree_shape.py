@@ -1,4 +1,4 @@
-"""What a tree should look like when it has grown: caps of share, and names that may mean the same. Pure.
+"""Shape of a grown tree: caps of share, and names that may mean the same. Pure.
 
 Invariant: below LARGE chunks nothing is crowded: in a small memory any leaf holds a large share. Two names are close if all words
 of one are in the other, or half of the shorter one's words are and something else says so, too.

@@ -67,7 +67,7 @@ def acting(tx: Tx, verb: str, *, actor: str, reason: str | None, clock: Clock, a
 
 @dataclass(frozen=True)
 class Correction:
-    """What is set right. columns: of `PlannedFact`, by name; what is not there stays as it is.
+    """A correction. columns: of `PlannedFact`, by name; what is not there stays as it is.
 
     known: another fact in force that says the new words already.
     """
@@ -85,7 +85,7 @@ class Addition(NamedTuple):
 
 
 class Likeness(NamedTuple):
-    """What is known like an addition, as of a seq. known: the fact that says it already. close: those that speak of the same."""
+    """The facts known like an addition, as of a seq. known: the fact that says it already. close: those that speak of the same."""
 
     seq: int
     known: int | None
@@ -186,7 +186,7 @@ def _columns_of(row: Any) -> dict[str, Any]:
 
 
 def _move_ends(tx: Tx, action: OpenAction, row: Any, begins: datetime) -> None:
-    """What gave way when the fact began, ended when it truly began."""
+    """The facts that gave way when the fact began, ended when it truly began."""
     s, f = tables.fact_status.c, tables.fact.c
     query = select(tables.fact_status, f.valid_from, f.said_at).join(tables.fact, f.id == s.fact_id)
     query = query.where(s.superseded_by == row.id, s.to_seq == FAR, s.cause.in_(("update", "conflict")))

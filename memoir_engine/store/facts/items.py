@@ -33,7 +33,7 @@ _F, _S = tables.fact.c, tables.fact_status.c
 
 
 class Place(NamedTuple):
-    """Where an item is: its namespace, labels joined by dots, and its key."""
+    """Address of an item: its namespace, labels joined by dots, and its key."""
 
     namespace: str
     key: str

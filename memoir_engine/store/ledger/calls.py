@@ -40,7 +40,7 @@ _PAID = Prepared(
 
 
 class TokenUsage(NamedTuple):
-    """What was asked for one purpose, in tokens of the prompts and of the replies."""
+    """The calls for one purpose, in tokens of the prompts and of the replies."""
 
     purpose: str
     calls: int
