@@ -219,7 +219,7 @@ def _topic_words() -> dict[str, list[str]]:
 
 
 class _Kind(NamedTuple):
-    """Signs of a question for an answer of this kind, and of what a statement that holds one."""
+    """Signs of a question for an answer of this kind, and of a statement that holds one."""
 
     asks: re.Pattern[str]
     holds: re.Pattern[str]

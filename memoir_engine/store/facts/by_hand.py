@@ -85,7 +85,7 @@ class Addition(NamedTuple):
 
 
 class Likeness(NamedTuple):
-    """The facts known like an addition, as of a seq. known: the fact that says it already. close: those that speak of the same."""
+    """The facts like an addition, as of a seq. known: the fact that says it already. close: those that speak of the same."""
 
     seq: int
     known: int | None
