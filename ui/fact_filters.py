@@ -143,9 +143,14 @@ def moment(known: Sequence[FactView]) -> tuple[datetime | None, datetime | None]
     learned = _learned(known)
     ways = [texts.KNOWN_THEN, texts.TRUE_THEN] if learned else [texts.TRUE_THEN]
     with st.container(horizontal=True, vertical_alignment="bottom", key="facts-when"):
-        wanted = texts.TRUE_THEN if state.param("true") else ways[0]
         way = st.segmented_control(
-            texts.AS_OF, ways, default=wanted, required=True, help=texts.AS_OF_HELP, key="facts-way", width="content"
+            texts.AS_OF,
+            ways,
+            default=texts.TRUE_THEN if state.param("true") else ways[0],
+            required=True,
+            help=texts.AS_OF_HELP,
+            key="facts-way",
+            width="content",
         )
         days = learned if way == texts.KNOWN_THEN else _begun(known)
         name, other = ("at", "true") if way == texts.KNOWN_THEN else ("true", "at")

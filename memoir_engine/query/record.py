@@ -172,12 +172,7 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
     attempts = _attempts_by_call(detail.calls, record.get("calls", ()))
     responses = tuple(_to_response(calls, detail.decisions) for calls in attempts)
     replies = [call for call in detail.calls if call.error is None and call.reply]
-    answers = [call.reply for call in detail.calls if call.error is None and call.purpose == "answer"]
-    last = next(
-        (said for said in reversed(answers) if said or (said == "" and "answered" in record)), None
-    )  # one erased is no answer
-    question = str(run.request.get("question", ""))
-    reply = None if last is None else _answer_of(last)
+    question, reply = str(run.request.get("question", "")), _last_answer(detail)
     return QueryResult(
         status="error" if run.error else "success",
         run_id=run.id,
@@ -213,6 +208,14 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
         as_of_seq=as_of_seq(run),
         error=ErrorReport.of(restore_error(run.error, run.remedy)) if run.error else None,
     )
+
+
+def _last_answer(detail: RunDetail) -> answer.Reply | None:
+    """Return the answer of a run; None if there is none yet, or it is erased. A blank reply is one where the record says so."""
+    replies = [call.reply for call in detail.calls if call.error is None and call.purpose == "answer"]
+    is_blank_answer = "answered" in detail.run.result
+    last = next((reply for reply in reversed(replies) if reply or (reply == "" and is_blank_answer)), None)
+    return None if last is None else _answer_of(last)
 
 
 def _answer_of(reply: str) -> answer.Reply:
