@@ -40,7 +40,7 @@ def remembered(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> M
 
 
 def fact(memory: Memory, content: str) -> FactView:
-    return next(one for one in memory.facts.list("leonie") if one.content == content)
+    return next(one for one in memory.facts.list("Leonie") if one.content == content)
 
 
 def bars(page) -> list[dict]:
@@ -56,7 +56,7 @@ def test_an_empty_memory_offers_the_sample_conversations(memory: Memory):
 
 
 def test_what_took_the_place_of_what_shares_a_lane(remembered: Memory):
-    page = opened("facts", user="leonie")
+    page = opened("facts", user="Leonie")
     lane = next(one for one in component(page, "facts-timeline")["lanes"] if any(bar["text"] == FLAT for bar in one["bars"]))
     flat, cottage, office = [bar for bar in lane["bars"] if bar["row"] == 0]
     assert (flat["state"], cottage["state"], office["state"]) == ("outdated", "outdated", "active")
@@ -67,28 +67,28 @@ def test_what_took_the_place_of_what_shares_a_lane(remembered: Memory):
 
 
 def test_filters_stand_in_the_address_and_narrow_what_is_drawn(remembered: Memory):
-    page = opened("facts", user="leonie", state="outdated", type="health")
+    page = opened("facts", user="Leonie", state="outdated", type="health")
     assert [bar["text"] for bar in bars(page)] == ["Is allergic to hazelnuts"]
 
 
 def test_a_search_shows_the_nearest_facts(remembered: Memory):
-    page = opened("facts", user="leonie", q="choir on Thursdays")
+    page = opened("facts", user="Leonie", q="choir on Thursdays")
     assert "Sings alto in the mill choir on Thursdays" in [bar["text"] for bar in bars(page)]
     assert len(bars(page)) < 22
-    best = remembered.recall("choir on Thursdays", "leonie")[0].fact.content
+    best = remembered.recall("choir on Thursdays", "Leonie")[0].fact.content
     assert best in [bar["text"] for bar in component(page, "facts-timeline")["lanes"][0]["bars"]]
     assert "Found by words only" in words(page)
 
 
 def test_the_past_shows_what_was_true_then(remembered: Memory):
-    page = opened("facts", user="leonie", true="2024-04-09")
+    page = opened("facts", user="Leonie", true="2024-04-09")
     assert COTTAGE not in [bar["text"] for bar in bars(page)]
     assert FLAT in [bar["text"] for bar in bars(page)]
     assert "This is what was true on Apr 9, 2024" in words(page).replace("\\", "")
 
 
 def test_a_fact_is_shown_with_its_chain_and_the_reason(remembered: Memory):
-    page = opened("facts", user="leonie", fact=fact(remembered, COTTAGE).id)
+    page = opened("facts", user="Leonie", fact=fact(remembered, COTTAGE).id)
     shown = words(page)
     assert "How it changed" in shown
     assert "It is no longer true: “another home”" in shown.replace("\\", "")
@@ -96,7 +96,7 @@ def test_a_fact_is_shown_with_its_chain_and_the_reason(remembered: Memory):
 
 def test_the_evidence_stands_side_by_side_with_the_words_marked(remembered: Memory):
     older = fact(remembered, FLAT)
-    page = opened("facts", user="leonie", fact=older.id)
+    page = opened("facts", user="Leonie", fact=older.id)
     page.button(key="fact-evidence").click().run()
     newer = fact(remembered, COTTAGE)
     for one, quote in ((older, "I live in a small flat on Weir Street"), (newer, "I live in the lock keeper's cottage")):
@@ -106,7 +106,7 @@ def test_the_evidence_stands_side_by_side_with_the_words_marked(remembered: Memo
 
 
 def test_an_outdated_fact_is_brought_back_with_a_reason(remembered: Memory):
-    page = opened("facts", user="leonie", fact=fact(remembered, FLAT).id)
+    page = opened("facts", user="Leonie", fact=fact(remembered, FLAT).id)
     page.text_input(key=f"fact-restore-why-{fact(remembered, FLAT).id}").set_value("Still my letters' address").run()
     page.button(key="fact-restore-go").click().run()
     assert fact(remembered, FLAT).status == "active"
@@ -114,43 +114,43 @@ def test_an_outdated_fact_is_brought_back_with_a_reason(remembered: Memory):
 
 def test_a_fact_is_forgotten_only_with_a_reason(remembered: Memory):
     gone = fact(remembered, "The dance school takes their Thursday")
-    page = opened("facts", user="leonie", fact=gone.id)
+    page = opened("facts", user="Leonie", fact=gone.id)
     page.button(key="fact-forget").click().run()
     assert "Erased from: 1 fact, 1 message" in words(page)
     assert page.button(key="fact-edit-do").disabled
     page.text_input(key="fact-edit-why-1").set_value("She asked for it").run()
     page.button(key="fact-edit-do").click().run()
-    assert "The dance school takes their Thursday" not in [one.content for one in remembered.facts.list("leonie")]
+    assert "The dance school takes their Thursday" not in [one.content for one in remembered.facts.list("Leonie")]
 
 
 def test_a_doubted_change_waits_and_is_done_when_somebody_says_so(remembered: Memory):
-    [waiting] = remembered.facts.proposals("leonie")
-    page = opened("facts", user="leonie")
+    [waiting] = remembered.facts.proposals("Leonie")
+    page = opened("facts", user="Leonie")
     assert any("1 to decide" in one.label for one in page.expander)
     assert next(bar for bar in bars(page) if bar["id"] == waiting.new.id)["state"] == "doubted"
     page.button(key=f"decide-yes-{waiting.id}").click().run()
     assert "The change was made" in words(page)
     assert [one.key for one in page.button if one.key == "undo-ask"] == ["undo-ask"]
     assert remembered.facts.get(waiting.old[0].id).status == "outdated"
-    assert remembered.facts.proposals("leonie") == ()
+    assert remembered.facts.proposals("Leonie") == ()
 
 
 def test_both_stay_when_somebody_says_so(remembered: Memory):
-    [waiting] = remembered.facts.proposals("leonie")
-    opened("facts", user="leonie").button(key=f"decide-no-{waiting.id}").click().run()
+    [waiting] = remembered.facts.proposals("Leonie")
+    opened("facts", user="Leonie").button(key=f"decide-no-{waiting.id}").click().run()
     assert remembered.facts.get(waiting.old[0].id).status == "active"
-    assert remembered.facts.proposals("leonie") == ()
+    assert remembered.facts.proposals("Leonie") == ()
 
 
 @pytest.mark.parametrize("view", texts.VIEWS)
 def test_every_view_stands(remembered: Memory, view: str):
-    assert not opened("facts", user="leonie", view=view).exception
+    assert not opened("facts", user="Leonie", view=view).exception
 
 
 def test_who_has_not_said_who_they_are_is_asked(remembered: Memory, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("MEMOIR_REVIEWER")
     engine.close()
-    page = opened("facts", user="leonie")
+    page = opened("facts", user="Leonie")
     assert "Weir Street" not in words(page) and not page.exception
 
 
@@ -165,7 +165,7 @@ def test_a_sentence_that_two_cuts_share_is_shown_once(remembered: Memory):
 
 
 def test_what_is_exported_is_what_is_shown_and_runs_nothing_in_a_spreadsheet(remembered: Memory):
-    facts = remembered.facts.list("leonie")
+    facts = remembered.facts.list("Leonie")
     rows = list(csv.DictReader(io.StringIO(fact_export.as_csv(facts).decode("utf-8-sig"))))
     assert [row["content"] for row in rows] == [one.content for one in facts]
     assert json.loads(fact_export.as_json(facts))[0]["memory_attributes"]["status"] in texts.STATUSES
@@ -173,7 +173,7 @@ def test_what_is_exported_is_what_is_shown_and_runs_nothing_in_a_spreadsheet(rem
 
 @pytest.mark.parametrize("content", ["=1+1", " =1+1", "＝1+1", "\n=1+1", "|calc", "\t-2+3"])
 def test_no_fact_is_a_formula_in_a_spreadsheet(remembered: Memory, content: str):
-    formula = replace(remembered.facts.list("leonie")[0], content=content, subject=content, reason=content)
+    formula = replace(remembered.facts.list("Leonie")[0], content=content, subject=content, reason=content)
     (row,) = csv.DictReader(io.StringIO(fact_export.as_csv([formula]).decode("utf-8-sig")))
     assert {row[name][0] for name in ("content", "subject", "reason")} == {"'"}
 
@@ -181,14 +181,14 @@ def test_no_fact_is_a_formula_in_a_spreadsheet(remembered: Memory, content: str)
 def test_the_file_has_all_facts_also_those_for_which_the_page_has_no_room(remembered: Memory, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(fact_filters, "MOST", 2)
     every = fact_filters.all_matching(
-        remembered, fact_filters.FactFilters("leonie", ("active", "outdated"), None, "", None, None)
+        remembered, fact_filters.FactFilters("Leonie", ("active", "outdated"), None, "", None, None)
     )
-    assert every == remembered.facts.list("leonie")
+    assert every == remembered.facts.list("Leonie")
     assert len(every) > 2
 
 
 def test_of_two_said_at_once_the_older_stands_first_whatever_their_ids(remembered: Memory):
-    old, new = (replace(fact, superseded_by=None) for fact in remembered.facts.list("leonie")[:2])
+    old, new = (replace(fact, superseded_by=None) for fact in remembered.facts.list("Leonie")[:2])
     moment = datetime(2026, 5, 1, tzinfo=UTC)
     for first, second in (("a", "b"), ("b", "a")):
         same = {"valid_from": moment, "recorded_at": moment}
@@ -207,8 +207,8 @@ def test_facts_that_overlap_in_one_lane_stand_in_rows_of_their_own(remembered: M
 
 
 def test_facts_of_one_attribute_share_a_lane_and_nothing_reaches_beyond_today(remembered: Memory):
-    drawn = component(opened("facts", user="leonie"), "facts-timeline")
-    lanes = {lane["about"]: [bar["text"] for bar in lane["bars"]] for lane in drawn["lanes"] if lane["subject"] == "leonie"}
+    drawn = component(opened("facts", user="Leonie"), "facts-timeline")
+    lanes = {lane["about"]: [bar["text"] for bar in lane["bars"]] for lane in drawn["lanes"] if lane["subject"] == "Leonie"}
     assert {"Home", "Employer", "Allergies", "Music"} <= lanes.keys()
     assert lanes["Allergies"] == ["Is allergic to hazelnuts", "Is no longer allergic to hazelnuts"]
     begun = [bar for lane in drawn["lanes"] for bar in lane["bars"] if bar["begin"] < drawn["now"]]
@@ -229,7 +229,7 @@ def test_beside_a_short_bar_its_words_have_room(remembered: Memory):
 
 
 def test_a_chain_is_told_from_the_newest_on(remembered: Memory):
-    page = opened("facts", user="leonie", fact=fact(remembered, COTTAGE).id)
+    page = opened("facts", user="Leonie", fact=fact(remembered, COTTAGE).id)
     shown = words(page).replace("\\", "")
     assert shown.index("badge[3]") < shown.index("badge[2]") < shown.index("badge[1]")
     assert shown.index("old post office") < shown.index("at the dam now") < shown.index("Weir Street")
@@ -237,7 +237,7 @@ def test_a_chain_is_told_from_the_newest_on(remembered: Memory):
 
 def test_what_is_brought_back_beside_what_replaced_it_is_said_so(remembered: Memory):
     old = fact(remembered, "Sings alto in the mill choir on Thursdays")
-    page = opened("facts", user="leonie", fact=old.id)
+    page = opened("facts", user="Leonie", fact=old.id)
     page.button(key="fact-restore-go").click().run()
     assert "Restored" in words(page)
     assert "“Sings alto in the mill choir on Wednesdays now” is active too" in words(page)
@@ -269,7 +269,7 @@ def test_dates_are_shown_as_they_were_said(tmp_path: Path, monkeypatch: pytest.M
 
 def test_what_was_over_when_it_was_said_lies_before_its_end(remembered: Memory):
     over, said_at = datetime(2016, 1, 1, tzinfo=UTC), datetime(2026, 1, 5, tzinfo=UTC)
-    known = remembered.facts.list("leonie")[0]
+    known = remembered.facts.list("Leonie")[0]
     ends = {"valid_from": None, "valid_to": over, "valid_to_precision": "year", "end_said": True}
     rome = replace(known, **ends, said_at=said_at, status="active", superseded_by=None)
     [lane] = fact_lanes.lanes([rome], datetime.now(UTC), doubted=(), told=fact_labels.describe)
@@ -278,9 +278,9 @@ def test_what_was_over_when_it_was_said_lies_before_its_end(remembered: Memory):
 
 
 def test_every_action_by_which_something_was_learned_is_a_moment_to_go_back_to(remembered: Memory):
-    known = remembered.facts.list("leonie")
+    known = remembered.facts.list("Leonie")
     acted = {one.recorded_by for one in known}
-    page = opened("facts", user="leonie")
+    page = opened("facts", user="Leonie")
     [slider] = page.select_slider
     assert len(acted) == 2
     assert len(slider.options) == len(acted)
@@ -291,8 +291,8 @@ def test_every_action_by_which_something_was_learned_is_a_moment_to_go_back_to(r
 
 
 def test_changing_from_what_we_knew_to_what_was_true_stays_at_the_day(remembered: Memory):
-    learned = opened("facts", user="leonie").select_slider[0].options[0]
-    page = opened("facts", user="leonie", at=learned)
+    learned = opened("facts", user="Leonie").select_slider[0].options[0]
+    page = opened("facts", user="Leonie", at=learned)
     page.get_by_key("facts-way").set_value("What was true").run()
     [slider] = page.select_slider
     assert slider.value == slider.options[-2] != "now"  # the last day on which something began, before the day it was learned
@@ -301,6 +301,6 @@ def test_changing_from_what_we_knew_to_what_was_true_stays_at_the_day(remembered
 
 def test_a_search_among_what_is_outdated_finds_it(remembered: Memory):
     filled = [{"role": "user", "content": f"I painted cupboard number {at} with my cousin Ada{at}."} for at in range(30)]
-    remembered.remember(filled, user_id="leonie")
-    page = opened("facts", user="leonie", q="Weir Street", state="outdated")
+    remembered.remember(filled, user_id="Leonie")
+    page = opened("facts", user="Leonie", q="Weir Street", state="outdated")
     assert FLAT in [bar["text"] for bar in bars(page)]

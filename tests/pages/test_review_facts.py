@@ -69,5 +69,5 @@ def test_a_proposal_is_decided_with_the_words_set_right(remembered: Memory):
     sent = {"id": "0" * 26, "key": first, "verdict": "approve", "seen": "unreviewed", "content": "Works from the dam office"}
     [outcome] = review_steps.perform(remembered, review_steps.read([sent]))
     assert outcome["outcome"] == "done"
-    right = next(one for one in remembered.facts.list("leonie") if one.content == "Works from the dam office")
+    right = next(one for one in remembered.facts.list("Leonie") if one.content == "Works from the dam office")
     assert (right.status, right.supersedes) == ("active", (waiting.old[0].id, waiting.new.id))

@@ -40,7 +40,7 @@ def test_one_click_opens_it_and_another_leads_back(beside: Memory):
 
 def test_a_refresh_and_a_link_stay_in_it_and_its_facts_need_no_name(beside: Memory, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("MEMOIR_REVIEWER")
-    page = opened("facts", sample=1, user="leonie")
+    page = opened("facts", sample=1, user="Leonie")
     assert not page.exception
     assert "You are in the sample memory" in words(page)
     assert page.query_params["sample"] in ("1", ["1"])

@@ -37,30 +37,30 @@ def known(memory: Memory, user: str) -> dict[str, FactView]:
 
 
 def test_facts_were_learned_over_two_years(memory: Memory):
-    moments = sorted(fact.recorded_at.date().isoformat() for fact in memory.facts.list("leonie"))
+    moments = sorted(fact.recorded_at.date().isoformat() for fact in memory.facts.list("Leonie"))
     assert (moments[0], moments[-1]) == ("2024-01-08", "2025-11-10")
     assert len(set(moments)) >= 8
 
 
 def test_a_person_corrected_one_fact_and_said_why(memory: Memory):
-    facts = known(memory, "leonie")
+    facts = known(memory, "Leonie")
     wrong, right = (facts[content] for content in (
         "Has two nephews, Ole and Finn, who want to join",
         "Has a nephew, Ole, and a niece, Finn, who want to join",
     ))  # fmt: skip
     assert (wrong.status, wrong.cause, wrong.superseded_by) == ("outdated", "corrected", right.id)
     (action,) = [change for change in memory.audit.actions() if change.verb == "correct_fact"]
-    assert (action.actor, action.reason) == ("leonie", "Finn is my niece. I wrote that in a hurry.")
+    assert (action.actor, action.reason) == ("Leonie", "Finn is my niece. I wrote that in a hurry.")
 
 
 def test_one_fact_was_contradicted(memory: Memory):
-    gone = [fact.content for fact in memory.facts.list("leonie") if fact.cause == "conflict"]
+    gone = [fact.content for fact in memory.facts.list("Leonie") if fact.cause == "conflict"]
     assert gone == ["Biscuit loves the stairs"]
 
 
 def test_one_proposal_is_open(memory: Memory):
     assert [(one.user_id, one.old[0].content) for one in memory.facts.proposals()] == [
-        ("leonie", "Lives in a flat above the old post office in Norrwick since January")
+        ("Leonie", "Lives in a flat above the old post office in Norrwick since January")
     ]
 
 
