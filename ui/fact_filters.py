@@ -155,8 +155,8 @@ def moment(known: Sequence[FactView]) -> tuple[datetime | None, datetime | None]
         days = learned if way == texts.KNOWN_THEN else _begun(known)
         name, other = ("at", "true") if way == texts.KNOWN_THEN else ("true", "at")
         labels = [*days, texts.NOW]
-        wanted = state.param(name) or _last_before(days, state.param(other))
-        value = wanted if wanted in labels else texts.NOW
+        start = state.param(name) or _last_before(days, state.param(other))
+        value = start if start in labels else texts.NOW
         with st.container(width="stretch"):
             chosen = texts.NOW
             if days:
