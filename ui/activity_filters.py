@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import event_words, figures, state
+from ui import event_words, figures, state, viewer
 from ui.wording_activity import texts
 
 NAMES = ("who", "what", "kind", "src", "cat", "run", "from", "to", "text", "all")
@@ -54,7 +54,7 @@ def day(name: str) -> date | None:
 def fields(memory: Memory) -> None:
     with st.container(border=True, key="act-filters"):
         with st.grid(4, gap="small", min_column_width=150):
-            _choice("who", texts.WHO, memory.audit.actors(), str)
+            _choice("who", texts.WHO, memory.audit.actors(), viewer.plain_name)
             _choice("what", texts.WHAT, memory.audit.verbs(), event_words.verb)
             sources = {source.id: source.name for source in memory.sources.list(limit=MOST)}
             _choice("src", texts.SOURCE, [*sources], lambda number: figures.shortened(sources.get(int(number), f"#{number}"), 40))

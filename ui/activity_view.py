@@ -46,7 +46,7 @@ def _row(action: Action) -> None:
     with st.container(border=True, key=f"act-row-{action.action_id}", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{md_escape(event_words.action(action))}**", width="content")
-            st.markdown(f":gray[{md_escape(action.actor)} · {figures.stamp(action.at)}]", width="content")
+            st.markdown(f":gray[{viewer.shown_name(action.actor)} · {figures.stamp(action.at)}]", width="content")
             if action.undone_by:
                 st.badge(texts.UNDONE, color="orange", icon=":material/undo:")
             st.space("stretch")
@@ -92,7 +92,7 @@ def one(memory: Memory, action_id: str) -> None:
 
 
 def _facts(memory: Memory, action: Action) -> None:
-    who_when = f"**{md_escape(action.actor)}** · {figures.stamp(action.at)}"
+    who_when = f"**{viewer.shown_name(action.actor)}** · {figures.stamp(action.at)}"
     st.markdown(who_when)
     st.markdown(f":material/format_quote: {md_escape(action.reason) if action.reason else f':gray[{texts.NO_REASON}]'}")
     with st.container(horizontal=True):
@@ -161,7 +161,7 @@ def _in_the_way(memory: Memory, preview: UndoPreview) -> None:
     for number in preview.blocked_by[:20]:
         with problems.noted():
             later = memory.audit.action(number)
-            label = f"{md_escape(event_words.action(later))} · {md_escape(later.actor)} · {figures.ago(later.at)}"
+            label = f"{md_escape(event_words.action(later))} · {viewer.shown_name(later.actor)} · {figures.ago(later.at)}"
             link(label, number, key=f"act-first-{number}")
     if preview.clash and not preview.blocked_by:
         st.caption(texts.UNDO_CLASH.format(clash=md_escape(preview.clash)))

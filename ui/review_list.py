@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory, ReviewItem, ReviewPage
-from ui import figures, frame, problems, review_bulk
+from ui import figures, frame, problems, review_bulk, viewer
 from ui.escape import md_escape
 from ui.plain_text import plain
 from ui.review_filters import ReviewFilters
@@ -88,7 +88,7 @@ def _row(item: ReviewItem, decided: bool) -> dict[str, Any]:
         labels.FILED_UNDER: figures.path(item.path),
         labels.REASONS: ", ".join(texts.REASONS.get(reason.code, reason.code) for reason in item.reasons),
     }
-    review = {labels.STATE: texts.BADGES.get(item.state, item.state), labels.BY: item.reviewer or ""}
+    review = {labels.STATE: texts.BADGES.get(item.state, item.state), labels.BY: viewer.plain_name(item.reviewer or "")}
     return row | review if decided or item.state != "unreviewed" else row
 
 

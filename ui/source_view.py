@@ -8,7 +8,7 @@ from contextlib import suppress
 import streamlit as st
 
 from memoir_engine import Chunk, MemoirError, Memory, Source
-from ui import erase_panel, figures, frame, helper_view, jobs, knowledge_view, page_view, review_link, sign_panel, state
+from ui import erase_panel, figures, frame, helper_view, jobs, knowledge_view, page_view, review_link, sign_panel, state, viewer
 from ui.components import reader, scroll_position
 from ui.escape import md_escape
 from ui.wording_columns import texts as labels
@@ -94,7 +94,7 @@ def _row(source: Source, passages: int) -> dict[str, object]:
         labels.PASSAGES: passages,
         labels.TOKENS: source.tokens,
         labels.ADDED: source.created_at.astimezone(figures.zone()).replace(tzinfo=None),
-        labels.BY: source.added_by or source.owner or "",
+        labels.BY: viewer.plain_name(source.added_by or source.owner or ""),
     }
 
 

@@ -17,6 +17,7 @@ from streamlit.errors import Error as StreamlitError
 from memoir_engine import MemoirError, Memory
 from ui import engine, given_name, problems, sample
 from ui.escape import md_escape
+from ui.wording_tree import texts as wording_tree
 from ui.wording_viewer import texts
 
 ALONE = "local"  # until somebody has said who they are
@@ -104,6 +105,16 @@ def may(memory: Memory, *, key: str, role: str = "auditor", folded: bool = False
     return False
 
 
+def shown_name(actor: str) -> str:
+    """Return who did something as Markdown: a name, or "You" where nobody had given one."""
+    return md_escape(plain_name(actor))
+
+
+def plain_name(actor: str) -> str:
+    """Return who did something as plain text, as the cells of a table are."""
+    return wording_tree.YOU if actor == ALONE else actor
+
+
 def owns(memory: Memory, begun_by: str) -> bool:
     """Check whether the viewer may stop or resume this run: its starter, or an auditor."""
     return memory.actor.name == begun_by or "auditor" in memory.actor.roles
@@ -135,7 +146,7 @@ def foot(memory: Memory) -> None:
         elif memory.actor.name == ALONE and "auditor" not in memory.actor.roles:
             _ask("foot", texts.SAY_WHO, icon=":material/badge:")
         else:
-            st.caption(f":material/person: **{md_escape(memory.actor.name)}**", help=texts.WHO_ABOUT)
+            st.caption(f":material/person: **{shown_name(memory.actor.name)}**", help=texts.WHO_ABOUT)
             if memory.config.reviewer is None:
                 _ask("foot", texts.ANOTHER, type="tertiary")
         given_name.write()

@@ -60,7 +60,7 @@ def test_a_failed_job_keeps_its_message_remedy_and_code(memory: Memory):
 
 def test_the_list_shows_kind_chunks_and_who_added_it(filled: Memory):
     row = opened("sources").dataframe(key="src-table").value.iloc[0]
-    assert (row["Name"], row["Kind"], row["Chunks"], row["By"]) == ("accounts.md", "md", 2, "local")
+    assert (row["Name"], row["Kind"], row["Chunks"], row["By"]) == ("accounts.md", "md", 2, "You")
 
 
 def test_a_row_opens_the_source(filled: Memory):
