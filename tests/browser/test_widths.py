@@ -40,7 +40,7 @@ def one_row(page: Page, *keys: str) -> bool:
 @pytest.mark.full("a flow of the browser with other values")
 def test_two_parts_stand_side_by_side_or_each_is_as_wide_as_the_page(asked: str, served: Served, visit: Visit):
     url = served()
-    for place in ("sources", "sources?src=1", "ask", "activity"):
+    for place in ("sources", "sources?src=1", "activity"):
         page = visit(f"{url}/{place}")
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
