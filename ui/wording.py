@@ -237,6 +237,7 @@ class Shared(Words):
         NOT_CHOSEN: "Path dropped: nothing below it was chosen",
         "budget": "Left out to stay within the token limit",
         PART: "Some of its chunks were left out to stay within the token limit",
+        "net": "Found by the safety net, but left out to stay within the token limit",
         "empty": "There are no chunks here",
         "gone": "This category no longer exists",
     }

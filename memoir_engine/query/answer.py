@@ -1,19 +1,22 @@
 """Fit the final prompt into its budget, ask it, and trace its citations to spans of the sources.
 
-Invariant: the recounted final prompt is within max_token_budget, or more is dropped, or it is an error. Quotes are
-offsets into the source's text, found by the engine: verbatim, else by shared words.
+Invariant: the recounted final prompt is within max_token_budget, or more is dropped, or it is an error. What the safety net
+caught gets the room that the paths leave, and takes none from them. Quotes are offsets into the source's text, found by the
+engine: verbatim, else by shared words.
 Source: MEMOIR 9.B1–9.B2, 9.9, 9.F; spec/README 19, 20, 22; DESIGN §9 "Helpers in prompts".
 """
 
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memoir_engine.core.errors import AnswerOverBudget
 from memoir_engine.core.events import AnswerReady, PathDropped
-from memoir_engine.core.results import Chunk, DroppedPath, Helper, Source, UsedChunk
+from memoir_engine.core.results import Chunk, DroppedPath, Helper, PathChoice, Source, UsedChunk
 from memoir_engine.core.run import Run
 from memoir_engine.prompts import answer as prompt
 from memoir_engine.query.budget import Compression, PathReading, PrunedPaths, Size, Step, compression, drop_last, estimate, prune
@@ -58,10 +61,11 @@ def fit(
     budget: int,
     count: Count,
     steps: Sequence[Step] | None = None,
+    net: Sequence[PathReading] = (),
 ) -> Final:
     """Drop paths, or `steps`, until the whole prompt, recounted, is within the budget. Raises BudgetTooSmall (E303).
 
-    The helpers are the fullest that fit.
+    The helpers are the fullest that fit. net: added as far as it fits beside what is kept.
     """
     fixed_tokens = _size(question, readings, about, budget=budget, count=count).fixed_tokens
     pruned = prune(readings, budget, fixed_tokens=fixed_tokens, steps=steps)
@@ -70,7 +74,8 @@ def fit(
         for helpers in _helper_forms(pruned.kept, about):
             tokens = _recount(question, passages, helpers, count)
             if tokens <= budget:
-                return Final(pruned, helpers, passages, tokens)
+                final = Final(pruned, helpers, passages, tokens)
+                return add_net(question, final, net, about, budget=budget, count=count)
         pruned = drop_last(pruned, fixed_tokens=fixed_tokens, budget=budget)
 
 
@@ -82,10 +87,11 @@ async def fit_summarised(
     *,
     budget: int,
     count: Count,
+    net: Sequence[PathReading] = (),
 ) -> Final:
-    """Shorten every chunk in proportion when the whole is above the budget (MEMOIR 9.B3); drop nothing.
+    """Shorten every chunk in proportion when the whole is above the budget (MEMOIR 9.B3); drop nothing of the paths.
 
-    The helpers are the fullest that leave half the budget to the chunks.
+    The helpers are the fullest that leave half the budget to the chunks. net: added as far as it fits, as it is.
 
     Raises NoRoomForContent, SummariesTooLong, SummaryMissing, AnswerOverBudget.
     """
@@ -99,7 +105,8 @@ async def fit_summarised(
     tokens = _recount(question, passages, helpers, count)
     if tokens > budget:
         raise AnswerOverBudget(tokens=tokens, budget=budget)
-    return Final(PrunedPaths(tuple(readings)), helpers, passages, tokens)
+    final = Final(PrunedPaths(tuple(readings)), helpers, passages, tokens)
+    return add_net(question, final, net, about, budget=budget, count=count, texts=texts)
 
 
 def numbered(
@@ -113,6 +120,37 @@ def numbered(
         return prompt.NumberedChunk(0, chunk.category_path, text, chunk.source_name, dated, is_net)
 
     return prompt.number_chunks(passage(chunk, reading.is_net) for reading in readings for chunk in reading.chunks)
+
+
+def add_net(
+    question: str,
+    final: Final,
+    net: Sequence[PathReading],
+    about: Mapping[int, SourceContext],
+    *,
+    budget: int,
+    count: Count,
+    texts: Mapping[int, str] | None = None,
+) -> Final:
+    """Add to a prompt what the safety net caught, as much as still fits, the nearest first; the others are dropped.
+
+    net: nearest first. texts: summaries of the chunks of the paths, by id.
+    """
+
+    def with_nearest(most: int) -> Final | None:
+        kept, dropped = (*final.pruned.kept, *net[:most]), (*final.pruned.dropped, *net[most:])
+        passages = numbered(kept, about, texts)
+        for helpers in _helper_forms(kept, about):
+            tokens = _recount(question, passages, helpers, count)
+            if tokens <= budget:
+                return Final(replace(final.pruned, kept=kept, dropped=dropped), helpers, passages, tokens)
+        return None
+
+    if not net:
+        return final
+    fitting = bisect_left(range(1, len(net) + 1), True, key=lambda most: with_nearest(most) is None)
+    without = replace(final, pruned=replace(final.pruned, dropped=(*final.pruned.dropped, *net)))
+    return (with_nearest(fitting) if fitting else None) or without
 
 
 async def answer(question: str, final: Final, ask: Ask, progress: Progress, run: Run) -> None:
@@ -129,13 +167,13 @@ async def answer(question: str, final: Final, ask: Ask, progress: Progress, run:
 
 
 def dropped_paths(pruned: PrunedPaths) -> list[DroppedPath]:
-    """Return what was dropped for the budget: whole paths, and those of which some chunks went."""
+    """Return what was dropped for the budget: whole paths, those of which some chunks went, and leaves of the safety net."""
     kept = {reading.path.category_ids for reading in pruned.kept}
-    paths = ((reading.path, len(reading.chunks)) for reading in pruned.dropped if not reading.is_net)
-    return [
-        DroppedPath(path.names, path.category_ids, "part" if path.category_ids in kept else "budget", count)
-        for path, count in paths
-    ]
+    dropped: Counter[tuple[PathChoice, str]] = Counter()
+    for reading in pruned.dropped:
+        reason = "net" if reading.is_net else "part" if reading.path.category_ids in kept else "budget"
+        dropped[reading.path, reason] += len(reading.chunks)
+    return [DroppedPath(path.names, path.category_ids, reason, count) for (path, reason), count in dropped.items()]
 
 
 def used_chunks(text: str, readings: Sequence[PathReading]) -> tuple[UsedChunk, ...]:

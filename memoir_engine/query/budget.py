@@ -22,7 +22,7 @@ Count = Callable[[str], int]
 
 @dataclass(frozen=True)
 class PathReading:
-    """A path with the chunks read from its leaf, in reading order. is_net: what the safety net caught, behind the paths."""
+    """A path with the chunks read from its leaf, in reading order. is_net: not chosen, but caught by the safety net."""
 
     path: PathChoice
     chunks: tuple[Chunk, ...]
@@ -66,10 +66,8 @@ def estimate(readings: Sequence[PathReading], *, fixed_text: str, fixed_tokens: 
 
 
 def path_steps(readings: Sequence[PathReading]) -> tuple[Step, ...]:
-    """Return whole paths from the last to the second, then what the net caught, then the best path."""
-    paths = [frozenset(chunk.id for chunk in reading.chunks) for reading in reversed(readings) if not reading.is_net]
-    net = [frozenset((chunk.id,)) for reading in readings if reading.is_net for chunk in reversed(reading.chunks)]
-    return (*paths[:-1], *net, *paths[-1:])
+    """Return whole paths, the last first."""
+    return tuple(frozenset(chunk.id for chunk in reading.chunks) for reading in reversed(readings))
 
 
 def chunk_steps(readings: Sequence[PathReading], relevance: Mapping[int, float]) -> tuple[Step, ...]:

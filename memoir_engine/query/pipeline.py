@@ -264,45 +264,55 @@ class Question:
         self, readings: Sequence[budget.PathReading], caught: tuple[Chunk, ...], about: Mapping[int, SourceContext]
     ) -> Final:
         """Fit the final prompt into its budget: by dropping paths or chunks, or by shortening chunks, never both."""
+        net = self.net_readings(caught)
         if self.request.prompt_limiting_strategy == "PRUNE":
-            return await asyncio.to_thread(self.prune, readings, caught, about)
-        limited = await asyncio.to_thread(self.limit_automatically, readings, caught)
+            return await asyncio.to_thread(self.prune, readings, net, about)
+        limited = await asyncio.to_thread(self.limit_automatically, readings)
         question, most = self.request.question, self.request.token_budget
-        return await answer.fit_summarised(question, limited, about, self.summarise, budget=most, count=self.count)
+        return await answer.fit_summarised(question, limited, about, self.summarise, budget=most, count=self.count, net=net)
 
-    def limit_automatically(
-        self, readings: Sequence[budget.PathReading], caught: tuple[Chunk, ...]
-    ) -> tuple[budget.PathReading, ...]:
-        """Put what the net caught behind the paths; with "auto" these bring as many of their nearest chunks as fit for all.
-
-        The others are counted as left out.
-        """
-        behind = (budget.PathReading(PathChoice((), (), ()), caught, is_net=True),) if caught else ()
+    def limit_automatically(self, readings: Sequence[budget.PathReading]) -> Sequence[budget.PathReading]:
+        """With "auto" the paths bring as many of their nearest chunks as fit for all; the others are counted as left out."""
         if self.request.per_path_limit != "auto":
-            return (*readings, *behind)
+            return readings
         most = budget.automatic_limit(
             readings,
-            self.request.token_budget - sum(chunk.tokens + FRAME_TOKENS for chunk in caught),
+            self.request.token_budget,
             fixed_tokens=self.count(fixed_text(self.request.question)),
             chunk_max_tokens=self.config.chunk_max_tokens + FRAME_TOKENS,
         )
         limited, self.progress.left_out = budget.nearest_per_path(readings, most, self.near(readings))
-        return (*limited, *behind)
+        return limited
+
+    def net_readings(self, caught: Sequence[Chunk]) -> tuple[budget.PathReading, ...]:
+        """Return the chunks that the net caught, each with the path to its leaf."""
+        parents = {row.id: row.parent_id for row in self.tree.rows}
+        readings = []
+        for chunk in caught:
+            at, ids = chunk.category_id or ROOT, list[int]()
+            while at != ROOT:
+                ids.insert(0, at)
+                at = parents.get(at, ROOT)
+            readings.append(budget.PathReading(PathChoice(tuple(ids), chunk.category_path, ()), (chunk,), is_net=True))
+        return tuple(readings)
 
     def near(self, readings: Sequence[budget.PathReading]) -> Mapping[int, float]:
         return self.nearness.among([chunk.id for reading in readings for chunk in reading.chunks])
 
     def prune(
-        self, readings: Sequence[budget.PathReading], caught: tuple[Chunk, ...], about: Mapping[int, SourceContext]
+        self,
+        readings: Sequence[budget.PathReading],
+        net: Sequence[budget.PathReading],
+        about: Mapping[int, SourceContext],
     ) -> Final:
-        limited, most = self.limit_automatically(readings, caught), self.request.token_budget
+        limited, most = self.limit_automatically(readings), self.request.token_budget
         steps = None
         if self.request.prune_by == "chunk":
             steps = budget.chunk_steps(limited, self.near(limited) if self.request.use_rankings else {})
         try:
-            return answer.fit(self.request.question, limited, about, budget=most, count=self.count, steps=steps)
+            return answer.fit(self.request.question, limited, about, budget=most, count=self.count, steps=steps, net=net)
         except BudgetTooSmall:  # the error shows what was considered (MEMOIR 9.B2.4)
-            self.progress.dropped.extend(answer.dropped_paths(budget.PrunedPaths((), tuple(reversed(limited)))))
+            self.progress.dropped.extend(answer.dropped_paths(budget.PrunedPaths((), (*reversed(limited), *net))))
             raise
 
     async def summarise(self, chunks: Sequence[Chunk], target: budget.Compression) -> dict[int, str]:

@@ -194,16 +194,37 @@ def test_in_the_prompt_what_the_net_caught_stands_behind_the_paths_and_is_marked
     assert "Dutch" in report["read"][1]["text"]
 
 
-def test_above_the_budget_the_net_goes_before_the_best_path(small: Memory, script: Script):
-    small.query("dutch", strategy="one_shot", safety_net=2, safety_net_in_prompt=True).raise_for_error()
-    budget = final_tokens(small, script) - 40
-    options = {"strategy": "one_shot", "safety_net": 2, "safety_net_in_prompt": True, "max_token_budget": budget}
-    result = small.query("dutch", **options).raise_for_error()
-    assert ([used.by_net for used in result.used_chunks], result.dropped_paths) == ([False], ())
-    by_chunk = small.query("dutch", **options, prune_by="chunk").raise_for_error()
-    assert [used.by_net for used in by_chunk.used_chunks] == [True]
-    assert [(drop.category_path[-1], drop.reason) for drop in by_chunk.dropped_paths] == [("Violin", "budget")]
-    assert small.runs.query(by_chunk.run_id) == by_chunk
+NET = {"safety_net": 2, "safety_net_in_prompt": True}
+
+
+@pytest.mark.parametrize(
+    "way", [{}, {"prune_by": "chunk"}, {"per_path_limit": "auto"}, {"prompt_limiting_strategy": "SUMMARIZE"}], ids=str
+)
+def test_what_the_paths_chose_never_makes_room_for_the_net(opened: Opened, script: Script, way: dict[str, Any]):
+    memory = opened(summarization_instruction_headroom_tokens=0)
+    memory.ingest_text(paper(*THREE), name="trades.txt").raise_for_error()
+    script.on("select", selected("Music"), selected("Strings", "Wind", most=2), selected("Violin", "Flute", most=2))
+    memory.query("dutch", n=2).raise_for_error()
+    budget = final_tokens(memory, script) + 5
+    script.on("select", selected("Music"), selected("Strings", "Wind", most=2), selected("Violin", "Flute", most=2))
+    result = memory.query("dutch", n=2, max_token_budget=budget, **NET, **way).raise_for_error()
+    assert [(used.category_path[-1], used.by_net) for used in result.used_chunks] == [("Violin", False), ("Flute", False)]
+    assert [(lost.category_path, lost.reason, lost.chunks) for lost in result.dropped_paths][-1:] == [
+        (("Art", "Oil", "Dutch"), "net", 1)
+    ]
+    assert result.compression_ratio is None
+    assert events(memory, result.run_id, "PathDropped")[-1]["reason"] == "net"
+    assert memory.runs.query(result.run_id) == result
+
+
+def test_of_the_net_as_much_is_read_as_fits_the_nearest_first(small: Memory, script: Script):
+    small.ingest_text(paper("Art/Oil/Dutch"), name="second.txt").raise_for_error()
+    small.query("dutch", strategy="one_shot", safety_net=1, safety_net_in_prompt=True).raise_for_error()
+    budget = final_tokens(small, script) + 5
+    result = small.query("dutch", strategy="one_shot", max_token_budget=budget, **NET).raise_for_error()
+    assert [used.chunk_id for used in result.used_chunks] == [result.chunks[0].id, result.net[0].id]
+    assert [(lost.category_path[-1], lost.reason, lost.chunks) for lost in result.dropped_paths] == [("Dutch", "net", 1)]
+    assert small.runs.query(result.run_id) == result
 
 
 def test_a_net_without_size_is_warned_of(small: Memory):

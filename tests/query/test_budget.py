@@ -22,7 +22,6 @@ from memoir_engine.query.budget import (
     estimate,
     limit_per_path,
     nearest_per_path,
-    path_steps,
     prune,
 )
 
@@ -140,12 +139,6 @@ def test_by_chunk_what_is_kept_and_dropped_are_together_what_was_given(sizes: li
     assert sorted(kept + dropped) == sorted(chunks)
     assert kept == sorted(kept)
     assert fixed + sum(chunks[key] for key in kept) <= budget
-
-
-def test_what_the_net_caught_goes_after_the_other_paths_and_before_the_best():
-    first, second, net = readings([2], [2], [1, 1])
-    steps = path_steps([first, second, PathReading(PathChoice((), (), ()), net.chunks, is_net=True)])
-    assert [sorted(step) for step in steps] == [[2], [4], [3], [1]]
 
 
 @pytest.mark.req("MEMOIR 4.3.3")

@@ -37,7 +37,7 @@ def test_a_question_sends_what_was_agreed(harbour: Memory, script: Script, golde
     golden(f"question-{strategy}", requests_text(script.requests))
 
 
-def test_a_question_that_shortens_and_reads_the_nets_catch_sends_what_was_agreed(opened: Opened, script: Script, golden: Golden):
+def test_questions_that_shorten_and_that_read_the_nets_catch_send_what_was_agreed(opened: Opened, script: Script, golden: Golden):
     def shortened(asked: Asked) -> dict[str, Any]:
         pieces = condense.read(asked.text).pieces
         return {"summaries": [{"chunk_id": piece.chunk_id, "summary": piece.text[: piece.target * 2 // 3]} for piece in pieces]}
@@ -46,8 +46,8 @@ def test_a_question_that_shortens_and_reads_the_nets_catch_sends_what_was_agreed
     memory.ingest_text(TEXT, name="town.md", contextual_helper="Notes of a town by the sea. Date: 1999.").raise_for_error()
     script.requests.clear()
     script.always("condense", shortened)
-    read: dict[str, Any] = {"strategy": "wide_branch", "safety_net": 1, "safety_net_in_prompt": True}
-    how: dict[str, Any] = {"prompt_limiting_strategy": "SUMMARIZE", "max_token_budget": 340}
-    memory.query("When does the ferry leave on Sundays, and when are roses pruned?", **read, **how).raise_for_error()
+    question = "When does the ferry leave on Sundays, and when are roses pruned?"
+    memory.query(question, prompt_limiting_strategy="SUMMARIZE", max_token_budget=310).raise_for_error()
     assert script.asked("condense")
+    memory.query(question, safety_net=1, safety_net_in_prompt=True).raise_for_error()
     golden("question-shortened", requests_text(script.requests))

@@ -93,7 +93,10 @@ class PathChoice:
 
 @dataclass(frozen=True)
 class DroppedPath:
-    """reason: not chosen, budget, part (of its chunks, for the budget), empty, gone; `category_path` may end above a leaf."""
+    """A path not read, or not whole; `category_path` may end above a leaf.
+
+    reason: not chosen, empty, gone; for the budget: budget, part (some of its chunks), net (chunks that the safety net caught).
+    """
 
     category_path: Path
     category_ids: tuple[int, ...]
