@@ -11,6 +11,12 @@ Visit = Callable[..., Page]
 Served = Callable[..., str]
 
 PATIENCE_MS = 120_000
+READY = """() => {
+  const app = document.querySelector('[data-testid=stApp]');
+  return app && app.dataset.testConnectionState === 'CONNECTED' && app.dataset.testScriptState === 'notRunning'
+    && document.querySelector('[data-testid=stMainBlockContainer] [data-testid=stElementContainer]')
+    && !document.querySelector('[data-testid=stSkeleton], [data-stale="true"]');
+}"""
 AT_REST = """() => document.getAnimations().every(
   each => each.playState !== 'running' || each.effect.getComputedTiming().iterations === Infinity)"""
 BAKERY = (
@@ -21,6 +27,11 @@ FESTIVAL = (
     "The harbour festival earned a surplus of 8,450 euros, and the board decided to repair the quay. "
     "The treasurer keeps the accounts, pays the invoices and reports to the members every spring. "
 ) * 14
+
+
+def ready(page: Page) -> None:
+    """Wait until the script has run and nothing on the page is stale."""
+    page.wait_for_function(READY)
 
 
 def choose(page: Page, *files: tuple[str, str]) -> None:

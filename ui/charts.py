@@ -40,6 +40,7 @@ LINE, LONGEST_WORD = 12, 20  # characters of a line on a tile, and of a word lon
 LONGEST, ABOVE = 40, 18  # characters of a name on its own tile, and above others; pointed at, all of it is shown
 WHOLE = "all"  # the tile around all others; no category has this id
 MARKS = 300  # tiles; more would freeze the page
+TICKS = {"size": 12}  # px; by default they are smaller than anything else on a page
 MOST = 200  # bars; a run with more shows its first
 
 
@@ -68,8 +69,14 @@ def waterfall(calls: Sequence[Call], *, dark: bool) -> Any:
         margin={"l": 8, "r": 170, "t": 6, "b": 34},
         bargap=0.38,
         font={"family": FONT, "size": 12},
-        xaxis={"title": {"text": "ms"}, "gridcolor": colors["grid"], "zeroline": False, "rangemode": "tozero"},
-        yaxis={"autorange": "reversed", "ticksuffix": "  "},
+        xaxis={
+            "title": {"text": "ms"},
+            "gridcolor": colors["grid"],
+            "zeroline": False,
+            "rangemode": "tozero",
+            "tickfont": {"size": 12},
+        },
+        yaxis={"autorange": "reversed", "ticksuffix": "  ", "tickfont": {"size": 12}},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
     )

@@ -181,7 +181,7 @@ def _bring(memory: Memory) -> None:
     close: dict[str, str | int | None] = {"bring": None}
     with st.container(border=True, key="conv-panel"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.subheader(texts.IMPORT, anchor=False, width="content")
+            st.header(texts.IMPORT, anchor=False, width="content")
             st.space("stretch")
             st.button("", icon=":material/close:", type="tertiary", key="conv-bring-close", on_click=state.update, kwargs=close)
         st.markdown(f":gray[{texts.IMPORT_ABOUT}]")

@@ -34,7 +34,7 @@ def panel(memory: Memory, source: Source) -> None:
         return
     with st.container(border=True, key="erase-panel"):
         name, _ = figures.named(source.name, LONGEST_WORD)
-        st.subheader(f":red[:material/delete_forever:] {texts.ERASE_TITLE.format(name=name)}", anchor=False)
+        st.header(f":red[:material/delete_forever:] {texts.ERASE_TITLE.format(name=name)}", anchor=False)
         st.markdown(texts.ERASE_ABOUT)
         if viewer.may(memory, key="erase", role="admin"):
             with problems.noted():

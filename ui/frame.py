@@ -34,7 +34,7 @@ ICONS = {
 }
 
 ROWS_AND_A_CELL: list[Literal["multi-row", "single-cell"]] = ["multi-row", "single-cell"]  # boxes select, any word opens
-A_ROW: list[Literal["single-row", "single-cell"]] = ["single-row", "single-cell"]  # a click on any word of it chooses a row
+A_ROW: Literal["single-cell"] = "single-cell"  # a click on any word of it chooses a row; no column of boxes
 
 
 PUT_AWAY = "memoir_offline_note"  # of the session, and the browser's cookie
@@ -157,7 +157,7 @@ def empty(title: str, text: str, icon: str) -> None:
     with st.container(horizontal_alignment="center", gap="xsmall"):
         st.space("medium")
         st.markdown(f"## :gray[{icon}]", width="content")
-        st.subheader(title, anchor=False, width="content")
+        st.header(title, anchor=False, width="content")
         st.markdown(f":gray[{text}]", width="content", text_alignment="center")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import engine, frame, language_switch, presenting, problems, sample, tour, viewer
+from ui import engine, frame, language_switch, look, presenting, problems, sample, tour, viewer
 from ui.wording import texts as wording
 
 HERE = Path(__file__).resolve().parent
@@ -41,6 +41,7 @@ def guard() -> Memory:
 
 st.set_page_config(page_title="Memoir", page_icon=HERE / "static" / "favicon.svg", layout="wide")
 st.logo(HERE / "static" / "logo.svg", icon_image=HERE / "static" / "favicon.svg", size="large")
+look.draw()
 viewer.guard()
 chosen = st.navigation(
     {

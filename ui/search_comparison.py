@@ -95,7 +95,7 @@ def _numbers(result: QueryResult, found: Sequence[SearchResult], compared: Searc
 
 
 def _tree(result: QueryResult, compared: SearchComparison) -> None:
-    st.subheader(texts.TREE_SIDE, anchor=False)
+    st.header(texts.TREE_SIDE, anchor=False)
     st.caption(texts.TREE_SIDE_ABOUT)
     cited = {used.chunk_id for used in result.used_chunks if used.cited}
     order = sorted(result.chunks, key=lambda chunk: (chunk.id not in cited, chunk.id in compared.both))
@@ -120,7 +120,7 @@ def _tree(result: QueryResult, compared: SearchComparison) -> None:
 
 
 def _search(result: QueryResult, found: Sequence[SearchResult], compared: SearchComparison) -> None:
-    st.subheader(texts.SEARCH_SIDE, anchor=False)
+    st.header(texts.SEARCH_SIDE, anchor=False)
     st.caption(texts.SEARCH_SIDE_ABOUT)
     if not found:
         st.caption(texts.NOTHING)
@@ -144,7 +144,7 @@ def _search(result: QueryResult, found: Sequence[SearchResult], compared: Search
 
 
 def _net(result: QueryResult, compared: SearchComparison) -> None:
-    st.subheader(texts.NET_SIDE, anchor=False)
+    st.header(texts.NET_SIDE, anchor=False)
     if not result.net:
         st.caption(texts.NET_NOTHING)
         return

@@ -193,7 +193,7 @@ def _clear(memory: Memory, session: SessionView) -> None:
     """Ask for confirmation in a panel with its own address (`clear=1`), then clear."""
     leave: dict[str, str | int | None] = {"clear": None}
     with st.container(border=True, key="conv-clear-panel"):
-        st.subheader(f":red[:material/delete_forever:] {texts.CLEAR_TITLE}", anchor=False)
+        st.header(f":red[:material/delete_forever:] {texts.CLEAR_TITLE}", anchor=False)
         st.markdown(texts.CLEAR_ABOUT.format(messages=counts.MESSAGES(session.messages)))
         with st.container(horizontal=True):
             if _may(memory, "admin", "conv-clear-who") and st.button(

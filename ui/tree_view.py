@@ -19,7 +19,7 @@ LONGEST, CRUMB = 40, 28  # characters of a name in a title, and on the way to it
 
 def root(tree: TreeAt, sources: int | None) -> None:
     """sources: their number; None if only the tree is known."""
-    st.subheader(wording.ROOT, anchor=False)
+    st.header(wording.ROOT, anchor=False)
     categories = tree.all()
     values = {
         labels.CHUNKS: _all_chunks(categories),
@@ -62,7 +62,7 @@ def chunk(memory: Memory, tree: TreeAt, shown: Chunk) -> None:
         _crumbs(tree.path(shown.category_id))
     with st.container(horizontal=True, vertical_alignment="center"):
         source, full = figures.named(shown.source_name, LONGEST)
-        st.subheader(
+        st.header(
             wording.CHUNK_OF.format(chunk=figures.chunk_name(shown), source=source), anchor=False, width="content", help=full
         )
         st.badge(figures.tokens(shown.tokens), color="gray")
@@ -121,7 +121,7 @@ def _crumbs(path: Sequence[Category]) -> None:
 def _name(node: Category) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         name, full = figures.named(node.name, LONGEST)
-        st.subheader(name, anchor=False, width="content", help=full)
+        st.header(name, anchor=False, width="content", help=full)
         st.badge(wording.LEVEL.format(level=node.level).lower(), color="gray")
         if node.is_leaf:
             st.badge(wording.LEAF, color="green")

@@ -22,16 +22,10 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 import fake_openai as fake
 import machine
 import warm
-from app_browser import PATIENCE_MS
+from app_browser import PATIENCE_MS, ready
 from machine import REPOSITORY
 
 START_S = 180
-READY = """() => {
-  const app = document.querySelector('[data-testid=stApp]');
-  return app && app.dataset.testConnectionState === 'CONNECTED' && app.dataset.testScriptState === 'notRunning'
-    && document.querySelector('[data-testid=stMainBlockContainer] [data-testid=stElementContainer]')
-    && !document.querySelector('[data-testid=stSkeleton], [data-stale="true"]');
-}"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -122,11 +116,6 @@ def visit(chromium: Browser) -> Iterator[Callable[..., Page]]:
     for page in opened:
         page.context.close()
     assert problems == []
-
-
-def ready(page: Page) -> None:
-    """Wait until the script has run and nothing on the page is stale."""
-    page.wait_for_function(READY)
 
 
 def _elsewhere(url: str, host: str) -> list[str]:

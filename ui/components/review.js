@@ -79,7 +79,7 @@ const drawDecide = (desk, data, item, evidence, ready, doing) => {
 
 const emptyRest = (data, doing, desk) => {
   const { words } = data, node = make("div", "empty"), said = desk.order.length ? words.allDone : data.nothing, skipped = data.counts.skipped || 0;
-  join(node, make("h3", "", said.title), make("p", "", skipped && data.state === "unreviewed" ? words.skippedLeft.replace("{count}", skipped) : said.text));
+  join(node, make("h2", "", said.title), make("p", "", skipped && data.state === "unreviewed" ? words.skippedLeft.replace("{count}", skipped) : said.text));
   const row = make("div", "row");
   join(row, act("again", words.again, "L", true, doing.again), data.may && undoable(desk) ? act("undo", words.undo, "U", true, doing.undo) : null);
   return join(node, row);
@@ -233,9 +233,9 @@ export default function (component) {
     one(".panes").hidden = !item;
     one(".rest").replaceChildren(...(ended || (!item && desk.cursor === null) ? [emptyRest(desk.data, doing, desk)] : []));
     if (!item) return;
-    one(".evidence h3").textContent = item.kind ? words.factEvidence : words.evidence;
-    one(".why h3").textContent = item.kind ? words.factWhy : words.why;
-    one(".decide h3").textContent = words.decide;
+    one(".evidence h2").textContent = item.kind ? words.factEvidence : words.evidence;
+    one(".why h2").textContent = item.kind ? words.factWhy : words.why;
+    one(".decide h2").textContent = words.decide;
     const changed = desk.shown !== key;
     if (changed) desk.searching = false;
     const stamp = JSON.stringify([key, !!evidence, item]);

@@ -27,7 +27,7 @@ const figure = (value) => make("span", "num", value === null || value === undefi
 
 const stateBadge = (state, words) => make("span", `state ${state}`, words.states[state] || state);
 
-const heading = (text) => make("h4", "", text);
+const heading = (text) => make("h3", "", text);
 
 // --- evidence ----------------------------------------------------------------------------------------------------
 
@@ -172,5 +172,5 @@ const helpBody = (words, keysOn, toggle, close) => {
   const button = make("button", "act", words.close);
   button.type = "button";
   button.onclick = close;
-  return join(make("div", "sheet"), make("h3", "", words.help), table, label, button);
+  return join(make("div", "sheet"), make("h2", "", words.help), table, label, button);
 };

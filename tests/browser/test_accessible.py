@@ -1,0 +1,100 @@
+"""Every page with content, in both themes, on a wide and a narrow screen: no finding of axe-core, no tiny type, nothing cut off.
+
+axe/axe.min.js is axe-core 4.12.1 as its makers publish it, under the Mozilla Public License beside it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit
+from playwright.sync_api import Page
+
+from app_browser import Served, Visit, ready
+from memoir_engine import Memory
+
+AXE = Path(__file__).with_name("axe") / "axe.min.js"
+OF_STREAMLIT = {  # its findings by its version: the rule of axe, and where
+    "1.67": {
+        "list": "[data-testid=stSidebarNavItems]",
+        "listitem": "[data-testid=stSidebarNavItems]",
+        "presentation-role-conflict": "[data-testid=stFileUploaderDropzone]",
+        "empty-table-header": "[data-testid=stDataFrame]",
+    }
+}
+FOUND = """async allowed => {
+  const {violations} = await axe.run(document, {resultTypes: ["violations"], elementRef: true});
+  return violations.flatMap(({id, nodes}) => nodes
+    .filter(node => !allowed[id] || !node.element.closest(allowed[id]))
+    .map(node => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary.replace(/\\s+/g, " ")}`));
+}"""
+TINY = """least => {
+  const tiny = new Set();
+  const look = root => {
+    for (const one of root.querySelectorAll("*")) {
+      if (one.shadowRoot) look(one.shadowRoot);
+      const words = [...one.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+      if (!words || one.closest("style, script") || !one.checkVisibility({visibilityProperty: true})) continue;
+      const box = one.getBoundingClientRect();
+      if (box.width > 1 && box.height > 1 && parseFloat(getComputedStyle(one).fontSize) < least)
+        tiny.add(`${getComputedStyle(one).fontSize}: ${one.outerHTML.slice(0, 160)}`);
+    }
+  };
+  look(document);
+  return [...tiny];
+}"""
+DRAWN = """() => ![...document.querySelectorAll("[data-testid^=stBidiComponent]")].some(host =>
+  host.shadowRoot?.querySelector("button:empty:not([aria-label]), :is(h2, h3):empty, .cols:empty"))"""  # filled by their scripts
+WIDTH = "() => Math.max(document.documentElement.scrollWidth, document.querySelector('[data-testid=stMain]').scrollWidth)"
+SIZES = ((1440, 900), (390, 844))
+LEAST_PX = 11
+TALK = [
+    {"role": "user", "content": "I live in Lisbon. I play the cello in the harbour choir."},
+    {"role": "user", "content": "I moved to Porto last week."},
+]
+BEDS = "Bed 4 of the garden is watered from the barrel by the shed. Bed 7 is left to the bees. " * 12
+CHOIR = "The harbour choir sings on Tuesdays in the old mill, and meets twice in May. " * 12
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> list[str]:
+    """Fill the memory, and return the address of every page, each with content."""
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        for name, text in (("beds.md", BEDS), ("choir.md", CHOIR)):
+            memory.ingest_text(text, name=name).raise_for_error()
+        memory.remember(TALK, user_id="mia", session_id="moved")
+        asked = memory.query("Where is bed 4 watered from?").raise_for_error()
+        chunk = asked.used_chunks[0].chunk_id
+        done = memory.audit.actions(limit=1)[0].action_id
+    on_pages = ("", "sources", "sources?src=1", "conversations", "conversations?session=moved", "review", "tree", "tree?cat=1")
+    others = (f"tree?chunk={chunk}", "ask", f"ask?run={asked.run_id}", "search?q=garden", "facts?user=mia", "people", "settings")
+    return [*on_pages, *others, "activity", f"activity?action={done}", "cuts"]
+
+
+def allowed() -> dict[str, str]:
+    return OF_STREAMLIT.get(".".join(streamlit.__version__.split(".")[:2]), {})
+
+
+def problems(page: Page) -> list[str]:
+    found: list[Any] = page.evaluate(FOUND, allowed()) + page.evaluate(TINY, LEAST_PX)
+    width = page.viewport_size["width"] if page.viewport_size else 0
+    return found + ([f"{page.evaluate(WIDTH)} px wide"] if page.evaluate(WIDTH) > width else [])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_can_be_read_by_everybody(places: list[str], served: Served, visit: Visit, theme: Any):
+    url = served()
+    page = visit(url)
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    found = []
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        for place in places:
+            page.goto(f"{url}/{place}")
+            ready(page)
+            page.wait_for_function(DRAWN)
+            page.evaluate(AXE.read_text(encoding="utf-8"))
+            found += [f"/{place} at {width} px: {problem}" for problem in problems(page)]
+    assert not found, "\n".join(found)
