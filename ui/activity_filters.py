@@ -5,14 +5,16 @@ Invariant: the address is the only place that keeps them; a malformed value coun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from memoir_engine import Memory
 from ui import event_words, figures, state, viewer
+from ui.escape import md_escape
 from ui.wording_activity import texts
 
 NAMES = ("who", "what", "kind", "src", "cat", "run", "from", "to", "text", "all")
@@ -52,27 +54,56 @@ def day(name: str) -> date | None:
 
 
 def fields(memory: Memory) -> None:
-    with st.container(border=True, key="act-filters"):
-        with st.grid(4, gap="small", min_column_width=150):
-            _choice("who", texts.WHO, memory.audit.actors(), viewer.plain_name)
-            _choice("what", texts.WHAT, memory.audit.verbs(), event_words.verb)
-            sources = {source.id: source.name for source in memory.sources.list(limit=MOST)}
-            _choice("src", texts.SOURCE, [*sources], lambda number: figures.shortened(sources.get(int(number), f"#{number}"), 40))
-            paths = {one.id: figures.path(one.path) for one in memory.tree.all()[:MOST]}
-            _choice("cat", texts.CATEGORY, [*paths], lambda number: paths.get(int(number), f"#{number}"))
+    """Draw one line: the search, the other filters folded, and each that is set, to be removed."""
+    sources = {str(source.id): source.name for source in memory.sources.list(limit=MOST)}
+    paths = {str(one.id): figures.path(one.path) for one in memory.tree.all()[:MOST]}
+    words: dict[str, tuple[str, Callable[[str], str]]] = {
+        "who": (texts.WHO, partial(viewer.called, memory)),
+        "what": (texts.WHAT, event_words.verb),
+        "src": (texts.SOURCE, lambda number: figures.shortened(sources.get(number, f"#{number}"), 40)),
+        "cat": (texts.CATEGORY, lambda number: paths.get(number, f"#{number}")),
+        "from": (texts.SINCE, str),
+        "to": (texts.UNTIL, str),
+        "run": (texts.RUN, str),
+    }
+    options = {"who": memory.audit.actors(), "what": memory.audit.verbs(), "src": [*sources], "cat": [*paths]}
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="act-filters"):
+        _text("text", texts.SEARCH, folded=False)
+        with st.popover(texts.FILTERS, icon=":material/tune:", key="act-more"), st.grid(2, gap="small", min_column_width=150):
+            for name, among in options.items():
+                _choice(name, words[name][0], among, words[name][1])
             _day("from", texts.SINCE)
             _day("to", texts.UNTIL)
-            _text("text", texts.REASON)
             _text("run", texts.RUN)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            shown = st.toggle(texts.RUNS_TOO, value=state.param("all") is not None, help=texts.RUNS_TOO_HELP, key=_key("all"))
-            if shown != (state.param("all") is not None):
-                _changed("all", "1" if shown else None)
-                st.rerun()
-            st.space("stretch")
-            if is_filtered() and st.button(texts.CLEAR, icon=":material/filter_alt_off:", key="act-clear", type="tertiary"):
-                state.update(**dict.fromkeys((*NAMES, "before")))
-                st.rerun()
+            _with_runs()
+        _chips(words)
+
+
+def _with_runs() -> None:
+    shown = st.toggle(texts.RUNS_TOO, value=state.param("all") is not None, help=texts.RUNS_TOO_HELP, key=_key("all"))
+    if shown != (state.param("all") is not None):
+        _changed("all", "1" if shown else None)
+        st.rerun()
+
+
+def _chips(words: Mapping[str, tuple[str, Callable[[str], str]]]) -> None:
+    """Draw a button for each filter that is set, and one for all."""
+    given = {name: state.param(name) for name in (*words, "all") if state.param(name)}
+    for name, value in given.items():
+        label, shown = words.get(name, (texts.RUNS_TOO, str))
+        told = texts.CHIP.format(label=label, value=shown(str(value))) if name in words else label
+        st.button(
+            md_escape(told),
+            key=f"act-chip-{name}",
+            icon=":material/close:",
+            help=texts.REMOVE,
+            on_click=_changed,
+            args=(name, None),
+        )
+    if is_filtered():
+        every = dict.fromkeys((*NAMES, "before"))
+        label, icon = texts.CLEAR, ":material/filter_alt_off:"
+        st.button(label, icon=icon, key="act-clear", type="tertiary", on_click=state.update, kwargs=every)
 
 
 def _choice(name: str, label: str, options: Sequence[Any], shown: Callable[[Any], str]) -> None:
@@ -91,11 +122,15 @@ def _choice(name: str, label: str, options: Sequence[Any], shown: Callable[[Any]
     st.session_state[f"act-key-{name}"] = _key(name)
 
 
-def _text(name: str, label: str) -> None:
+def _text(name: str, label: str, *, folded: bool = True) -> None:
+    """folded: among the other filters, with its label; else alone, with its label inside."""
     st.text_input(
         label,
         value=state.param(name) or "",
-        placeholder=texts.ANY,
+        placeholder=texts.ANY if folded else label,
+        label_visibility="visible" if folded else "collapsed",
+        icon=None if folded else ":material/search:",
+        width="stretch" if folded else 280,
         max_chars=200,
         key=_key(name),
         on_change=lambda: _changed(name, str(st.session_state.get(_key_was(name)) or "").strip() or None),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 import streamlit as st
 
 from memoir_engine import Action, Change, Memory, UndoPreview
@@ -22,8 +24,10 @@ def listed(memory: Memory) -> None:
         return
     if not found:
         st.caption(texts.NOTHING_FOUND)
-    for action in found[:PAGE]:
-        _row(action)
+    if found:
+        with st.container(border=True, key="act-list", gap=None):
+            for action in found[:PAGE]:
+                _row(memory, action)
     _pages(found)
 
 
@@ -42,22 +46,33 @@ def _pages(found: tuple[Action, ...]) -> None:
             st.rerun()
 
 
-def _row(action: Action) -> None:
-    with st.container(border=True, key=f"act-row-{action.action_id}", gap="xsmall"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f"**{md_escape(event_words.action(action))}**", width="content")
-            st.markdown(f":gray[{viewer.shown_name(action.actor)} · {figures.stamp(action.at)}]", width="content")
-            if action.undone_by:
-                st.badge(texts.UNDONE, color="orange", icon=":material/undo:")
-            st.space("stretch")
-            link(texts.OPEN, action.action_id, key=f"act-open-{action.action_id}")
-        for change in action.changes[:LINES]:
-            st.markdown(_line(change))
-        rest = len(action.changes) - LINES
-        if rest > 0:
-            st.markdown(f":small[:gray[{texts.MORE.format(count=rest)}]]")
-        if action.reason:
-            st.markdown(f":small[:material/format_quote: {md_escape(figures.one_line(action.reason, 300))}]")
+def _row(memory: Memory, action: Action) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"act-row-{action.action_id}"):
+        st.markdown(_told(action))
+        st.html(_when(memory, action), width="content")
+        label = f":material/arrow_forward: :small[{texts.OPEN}]"
+        st.button(
+            label, key=f"act-open-{action.action_id}", type="tertiary", on_click=state.update, kwargs={"action": action.action_id}
+        )
+
+
+def _told(action: Action) -> str:
+    """Return in Markdown what an action did, to what, and why, in at most three lines."""
+    title, sentences = event_words.headline(action)
+    first, *others = [md_escape(figures.one_line(sentence, 200)) for sentence in sentences[:LINES]] or [""]
+    undone = f" :orange-badge[:material/undo: {texts.UNDONE}]" if action.undone_by else ""
+    rest = [texts.MORE.format(count=figures.count(len(sentences) - LINES))] if len(sentences) > LINES else []
+    lines = [f"**{md_escape(title)}**{f' :gray[·] {first}' if first else ''}{undone}"]
+    lines += [f":small[:gray[{' · '.join((*others, *rest))}]]"] if others else []
+    lines += [f":small[:material/format_quote: {md_escape(figures.one_line(action.reason, 300))}]"] if action.reason else []
+    return "  \n".join(lines)
+
+
+def _when(memory: Memory, action: Action) -> str:
+    """Return in HTML who did it and when, short; the whole moment shows where one points at it."""
+    who, brief = html.escape(viewer.called(memory, action.actor)), html.escape(figures.brief(action.at))
+    whole = html.escape(f"{figures.stamp(action.at)} ({figures.ago(action.at)})")
+    return f'<span class="memoir-when">{who} · <time datetime="{action.at.isoformat()}" title="{whole}">{brief}</time></span>'
 
 
 def _line(change: Change) -> str:
@@ -92,7 +107,7 @@ def one(memory: Memory, action_id: str) -> None:
 
 
 def _facts(memory: Memory, action: Action) -> None:
-    who_when = f"**{viewer.shown_name(action.actor)}** · {figures.stamp(action.at)}"
+    who_when = f"**{md_escape(viewer.called(memory, action.actor))}** · {figures.stamp(action.at)}"
     st.markdown(who_when)
     st.markdown(f":material/format_quote: {md_escape(action.reason) if action.reason else f':gray[{texts.NO_REASON}]'}")
     with st.container(horizontal=True):
@@ -161,8 +176,8 @@ def _in_the_way(memory: Memory, preview: UndoPreview) -> None:
     for number in preview.blocked_by[:20]:
         with problems.noted():
             later = memory.audit.action(number)
-            label = f"{md_escape(event_words.action(later))} · {viewer.shown_name(later.actor)} · {figures.ago(later.at)}"
-            link(label, number, key=f"act-first-{number}")
+            who = md_escape(viewer.called(memory, later.actor))
+            link(f"{md_escape(event_words.action(later))} · {who} · {figures.ago(later.at)}", number, key=f"act-first-{number}")
     if preview.clash and not preview.blocked_by:
         st.caption(texts.UNDO_CLASH.format(clash=md_escape(preview.clash)))
 

@@ -17,6 +17,7 @@ from ui.wording import texts as wording
 from ui.wording_events import DONE_TO, texts
 
 HIDDEN = ("before", "after")  # stand beside the sentence, not in it
+BESIDE = ("fact.settled", "fact.reviewed", "cuts.recorded")  # kinds that go with another change, which says more
 
 
 def verb(name: str) -> str:
@@ -35,8 +36,28 @@ def outcome(done: Action) -> str | None:
     return None if forms is None else forms(max(count, 1))
 
 
+def headline(done: Action) -> tuple[str, list[str]]:
+    """Return an action in short, and its changes as sentences, those that say most first."""
+    changes = sorted(done.changes, key=lambda one: (one.kind in BESIDE, -len(_ends(one))))
+    title = texts.SHORT.get(done.verb) if any(map(_ends, changes)) else None
+    return title or action(done), [sentence(one) for one in changes]
+
+
+def sentence(done: Change) -> str:
+    """Return one change with what it shows as before and after, in one line."""
+    before, after = before_after(done)
+    if not before and not after:
+        return change(done)
+    ends = texts.TURNED.format(before=before, after=after or texts.NOWHERE) if before else after
+    return texts.SHOWING.format(done=change(done), ends=ends)
+
+
 def change(done: Change) -> str:
-    """Return one change of an action, or several alike, as a sentence."""
+    """Return one change of an action, or several alike, as a sentence; one of a fact names it, where it has a name."""
+    ends = _ends(done)
+    if ends and done.kind in texts.NAMED:
+        both, one = texts.NAMED[done.kind]
+        return both.format(before=ends[0], after=ends[1]) if len(ends) == 2 else one.format(fact=ends[0])
     forms = texts.EVENTS.get(done.kind)
     return _filled(forms.form(done.count), {**done.fields, "count": done.count}) if forms else done.says
 
@@ -80,6 +101,10 @@ def filing(now: Filing, was: Filing | None) -> str:
     if was is None:
         return texts.FILED
     return texts.MOVED_HERE.format(path=figures.path(was.path)) if was.to_seq == now.from_seq else texts.FILED_AGAIN
+
+
+def _ends(done: Change) -> list[str]:
+    return [str(done.fields[name]) for name in HIDDEN if done.fields.get(name)]
 
 
 def _filled(form: str, fields: Mapping[str, Any]) -> str:

@@ -130,6 +130,19 @@ def clock(when: datetime) -> str:
     return format_time(when.astimezone(zone()), "HH:mm", locale=language.current())
 
 
+def brief(when: datetime) -> str:
+    """Format a moment as short as it stays clear: of today its time of day, of yesterday and of other days these with it."""
+    local, today = when.astimezone(zone()), datetime.now(zone()).date()
+    if local.date() == today:
+        return clock(when)
+    if local.date() == today - timedelta(days=1):
+        return texts.YESTERDAY.format(time=clock(when))
+    if local.year != today.year:
+        return stamp(when)
+    form = str(get_datetime_format("medium", locale=language.current()))
+    return form.format(clock(when), format_skeleton("MMMd", local, locale=language.current()))
+
+
 def exact(when: datetime) -> str:
     """Write a moment in the viewer's time zone as addresses have it, to the second: the same in every language."""
     return when.astimezone(zone()).strftime("%Y-%m-%d %H:%M:%S")

@@ -15,6 +15,8 @@ class Activity(Words):
     WHO, WHAT = "Who", "What"
     SOURCE, CATEGORY, RUN = "Source", "Category", "Run"
     SINCE, UNTIL, REASON = "From", "To", "Reason contains"
+    SEARCH = "Search the reasons"
+    CHIP, REMOVE = "{label}: {value}", "Remove this filter"
     RUNS_TOO = "Include questions and chats"
     RUNS_TOO_HELP = "Questions, finished runs and chat messages are recorded too. They do not change the tree."
     CLEAR = "Clear filters"

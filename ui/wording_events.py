@@ -135,6 +135,28 @@ class Events(Words):
         "run.closed": Plural("the run ended: {status}", "{count} runs ended"),
     }
 
+    NAMED = {  # by kind: of one fact that has a name, with a fact before and one after, or with only one of them
+        "fact.recorded": ("", "“{fact}” was added"),
+        "fact.outdated": ("“{before}” was replaced by “{after}”", "“{fact}” became outdated"),
+        "fact.corrected": ("“{before}” was corrected to “{after}”", "“{fact}” was corrected"),
+        "fact.retired": ("", "“{fact}” ended"),
+        "fact.expires": ("", "the expiry of “{fact}” was set"),
+        "fact.restored": ("", "“{fact}” is active again"),
+        "fact.withdrawn": ("", "“{fact}” was removed by an undo"),
+        "fact.returned": ("", "“{fact}” was restored by an undo"),
+        "fact.seen": ("", "“{fact}” was mentioned again"),
+        "fact.unseen": ("", "a mention of “{fact}” was undone"),
+        "fact.seen_again": ("", "a mention of “{fact}” counts again"),
+        "fact.proposed": ("needs a decision: “{before}” or “{after}”", "needs a decision: “{fact}”"),
+        "fact.settled": ("decided: “{before}” or “{after}”", "decided: “{fact}”"),
+        "fact.reviewed": ("", "“{fact}” was reviewed"),
+        "fact.related": ("“{before}” and “{after}” were linked", "“{fact}” was linked to another fact"),
+        "fact.unrelated": ("“{before}” and “{after}” are no longer linked", "“{fact}” is no longer linked to another fact"),
+        "fact.related_again": ("“{before}” and “{after}” were linked again", "“{fact}” was linked to another fact again"),
+    }
+    SHOWING, TURNED, NOWHERE = "{done}: {ends}", "{before} → {after}", "–"
+    SHORT = {"approve_fact": "Confirmed", "reject_fact": "Kept both"}  # verbs before a sentence that names the facts
+
     MOMENTS = {  # what was done to the tree: an edit by its verb, everything else by the kind of its first event
         "create": "{name} created",
         "rename": "{category} renamed to {name}",

@@ -8,6 +8,7 @@ from ui.words import Plural, Words
 class Figures(Words):
     UNKNOWN = "unknown"
     JUST_NOW = "just now"
+    YESTERDAY = "Yesterday {time}"
     CHUNK = "Chunk {number}"
     TOKENS = Plural("{count} token", "{count} tokens")
     MANY_TOKENS = "{number} tokens"

@@ -254,7 +254,8 @@ class Reports(View):
 
     def _actions(self, tx: Tx, filters: ActivityFilter) -> tuple[tuple[Action, ...], int]:
         """Return the newest actions in words, and how many more there are."""
-        newest = with_words(tx, activity.page(tx, filters, limit=MOST_ACTIONS, whose=readable(self._actor)))
+        whose = readable(self._actor)
+        newest = with_words(tx, activity.page(tx, filters, limit=MOST_ACTIONS, whose=whose), whose)
         return newest, 0 if len(newest) < MOST_ACTIONS else activity.count(tx, filters) - len(newest)
 
 

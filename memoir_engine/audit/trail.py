@@ -99,12 +99,12 @@ class AuditTrail(View):
         filters = _checked_filter(but, actor, verb, kind, text, source, category, run, since, until)
         limit, whose = validation.limit(limit), readable(self._actor)
         before = None if before is None else validation.action(before, "before")
-        return self._read(lambda tx: with_words(tx, activity.page(tx, filters, before=before, limit=limit, whose=whose)))
+        return self._read(lambda tx: with_words(tx, activity.page(tx, filters, before=before, limit=limit, whose=whose), whose))
 
     def action(self, action_id: str) -> Action:
         """One action with its events and its changes in words. Raises ActionNotFound."""
         action_id, whose = validation.action(action_id), readable(self._actor)
-        return self._read(lambda tx: with_words(tx, activity.veiled(tx, whose, [actions.get(tx, action_id)]))[0])
+        return self._read(lambda tx: with_words(tx, activity.veiled(tx, whose, [actions.get(tx, action_id)]), whose)[0])
 
     def actors(self) -> tuple[str, ...]:
         """Names of everybody who has ever acted."""
@@ -141,7 +141,7 @@ class AuditTrail(View):
 
         def read(tx: Tx, before: str | None) -> tuple[Action, ...]:
             page = activity.page(tx, filters, before=before, limit=PAGE_ACTIONS, whose=whose)
-            return activity.with_events(tx, with_words(tx, page))
+            return activity.with_events(tx, with_words(tx, page, whose))
 
         def pages() -> Iterator[tuple[Action, ...]]:
             """Yield actions page by page; actions done meanwhile come before the first page and are not included."""
@@ -160,8 +160,8 @@ class AuditTrail(View):
         return f"{start}{chr(10) if rows else ''}{rows}\n]}}\n"
 
 
-def with_words(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:
-    """Add to each action its changes and its verb in words."""
+def with_words(tx: Tx, actions: Sequence[Action], whose: str | None) -> tuple[Action, ...]:
+    """Add to each action its changes and its verb in words. whose: who looks, as the key of an owner; None may see all."""
     tallies = activity.tallies(tx, [action.action_id for action in actions])
     bodies = [tally.event.body for counted, _ in tallies.values() for tally in counted]
     members = [member for body in bodies for member in (*body.items(), (body.get("subject"), body.get("number")))]
@@ -169,7 +169,9 @@ def with_words(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:
     def ids(*keys: str) -> set[int]:
         return {number for key, number in members if key in keys and isinstance(number, int)}
 
-    names = activity.names(tx, sources=ids("source"), categories=ids("category", "was"), chunks=ids("chunk"))
+    facts = {number for counted, _ in tallies.values() for tally in counted for number in sentences.facts(tally) if number}
+    places = {"sources": ids("source"), "categories": ids("category", "was"), "chunks": ids("chunk")}
+    names = activity.names(tx, **places, facts=facts, whose=whose)
 
     def changes(action: Action) -> tuple[Change, ...]:
         counted, more = tallies.get(action.action_id, ((), 0))

@@ -27,6 +27,7 @@ from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.events.kind import Names
 from memoir_engine.store.events.registry import KINDS
 from memoir_engine.store.events.sentences import places, sentence
+from memoir_engine.store.facts.rows import REMEMBERED
 from memoir_engine.store.tree import categories as tree_categories
 
 SHOWN = 12  # lines of one action; the others are counted together
@@ -217,8 +218,13 @@ def tallies(tx: Tx, action_ids: Sequence[str]) -> dict[str, tuple[tuple[Tally, .
     }
 
 
-def names(tx: Tx, *, sources: Iterable[int], categories: Iterable[int], chunks: Iterable[int]) -> Names:
-    """Return names of sources, paths of categories, and source and position of chunks; the chunks' sources included."""
+def names(
+    tx: Tx, *, sources: Iterable[int], categories: Iterable[int], chunks: Iterable[int], facts: Iterable[int], whose: str | None
+) -> Names:
+    """Return names of sources, paths of categories, source and position of chunks with its name, and what facts say.
+
+    whose: who looks, as the key of an owner: facts of others stay unnamed; None may see all.
+    """
     c, s = tables.chunk.c, tables.source.c
     places: dict[int, tuple[int, int]] = {}
     for some in portions(sorted(set(chunks))):
@@ -226,7 +232,14 @@ def names(tx: Tx, *, sources: Iterable[int], categories: Iterable[int], chunks: 
     source_names: dict[int, str] = {}
     for some in portions(sorted({*sources, *(source for source, _ in places.values())})):
         source_names |= {row[0]: row[1] for row in tx.execute(select(s.id, s.name).where(s.id.in_(some)))}
-    return Names(source_names, tree_categories.paths(tx, categories), places)
+    return Names(source_names, tree_categories.paths(tx, categories), places, _fact_names(tx, facts, whose))
+
+
+def _fact_names(tx: Tx, numbers: Iterable[int], whose: str | None) -> dict[int, str]:
+    f = tables.fact.c
+    seen = (REMEMBERED,) if whose is None else (REMEMBERED, f.owner.in_((WORKSPACE, whose)))
+    parts = (select(f.id, f.content).where(f.id.in_(some), *seen) for some in portions(sorted(set(numbers))))
+    return {row.id: row.content for query in parts for row in tx.execute(query)}
 
 
 def with_events(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:

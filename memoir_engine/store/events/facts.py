@@ -23,6 +23,7 @@ from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.events.kind import EventKind, each, family, ignore
 from memoir_engine.store.events.projection import (
+    Body,
     Problem,
     Projection,
     ReplayedEvent,
@@ -305,6 +306,29 @@ def _owners(tx: Tx) -> dict[int, str]:
     return dict(tx.execute(select(tables.fact.c.id, tables.fact.c.owner)).all())
 
 
+def _before(body: Body) -> tuple[int | None, int | None]:
+    return body["fact"], None
+
+
+def _after(body: Body) -> tuple[int | None, int | None]:
+    return None, body.get("fact")
+
+
+def _given_way(body: Body) -> tuple[int | None, int | None]:
+    """Return the fact that gave way, and the one in its place."""
+    return body["fact"], body["status"][2]
+
+
+def _proposed(body: Body) -> tuple[int | None, int | None]:
+    """Return the first of the facts that may give way, and the one that may take its place."""
+    _, _, new, old, *_ = body["row"] or (None,) * 3 + ([],)
+    return next(iter(old), None), new
+
+
+def _linked(body: Body) -> tuple[int | None, int | None]:
+    return body["source"], body["target"]
+
+
 _status = partial(EventKind, inverse=each(_undo_move), digests=(), replays=(_status_problems,))
 _origins = partial(EventKind, inverse=each(_undo_sighting), digests=(_origin_problems,), replays=())
 _cuts = partial(EventKind, inverse=each(_undo_cuts), digests=(_cut_problems,), replays=())
@@ -321,9 +345,15 @@ KINDS = family(
         "{count} facts are learned",
         apply=_record_fact,
         digests=(_fact_problems, _origin_problems),
+        facts=_after,
     ),
     _status(
-        "fact.outdated", "fact was status again?", "fact {fact} is outdated", "{count} facts became outdated", apply=move_fact
+        "fact.outdated",
+        "fact was status again?",
+        "fact {fact} is outdated",
+        "{count} facts became outdated",
+        apply=move_fact,
+        facts=_given_way,
     ),
     _status(
         "fact.corrected",
@@ -331,18 +361,43 @@ KINDS = family(
         "fact {fact} is set right, and was never so",
         "{count} facts are set right",
         apply=move_fact,
+        facts=_given_way,
     ),
-    _status("fact.retired", "fact was status again?", "fact {fact} has ended", "{count} facts ended", apply=move_fact),
+    _status(
+        "fact.retired", "fact was status again?", "fact {fact} has ended", "{count} facts ended", apply=move_fact, facts=_before
+    ),
     _status(
         "fact.expires",
         "fact was status again?",
         "it is set when fact {fact} expires",
         "{count} facts get another expiry",
         apply=move_fact,
+        facts=_before,
     ),
-    _status("fact.restored", "fact was status again?", "fact {fact} holds again", "{count} facts hold again", apply=move_fact),
-    _status("fact.withdrawn", "fact was status", "fact {fact} is taken back", "{count} facts are taken back", apply=move_fact),
-    _status("fact.returned", "fact was status again", "fact {fact} stands again", "{count} facts stand again", apply=move_fact),
+    _status(
+        "fact.restored",
+        "fact was status again?",
+        "fact {fact} holds again",
+        "{count} facts hold again",
+        apply=move_fact,
+        facts=_after,
+    ),
+    _status(
+        "fact.withdrawn",
+        "fact was status",
+        "fact {fact} is taken back",
+        "{count} facts are taken back",
+        apply=move_fact,
+        facts=_before,
+    ),
+    _status(
+        "fact.returned",
+        "fact was status again",
+        "fact {fact} stands again",
+        "{count} facts stand again",
+        apply=move_fact,
+        facts=_after,
+    ),
     _status(
         "fact.forgotten",
         "fact was status stones",
@@ -352,7 +407,12 @@ KINDS = family(
         inverse=None,  # final
     ),
     _origins(
-        "fact.seen", "fact origins", "fact {fact} was said again", "{count} known facts were mentioned again", apply=see_fact
+        "fact.seen",
+        "fact origins",
+        "fact {fact} was said again",
+        "{count} known facts were mentioned again",
+        apply=see_fact,
+        facts=_after,
     ),
     _origins(
         "fact.unseen",
@@ -360,6 +420,7 @@ KINDS = family(
         "that fact {fact} was said again is taken back",
         "mentions of {count} facts were undone",
         apply=_unsee_fact,
+        facts=_before,
     ),
     _origins(
         "fact.seen_again",
@@ -367,6 +428,7 @@ KINDS = family(
         "that fact {fact} was said again holds again",
         "mentions of {count} facts count again",
         apply=_see_fact_again,
+        facts=_after,
     ),
     _cuts(
         "cuts.recorded",
@@ -404,12 +466,14 @@ KINDS = family(
         "proposal was row run again?",
         "a person is asked whether a fact gives way",
         "{count} facts are put to a person",
+        facts=_proposed,
     ),
     _proposal(
         "fact.settled",
         "proposal was row run again?",
         "it is settled whether a fact gives way",
         "{count} questions about facts are settled",
+        facts=_proposed,
     ),
     _proposal(
         "fact.unproposed",
@@ -426,6 +490,7 @@ KINDS = family(
         inverse=each(undo_review),
         digests=(),
         replays=(),
+        facts=_after,
     ),
     _relation(
         "fact.related",
@@ -433,6 +498,7 @@ KINDS = family(
         "two facts were linked",
         "{count} pairs of facts were linked",
         apply=relate_facts,
+        facts=_linked,
     ),
     _relation(
         "fact.unrelated",
@@ -440,6 +506,7 @@ KINDS = family(
         "two facts are no longer linked",
         "{count} pairs of facts are no longer linked",
         apply=_flip_relation,
+        facts=_linked,
     ),
     _relation(
         "fact.related_again",
@@ -447,5 +514,6 @@ KINDS = family(
         "two facts were linked again",
         "{count} pairs of facts were linked again",
         apply=_flip_relation,
+        facts=_linked,
     ),
 )

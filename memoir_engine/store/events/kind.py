@@ -24,11 +24,15 @@ Check = Callable[[Tx, Projection, RowEvidence], Iterator[Problem]]
 
 @dataclass(frozen=True)
 class Names:
-    """Names of ids: sources by name, categories by path, chunks by their source and position in it."""
+    """Names of ids: sources by name, categories by path, chunks by their source and position in it, facts by what they say.
+
+    A fact that was erased, or that belongs to somebody else, has no name.
+    """
 
     sources: Mapping[int, str] = field(default_factory=dict)
     categories: Mapping[int, Path] = field(default_factory=dict)
     chunks: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    facts: Mapping[int, str] = field(default_factory=dict)
 
     def path(self, number: Any) -> Path:
         return self.categories.get(number, ())
@@ -39,6 +43,7 @@ class Names:
 
 
 BeforeAfter = Callable[[Body, Names, int], tuple[object, object]]  # the int: how many events alike; texts, paths or versions
+Facts = Callable[[Body], tuple[int | None, int | None]]
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ class EventKind:
     one, many: sentences for one event and for several alike; braces name a field of the body, source, category, chunk or count.
     apply: changes the replayed state. inverse: plans how events of the kind are undone, last first; None if they are not.
     digests: compare rows with the digests that events of the kind carry. replays: compare rows with the replayed state.
-    moment: words on the timeline of the tree. before_after: what the change shows as before and after.
+    moment: words on the timeline of the tree. before_after: what the change shows as before and after. facts: the numbers of the
+    facts that it shows so; of many events alike it shows none.
     """
 
     name: str
@@ -62,6 +68,7 @@ class EventKind:
     replays: tuple[Check, ...]
     moment: str | None = None
     before_after: BeforeAfter | None = None
+    facts: Facts | None = None
 
     @property
     def required(self) -> frozenset[str]:
