@@ -7,6 +7,7 @@ import streamlit as st
 from memoir_engine import Action, Memory, Overview
 from ui import (
     charts,
+    event_words,
     example_questions,
     figures,
     filing,
@@ -23,9 +24,9 @@ from ui.escape import md_escape
 from ui.question_options import NET_SIZE, PRUNE_BY, per_path_limit
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
-from ui.wording_tree import texts as wording_tree
 
 SHOWN = 6  # of what needs attention
+LATEST = 7  # actions
 UNNAMED = ("remember",)  # runs whose verb says it all
 
 
@@ -83,28 +84,30 @@ def waiting(drafts: int) -> None:
         st.page_link("../pages/sources.py", label=wording.OPEN)
 
 
-def activity(memory: Memory, overview: Overview) -> None:
-    names = {run.id: jobs.name_of(run) for run in memory.runs.list(limit=40) if run.verb not in UNNAMED}
+def activity(memory: Memory) -> None:
     with st.container(border=True, height="stretch", key="activity"):
         st.markdown(f"**{wording.ACTIVITY}**")
-        if not overview.last_actions:
+        latest = memory.audit.actions(limit=LATEST, but=("close", "converse"))
+        names = {run.id: jobs.name_of(run) for run in memory.runs.list(limit=40) if run.verb not in UNNAMED}
+        if not latest:
             st.caption(wording.NO_ACTIVITY)
         with st.container(gap="xsmall"):
-            for action in overview.last_actions[:7]:
-                st.markdown(line(action, names.get(action.run_id or "", ""), memory.actor.name))
+            for action in latest:
+                st.markdown(line(action, viewer.called(memory, action.actor), names.get(action.run_id or "", "")))
         head = memory.audit.head()
         with presenting.technical("head"):
             st.caption(f":material/link: {wording.HEAD.format(events=figures.count(head.seq))} · `{head.hash[:16]}`")
+        st.page_link("../pages/activity.py", label=wording.ALL_ACTIVITY, icon=":material/arrow_forward:", icon_position="right")
 
 
-def line(action: Action, name: str, me: str) -> str:
-    verb = wording.VERBS.get(action.verb, md_escape(action.verb))
+def line(action: Action, who: str, name: str) -> str:
+    """Return in Markdown who did what, to what, and when. name: of what its run is about, if it has one."""
+    said = [] if name else event_words.headline(action)[1]
     about = f" **{md_escape(figures.one_line(name, 40))}**" if name else ""
+    about += f": {md_escape(figures.one_line(said[0], 90))}" if said else ""
     undone = f" :orange-badge[{wording.UNDONE}]" if action.undone_by else ""
-    reason = f" · {md_escape(figures.one_line(action.reason, 60))}" if action.reason else ""
-    actor = wording_tree.YOU if action.actor in (me, viewer.ALONE) else md_escape(action.actor)
-    did = wording.DID.format(actor=actor, verb=verb)
-    return f":small[{did}{about}{undone}{reason} :gray[{figures.ago(action.at)}]]"
+    verb = wording.VERBS.get(action.verb, md_escape(action.verb))
+    return f":small[{wording.DID.format(actor=md_escape(who), verb=verb)}{about}{undone} :gray[{figures.brief(action.at)}]]"
 
 
 def subjects(memory: Memory) -> None:
@@ -131,7 +134,7 @@ def everything(memory: Memory, overview: Overview) -> None:
         subjects(memory)
     with right:
         attention(memory, overview)
-        activity(memory, overview)
+        activity(memory)
 
 
 just_added.keep_address()  # of what another page left in the address the rest would only mislead

@@ -89,7 +89,6 @@ class Shared(Words):
     # --- overview ------------------------------------------------------------------------------------------------------
 
     OVERVIEW_TITLE = "Memory overview"
-    HEAD = "Audit log: {events} events"
     UNDONE = "undone"
     ABOUT = "What it is about"
     ABOUT_HELP = "The first two levels of the tree. Larger areas hold more chunks. Click a category to open it."
@@ -102,6 +101,8 @@ class Shared(Words):
     DRAFTS_WAIT = Plural("{count} text needs a description from you.", "{count} texts need a description from you.")
     ACTIVITY = "Recent activity"
     NO_ACTIVITY = "No activity yet."
+    ALL_ACTIVITY = "All activity"
+    HEAD = "Audit log: {events} events"
     ASK_PLACEHOLDER = "Ask the memory a question"
     DID = "{actor} {verb}"
     RUNS = {  # a run that nobody has given a name

@@ -20,14 +20,16 @@ def moved(filled: Memory) -> str:
 
 def titles(page) -> list[str]:
     """Return the verbs of the list."""
-    return [one.value.strip("*") for one in page.markdown if one.value in ("**Added a source**", "**Moved a chunk**")]
+    return [
+        one.value.split("**")[1] for one in page.markdown if one.value.startswith(("**Added a source**", "**Moved a chunk**"))
+    ]
 
 
 def test_what_was_done_stands_newest_first(moved: str, filled: Memory):
     page = opened("activity")
     assert not page.exception
     assert titles(page) == ["Moved a chunk", "Added a source", "Added a source"]
-    assert "Mia" in words(page)
+    assert any("Mia · " in one.proto.body for one in page.get("html"))
     assert "it was \\<b\\>wrong\\</b\\>" in words(page)
 
 
@@ -138,3 +140,21 @@ def test_an_unknown_action_says_so_with_a_way_on(memory: Memory):
     assert page.title[0].value.endswith("Activity")
     assert "There is no action nope in this memory" in page.error[0].value
     assert "audit.events" not in page.error[0].value
+
+
+def test_a_change_names_its_fact_until_it_is_erased_and_only_to_who_may_read_it(memory: Memory) -> None:
+    talk = ("I live in Lisbon.", "I moved to Porto last week.")
+    for number, said in enumerate(talk):
+        memory.remember([{"role": "user", "content": said}], user_id="mia", session_id=f"talk-{number}")
+    new, old = sorted(memory.facts.list(user_id="mia"), key=lambda one: one.status)
+
+    def given_way(reader: Memory) -> tuple[str | None, str | None]:
+        changes = [change for action in reader.audit.actions(verb="remember") for change in action.changes]
+        return next((change.before, change.after) for change in changes if change.kind == "fact.outdated")
+
+    assert given_way(memory) == (old.content, new.content)
+    assert given_way(memory.acting_as("Mia", user="mia")) == (old.content, new.content)
+    assert given_way(memory.acting_as("Zoe", user="zoe")) == (None, None)
+    memory.facts.forget(old.id, reason="asked to")
+    assert given_way(memory) == (None, new.content)
+    assert old.content not in memory.audit.export()

@@ -47,6 +47,7 @@ OF_THE_TREE = {kind.name for kind in KINDS.values() if kind.moment or kind.name.
 BODY = {
     **{"source": 1, "category": 7, "chunk": 3, "was": 8, "count": 2, "filings": 1, "version": 2, "fact": 4, "status": "done"},
     "model": "ollama:qwen3",
+    **{"target": 5, "row": ["update", "model", 6, [4], "paper", None]},
 }
 NAMES = Names({1: "report.md"}, {7: ("Law", "Tax"), 8: ("Art",)}, {3: (1, 4)})
 NO_NAMES = Names()
@@ -137,12 +138,32 @@ def test_in_english_all_that_was_done_reads_as_the_engine_says_it(earlier: Memor
     done = earlier.audit.actions(limit=500)
     changes = [change for action in done for change in action.changes]
     assert {action.verb: event_words.action(action) for action in done} == {action.verb: action.says for action in done}
-    said = {event_words.change(change): change.says for change in changes if change.kind not in OWN}
+    said = {event_words.change(change): change.says for change in changes if change.kind not in OWN | texts.NAMED.keys()}
     assert [*said] == [*said.values()]
-    assert [event_words.before_after(change) for change in changes] == [
-        (change.before or "", change.after or "") for change in changes
-    ]
+    ends = [change for change in changes if change.kind not in texts.NAMED]
+    assert [event_words.before_after(change) for change in ends] == [(change.before or "", change.after or "") for change in ends]
     assert KINDS.keys() - {change.kind for change in changes} == SELDOM | LATER
+
+
+def test_every_fact_of_an_earlier_memory_is_named_where_one_fact_changed(earlier: Memory) -> None:
+    changes = [change for action in earlier.audit.actions(limit=500) for change in action.changes]
+    named = [event_words.change(change) for change in changes if change.kind == "fact.outdated" and change.count == 1]
+    assert named
+    assert all(sentence.startswith("“") for sentence in named)
+
+
+@pytest.mark.parametrize("kind", texts.NAMED)
+def test_a_change_of_a_fact_names_it(kind: str) -> None:
+    facts = {1: "Sings", 4: "Lives in Lisbon", 5: "Cooks", 6: "Lives in Porto"}
+    body = BODY | {"status": ["outdated", "update", 6, None, None]}
+    change = changed(kind, 1, body, replace(NAMES, facts=facts))
+    ends = [end for end in (change.before, change.after) if end]
+    assert ends
+    assert all(end in event_words.change(change) for end in ends)
+    assert event_words.before_after(change) == ("", "")
+    several = event_words.change(changed(kind, 4, body, replace(NAMES, facts=facts)))
+    assert "4 " in several
+    assert "“" not in several
 
 
 def test_in_english_the_past_of_the_tree_reads_as_the_engine_says_it(earlier: Memory) -> None:
