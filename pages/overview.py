@@ -93,7 +93,7 @@ def activity(memory: Memory) -> None:
             st.caption(wording.NO_ACTIVITY)
         with st.container(gap="xsmall"):
             for action in latest:
-                st.markdown(line(action, viewer.called(memory, action.actor), names.get(action.run_id or "", "")))
+                st.markdown(line(action, viewer.plain_name(action.actor), names.get(action.run_id or "", "")))
         head = memory.audit.head()
         with presenting.technical("head"):
             st.caption(f":material/link: {wording.HEAD.format(events=figures.count(head.seq))} · `{head.hash[:16]}`")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -58,7 +57,7 @@ def fields(memory: Memory) -> None:
     sources = {str(source.id): source.name for source in memory.sources.list(limit=MOST)}
     paths = {str(one.id): figures.path(one.path) for one in memory.tree.all()[:MOST]}
     words: dict[str, tuple[str, Callable[[str], str]]] = {
-        "who": (texts.WHO, partial(viewer.called, memory)),
+        "who": (texts.WHO, viewer.plain_name),
         "what": (texts.WHAT, event_words.verb),
         "src": (texts.SOURCE, lambda number: figures.shortened(sources.get(number, f"#{number}"), 40)),
         "cat": (texts.CATEGORY, lambda number: paths.get(number, f"#{number}")),

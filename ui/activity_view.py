@@ -27,7 +27,7 @@ def listed(memory: Memory) -> None:
     if found:
         with st.container(border=True, key="act-list", gap=None):
             for action in found[:PAGE]:
-                _row(memory, action)
+                _row(action)
     _pages(found)
 
 
@@ -46,10 +46,10 @@ def _pages(found: tuple[Action, ...]) -> None:
             st.rerun()
 
 
-def _row(memory: Memory, action: Action) -> None:
+def _row(action: Action) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"act-row-{action.action_id}"):
         st.markdown(_told(action))
-        st.html(_when(memory, action), width="content")
+        st.html(_when(action), width="content")
         label = f":material/arrow_forward: :small[{texts.OPEN}]"
         st.button(
             label, key=f"act-open-{action.action_id}", type="tertiary", on_click=state.update, kwargs={"action": action.action_id}
@@ -68,9 +68,9 @@ def _told(action: Action) -> str:
     return "  \n".join(lines)
 
 
-def _when(memory: Memory, action: Action) -> str:
+def _when(action: Action) -> str:
     """Return in HTML who did it and when, short; the whole moment shows where one points at it."""
-    who, brief = html.escape(viewer.called(memory, action.actor)), html.escape(figures.brief(action.at))
+    who, brief = html.escape(viewer.plain_name(action.actor)), html.escape(figures.brief(action.at))
     whole = html.escape(f"{figures.stamp(action.at)} ({figures.ago(action.at)})")
     return f'<span class="memoir-when">{who} · <time datetime="{action.at.isoformat()}" title="{whole}">{brief}</time></span>'
 
@@ -107,7 +107,7 @@ def one(memory: Memory, action_id: str) -> None:
 
 
 def _facts(memory: Memory, action: Action) -> None:
-    who_when = f"**{md_escape(viewer.called(memory, action.actor))}** · {figures.stamp(action.at)}"
+    who_when = f"**{md_escape(viewer.plain_name(action.actor))}** · {figures.stamp(action.at)}"
     st.markdown(who_when)
     st.markdown(f":material/format_quote: {md_escape(action.reason) if action.reason else f':gray[{texts.NO_REASON}]'}")
     with st.container(horizontal=True):
@@ -141,6 +141,8 @@ def _did(action: Action) -> None:
 
 
 def _where(change: Change) -> None:
+    if change.kind.startswith("fact."):  # what it calls a source is a fact
+        return
     if change.chunk_id is not None:
         query = {"chunk": str(change.chunk_id)}
         st.page_link("../pages/tree.py", label=texts.OPEN, icon=":material/arrow_forward:", query_params=query)
@@ -176,7 +178,7 @@ def _in_the_way(memory: Memory, preview: UndoPreview) -> None:
     for number in preview.blocked_by[:20]:
         with problems.noted():
             later = memory.audit.action(number)
-            who = md_escape(viewer.called(memory, later.actor))
+            who = md_escape(viewer.plain_name(later.actor))
             link(f"{md_escape(event_words.action(later))} · {who} · {figures.ago(later.at)}", number, key=f"act-first-{number}")
     if preview.clash and not preview.blocked_by:
         st.caption(texts.UNDO_CLASH.format(clash=md_escape(preview.clash)))

@@ -76,11 +76,6 @@ def user_named(user: str | None) -> dict[str, str]:
     return {"user": user or ""} if user or _by_sign_in() else {}
 
 
-def called(memory: Memory, name: str) -> str:
-    """Return an actor's name as this viewer reads it: their own is "You"."""
-    return texts.YOU if name in (memory.actor.name, ALONE) else name
-
-
 def guard() -> None:
     """Show the sign-in page and stop, if sign-in is set up and nobody is signed in."""
     if not _by_sign_in() or st.user.get("is_logged_in"):

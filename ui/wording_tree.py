@@ -1,4 +1,4 @@
-"""Texts of the pages to browse: orders of the tree, example questions."""
+"""Texts of the pages to browse: orders of the tree, actors, example questions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from ui.words import Words
 
 class Tree(Words):
     ORDER = {"order": "Order of the categories: click to change it", "bySize": "by size", "byName": "by name"}
+    YOU = "You"
     TRY_ONE = "Try asking"
 
 

@@ -6,7 +6,6 @@ from ui.words import Words
 
 
 class Viewer(Words):
-    YOU = "You"
     WHO = "Your name"
     WHO_ABOUT = "Every change is recorded under your name. This browser remembers it."
     NAME = "Your name"

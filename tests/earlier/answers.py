@@ -54,7 +54,6 @@ CAME_LATER: dict[type, dict[str, Any]] = {  # younger fields too, and what they 
     Action: {"fact_ids": (), "known": False, "proposals": (), "not_taken": (), "warnings": ()},
     FactOrigin: {"kind": "message", "source_id": None},
 }
-NAMED_LATER = "fact."  # kinds of changes that had no names before and after
 SAID = {"says"}  # sentences for people: they are made anew at every reading, and reworded
 OF_A_RUN = {"id", "run_id", "call_id", "decisions", "responses"} | TIMES  # of a question asked anew
 
@@ -243,8 +242,6 @@ def plain(value: Any) -> Any:
     """Convert to JSON: values by their fields, times in ISO, keys as strings."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         added, later = ADDED.get(type(value), ()), CAME_LATER.get(type(value), {})
-        if isinstance(value, Change) and value.kind.startswith(NAMED_LATER):
-            value = dataclasses.replace(value, before=None, after=None)
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.name not in added}
         return {name: plain(of) for name, of in fields.items() if name not in SAID and (name not in later or of != later[name])}
     if isinstance(value, dict):

@@ -150,7 +150,7 @@ def test_a_change_names_its_fact_until_it_is_erased_and_only_to_who_may_read_it(
 
     def given_way(reader: Memory) -> tuple[str | None, str | None]:
         changes = [change for action in reader.audit.actions(verb="remember") for change in action.changes]
-        return next((change.before, change.after) for change in changes if change.kind == "fact.outdated")
+        return next((change.fields["before"], change.fields["after"]) for change in changes if change.kind == "fact.outdated")
 
     assert given_way(memory) == (old.content, new.content)
     assert given_way(memory.acting_as("Mia", user="mia")) == (old.content, new.content)

@@ -157,7 +157,7 @@ def test_a_change_of_a_fact_names_it(kind: str) -> None:
     facts = {1: "Sings", 4: "Lives in Lisbon", 5: "Cooks", 6: "Lives in Porto"}
     body = BODY | {"status": ["outdated", "update", 6, None, None]}
     change = changed(kind, 1, body, replace(NAMES, facts=facts))
-    ends = [end for end in (change.before, change.after) if end]
+    ends = [change.fields[name] for name in ("before", "after") if change.fields[name]]
     assert ends
     assert all(end in event_words.change(change) for end in ends)
     assert event_words.before_after(change) == ("", "")

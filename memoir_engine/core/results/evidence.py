@@ -170,7 +170,8 @@ class Change:
     """One change of an action, in words. `before` and `after` are names at that time; `count` events share the line.
 
     fields: the raw values that `says`, `before` and `after` are made of, to be worded in any language: numbers, names, paths; a
-    chunk as its number, position from 1 and source. None, or no names in a path: unknown.
+    chunk as its number, position from 1 and source; before and after also what facts say, where the sentence gives their numbers.
+    None, or no names in a path: unknown, erased, or somebody else's.
     """
 
     kind: str

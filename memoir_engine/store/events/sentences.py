@@ -83,16 +83,18 @@ def changes(tallies: Iterable[Tally], names: Names, more: int = 0) -> tuple[Chan
 
 def _change_of(tally: Tally, names: Names) -> Change:
     """Describe events alike in one line, with the raw values that are named in it."""
-    body, known = tally.event.body, KINDS.get(tally.event.kind)
-    form = f"{{count}} × {tally.event.kind}" if known is None else known.one if tally.count == 1 else known.many
-    fields = {"count": tally.count} if known is None or tally.count > 1 else _named(form, body, names)
+    body, kind = tally.event.body, KINDS.get(tally.event.kind)
+    form = f"{{count}} × {tally.event.kind}" if kind is None else kind.one if tally.count == 1 else kind.many
+    fields = {"count": tally.count} if kind is None or tally.count > 1 else _named(form, body, names)
     says = sentence(form, fields)
     ends = _before_after(tally, names)
     before, after = (None if value is None or (text := _text(value)) in says else text for value in ends)
+    was, now = facts(tally)
+    named = {"before": names.facts.get(was or 0), "after": names.facts.get(now or 0)} if was or now else {}
 
     def number(key: str) -> int | None:
         value = body.get(key) or (body.get("number") if body.get("subject") == key else None)
-        return value if isinstance(value, int) and not (known and known.facts) else None  # a relation's source is a fact
+        return value if isinstance(value, int) else None
 
     return Change(
         kind=tally.event.kind,
@@ -103,7 +105,7 @@ def _change_of(tally: Tally, names: Names) -> Change:
         source_id=number("source"),
         category_id=number("category"),
         chunk_id=number("chunk") if tally.count == 1 else None,
-        fields={**fields, "before": ends[0], "after": ends[1]},
+        fields={**fields, "before": ends[0], "after": ends[1], **named},
     )
 
 
@@ -153,9 +155,6 @@ def _before_after(tally: Tally, names: Names) -> tuple[object, object]:
     if "statement" in payload:
         return None, payload["statement"]
     kind = KINDS.get(tally.event.kind)
-    if kind and kind.facts:
-        was, now = facts(tally)
-        return names.facts.get(was or 0), names.facts.get(now or 0)
     return kind.before_after(tally.event.body, names, tally.count) if kind and kind.before_after else (None, None)
 
 
