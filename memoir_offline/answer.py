@@ -18,7 +18,7 @@ from memoir_engine.prompts.answer import NumberedChunk, read
 from memoir_engine.prompts.no_answer import not_answered
 from memoir_engine.text.japanese import telling_tokens
 from memoir_engine.text.sentences import cut_at_word, split
-from memoir_engine.text.terms import search_tokens, tokens
+from memoir_engine.text.terms import is_cjk, search_tokens, tokens
 
 # of what is asked, by rarity, that the best chunk must have, or all chunks together, which several subjects need: below both lie
 # 0.6 % of LoCoMo's answerable questions and 30 % of those asked of another conversation (benchmarks/evidence)
@@ -58,7 +58,7 @@ class Candidate:
 def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: an answer prompt. The reply fits `prompts.answer.Reply`; `schema` offers no choice."""
     request = read(text)
-    asked = telling_tokens(request.question)
+    asked = telling_tokens(request.question) if is_cjk(request.question) else frozenset(search_tokens(request.question))
     passages = [frozenset(search_tokens(passage.text)) for passage in request.passages]
     rarity = {term: math.log1p(len(passages) / max(1, sum(term in words for words in passages))) for term in asked}
     if not _is_covered(passages, request.passages, asked, rarity):

@@ -49,6 +49,7 @@ NOTES = {  # of decisions that the engine made
     "limit": "the limit was reached; chosen from the existing names",
     "forced": "the only category there is, and the limit allows no other; no model was asked",
 }
+LONG = 1_000  # chunks: what their stages leave free is worth giving back
 PLANS = 3  # people may correct the tree while a model is waited for
 
 
@@ -138,7 +139,9 @@ async def ingest(
     recorded: called in the commit, so that the run ends and gets its record in the same transaction.
     """
     chunks, words, warnings = await _cut(source, context, run)
-    heap.give_back()
+    is_long = len(chunks) >= LONG
+    if is_long:
+        heap.give_back()
     source = replace(source, tokens=sum(chunk.tokens for chunk in chunks))
     run.check(IngestionCancelled, name=source.name)
     texts = [source.text[chunk.start : chunk.end] for chunk in chunks]
@@ -150,10 +153,12 @@ async def ingest(
     for _ in range(PLANS):
         plan, remarks = await _plan(source, final, chunks, material, context, run)
         said = (*warnings, *remarks)
-        heap.give_back()
+        if is_long:
+            heap.give_back()
         try:
             receipt = await _commit(plan, context, run, partial(recorded, warnings=said))
-            heap.give_back()
+            if is_long:
+                heap.give_back()
             context.cache.counted({receipt.first_chunk_id + i: words for i, words in enumerate(material.terms)})
             for remark in remarks:
                 run.emit(Warned("tree", remark))

@@ -201,7 +201,8 @@ async def _ingest(ingestion: Ingestion) -> IngestResult:
 def _read(ingestion: Ingestion) -> Document:
     """Read the upload; refuse what cannot be stored before anything is paid for. Raises TextInvalid."""
     upload = ingestion.upload
-    document = ingestion.engine.cache_of(ReadAhead).take(ingestion.sha256, upload.name) or upload.read()
+    known = None if upload.text is not None else ingestion.engine.cache_of(ReadAhead).take(ingestion.sha256, upload.name)
+    document = known or upload.read()
     check_source(_source_of(ingestion, document), "" if upload.helper is None else upload.helper.text)
     return document
 

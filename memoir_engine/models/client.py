@@ -25,7 +25,7 @@ from memoir_engine.core.errors import ModelError, ModelRefused, ModelRejectedReq
 from memoir_engine.core.run import Attempt, Paid, Run
 from memoir_engine.models import output_mode
 from memoir_engine.models.output_mode import Mode
-from memoir_engine.models.plain_replies import plain_words, refuses
+from memoir_engine.models.plain_replies import CITES, plain_words, refuses
 from memoir_engine.models.prices import NO_WINDOW, OVER_WINDOW, Window, cost, window_of_choice
 from memoir_engine.models.providers import (
     OFFLINE,
@@ -360,7 +360,7 @@ def _checked(prompt: Prompt, text: str, *, in_words: bool = True) -> tuple[BaseM
             return None, {}, str(broken)
         data = taken
     else:
-        if prompt.from_words is not None and refuses(text):
+        if prompt.from_words is not None and not CITES.search(text) and refuses(text):
             return None, data, "it says what you will not do, and no answer"
     value, problem = output_mode.problem_of(prompt.schema, data)
     passes = prompt.per_item and data and set(map(type, map(data.get, prompt.lists))) <= {list}

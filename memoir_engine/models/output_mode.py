@@ -263,7 +263,8 @@ def _unwrapped(text: str, found: list[Any], schema: type[BaseModel]) -> Iterator
     is_bare = "{" not in text.partition("[")[0]  # a list inside an object goes by its name
     if is_bare and len(names) == 1 and _resolved(shape["properties"][names[0]], shape).get("type") == "array":
         inner += [{names[0]: each} for each in _values(text, _LIST)[0]]
-    if len(names) == 1 and len(found) == 1:
+    is_whole = text.count("{") == text.count("}")  # else it may be the one item of a list that was cut
+    if len(names) == 1 and len(found) == 1 and is_whole:
         item = _resolved(_resolved(shape["properties"][names[0]], shape).get("items", {}), shape)
         own = item.get("properties", {}).keys()
         inner += [{names[0]: found}] if own and 2 * len(own & found[0].keys()) >= len(own) else []

@@ -42,7 +42,7 @@ _MATERIAL_OF_CJK = r"資料|文書|文章|テキスト|情報|記載|箇所|チ�
 
 _REFUSAL = re.compile("|".join(_WILL_NOT), re.IGNORECASE)
 _OF_MATERIAL = re.compile(rf"\b(?:{'|'.join(_MATERIAL)})\b|{_MATERIAL_OF_CJK}", re.IGNORECASE)
-_CITES = re.compile(r"[\[【]\s*\d")
+CITES = re.compile(r"[\[【]\s*\d")  # what names a chunk has read the material
 _FIRST_SENTENCES = re.compile(r"\s*(?:[^.!?。！？\n]*+[.!?。！？\n]++\s*+){0,2}[^.!?。！？\n]*")
 _JSON_LIKE = re.compile(r"\A[{\[]\s*(?:[\"'{\[]|\Z)|[{,]\s*\"\w+\"\s*:")
 _MARKED_UP = re.compile(rf"</?(?:{TAGS}|tool|tool_\w+|function\w*)\b|<\|", re.IGNORECASE)
@@ -83,4 +83,4 @@ def _unwrapped(words: str) -> str:
 def _is_refusal(words: str) -> bool:
     first = _FIRST_SENTENCES.match(words)
     head = words if first is None else first[0]
-    return _REFUSAL.search(head) is not None and not (_OF_MATERIAL.search(words) or _CITES.search(words))
+    return _REFUSAL.search(head) is not None and not (_OF_MATERIAL.search(words) or CITES.search(words))

@@ -178,8 +178,8 @@ def _read_words(talk: ExtractRequest, words: str) -> dict[str, Any] | None:
     """Take a short remark on the conversation as "no facts": one that repeats no word of it draws nothing from it."""
     if not words or len(words) > REMARK_CHARS:
         return None
-    said = {stem for turn in talk.turns for stem in tokens(turn.text)}
-    return {"facts": []} if said.isdisjoint(tokens(words)) else None
+    told, remark = {stem for turn in talk.turns for stem in tokens(turn.text)}, set(tokens(words))
+    return {"facts": []} if len(remark) > 1 and told.isdisjoint(remark) else None
 
 
 def read(text: str) -> ExtractRequest:

@@ -94,7 +94,7 @@ def test_what_was_undone_is_read_once_more_and_not_appended(memory: Memory, scri
 def test_what_could_not_be_read_is_read_with_what_is_new(opened: Opened, script: Script):
     memory = opened(conversation={"max_tokens": 12, "min_tokens": 0, "overlap_percent": 0})
     texts = ["Mia likes tea and figs a lot", "Mia rows on the lake at dawn", "Mia has a cat that is old"]
-    script.on("facts", {"facts": []}, "no JSON", "no JSON", "no JSON")
+    script.on("facts", {"facts": []}, "Mia rows", "Mia rows", "Mia rows")  # words where a form was asked for
     first = memory.remember(said(*texts[:2]), user_id="mia", session_id="talk")
     assert len(first.errors) == 1
     memory.remember(said(*texts), user_id="mia", session_id="talk")

@@ -115,9 +115,11 @@ def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPA
     # a vector appears once, at the later number; + 0 keeps the unselective condition off its index
     came = all_open.where(c.seq > since, c.seq <= upto, p.from_seq + 0 <= upto)
     came_back = all_open.where(p.from_seq > since, p.from_seq <= upto, c.seq + 0 <= upto)  # apart: OR uses no index
-    rows: Iterable[Row[int, bytes]] = tx.execute(came_back)  # from nothing it has them all, and an owner's alone
+    rows: Iterable[Row[int, bytes]]
     if since:
         rows = {row[0]: row for wanted in (came, came_back) for row in tx.execute(wanted)}.values()
+    else:
+        rows = tx.execute(came_back)  # from nothing it has them all, and an owner's alone
     removed = select(p.id).where(p.owner == owner, p.to_seq > since, p.to_seq <= upto).order_by(p.id)
     return VectorChanges(upto, _matrix(rows, dim), tuple(tx.execute(removed).scalars()))
 
