@@ -223,6 +223,7 @@ from memoir_engine.core.results.outcomes import (
     EmbedderOption as EmbedderOption,
     ErrorReport as ErrorReport,
     Estimate as Estimate,
+    GrowthPoint as GrowthPoint,
     IngestResult as IngestResult,
     Knowledge as Knowledge,
     ModelCheck as ModelCheck,

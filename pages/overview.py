@@ -13,6 +13,7 @@ from ui import (
     filing,
     first_contact,
     frame,
+    growth_charts,
     jobs,
     just_added,
     presenting,
@@ -26,20 +27,22 @@ from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
 
 SHOWN = 6  # of what needs attention
-LATEST = 7  # actions
+LATEST = 6  # actions
 UNNAMED = ("remember",)  # runs whose verb says it all
 
 
 def numbers(overview: Overview) -> None:
+    now = overview.growth[-1] if overview.growth else None
     values = {
         labels.SOURCES: figures.count(overview.sources),
         labels.CHUNKS: figures.count(overview.chunks),
         labels.CATEGORIES: figures.count(overview.categories),
+        labels.FACTS: figures.count(now.facts if now else 0),
+        labels.CONVERSATIONS: figures.count(now.conversations if now else 0),
         labels.QUESTIONS: figures.count(overview.questions),
-        labels.TOKENS: figures.short(overview.tokens),
         labels.COST: figures.money(overview.cost),
     }
-    frame.metrics(values, columns=6)
+    frame.metrics(values, columns=7)
 
 
 def ask_box(memory: Memory) -> None:
@@ -135,6 +138,7 @@ def everything(memory: Memory, overview: Overview) -> None:
     with right:
         attention(memory, overview)
         activity(memory)
+    growth_charts.show(overview.growth)
 
 
 just_added.keep_address()  # of what another page left in the address the rest would only mislead

@@ -1,4 +1,4 @@
-"""Plotly charts: the waterfall of a run's calls and the treemap of the categories.
+"""Plotly charts: the waterfall of a run's calls, the treemap of the categories, and sums over time.
 
 Invariant: labels from outside are escaped, since plotly reads a little HTML; plotly is imported when a chart is drawn.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import textwrap
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from memoir_engine import Call, Category
@@ -38,6 +39,7 @@ HUES_DARK = ["#312E81", "#0C4A6E", "#064E3B", "#5F3F0E", "#701A4B", "#4C1D95", "
 MANY = 12  # categories of level 1 beyond which only they are drawn: what is inside would have no room for its name
 LINE, LONGEST_WORD = 12, 20  # characters of a line on a tile, and of a word longer than that
 LONGEST, ABOVE = 40, 18  # characters of a name on its own tile, and above others; pointed at, all of it is shown
+LEAST = 11  # px of a name on its tile; one that does not fit so is hidden, and shown where its tile is pointed at
 WHOLE = "all"  # the tile around all others; no category has this id
 MARKS = 300  # tiles; more would freeze the page
 TICKS = {"size": 12}  # px; by default they are smaller than anything else on a page
@@ -118,6 +120,7 @@ def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
     figure = go.Figure(tiles)
     figure.update_layout(
         height=430,
+        uniformtext={"minsize": LEAST, "mode": "hide"},
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
         font={"family": FONT},
         hoverlabel={"font": {"family": FONT, "size": 12.5}},
@@ -131,3 +134,41 @@ def _tile(category: Category, parents: set[int | None]) -> str:
     words = textwrap.wrap(figures.one_line(category.name, LONGEST), LINE, break_long_words=False)
     lines = [category.name] if category.id in parents else [figures.one_line(line, LONGEST_WORD) for line in words]
     return f"{'<br>'.join(html.escape(line, quote=False) for line in lines)} · {figures.count(category.chunks)}"
+
+
+def course(at: Sequence[datetime], lines: Sequence[tuple[str, Sequence[float]]], *, dark: bool, height: int) -> Any:
+    """Draw sums over time, one line each, the first one filled. at: the moments, in the reader's time zone."""
+    import plotly.graph_objects as go
+
+    colors = DARK if dark else LIGHT
+    hues = [colors["select"], colors["answer"]]
+    traces = [
+        go.Scatter(
+            x=at,
+            y=values,
+            name=html.escape(name, quote=False),
+            mode="lines",
+            line={"color": hue, "width": 2.5, "shape": "hv"},
+            fill="tozeroy" if not number else None,
+            fillcolor=f"rgba({', '.join(str(int(hue[place : place + 2], 16)) for place in (1, 3, 5))}, 0.12)",
+            hovertemplate="%{x|%Y-%m-%d %H:%M}: %{y:,}<extra>%{fullData.name}</extra>",
+        )
+        for number, ((name, values), hue) in enumerate(zip(lines, hues, strict=False))
+    ]
+    axis = {"gridcolor": colors["grid"], "zeroline": False, "tickfont": TICKS, "nticks": 5}
+    top = max(value for _, values in lines for value in values)
+    steps = {"dtick": 1} if 1 <= top < 5 else {}  # a small count has no halves
+    figure = go.Figure(traces)
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 4, "b": 8},
+        font={"family": FONT, "size": 12, "color": colors["text"]},
+        hoverlabel={"font": {"family": FONT, "size": 12.5}},
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}},
+        xaxis={**axis, "showgrid": False, "automargin": True},
+        yaxis={**axis, **steps, "rangemode": "tozero", "tickformat": "~s" if top >= 1 else "~g", "automargin": True},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+    )
+    return figure

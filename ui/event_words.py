@@ -38,7 +38,7 @@ def outcome(done: Action) -> str | None:
 
 def headline(done: Action) -> tuple[str, list[str]]:
     """Return an action in short, and its changes as sentences, those that say most first."""
-    changes = sorted(done.changes, key=lambda one: (one.kind in BESIDE, -len(_ends(one))))
+    changes = sorted(done.changes, key=lambda one: (one.kind in BESIDE, one.kind not in texts.NAMED, -len(_ends(one))))
     title = texts.SHORT.get(done.verb) if any(map(_ends, changes)) else None
     return title or action(done), [sentence(one) for one in changes]
 

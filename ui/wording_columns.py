@@ -57,6 +57,8 @@ class Columns(Words):
     PURPOSE = "Purpose"
     QUESTION = "Question"
     QUESTIONS = "Questions"
+    FACTS = "Facts"
+    CONVERSATIONS = "Conversations"
     REASONS = "Why it is here"
     RETRIED = "Retried"
     RISK = "Risk"

@@ -13,21 +13,25 @@ from memoir_engine.core.run import Actor
 from memoir_engine.core.settings import MemoirConfig, safe_url
 from memoir_engine.runtime.access import readable, runs_of
 from memoir_engine.runtime.engine import Engine
+from memoir_engine.store import growth
 from memoir_engine.store.events import activity
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.sources import sources
 
 LAST_ACTIONS = 8
+POINTS = 49  # of the growth
 
 
 def overview(engine: Engine, actor: Actor) -> Overview:
     wanted, whose = activity.ActivityFilter(but=("close", "converse")), readable(actor)
     engine.expire_dead_runs()
-    counts, actions, interrupted = engine.db.read(
+    now = engine.clock.now()
+    counts, actions, interrupted, grown = engine.db.read(
         lambda tx: (
             sources.counts(tx),
             activity.page(tx, wanted, limit=LAST_ACTIONS, whose=whose),
             runs.recent(tx, limit=20, status=("interrupted",), user=runs_of(actor)),
+            growth.growth(tx, now=now, points=POINTS, whose=whose),
         )
     )
     return Overview(
@@ -40,6 +44,7 @@ def overview(engine: Engine, actor: Actor) -> Overview:
         cost=counts.cost,
         last_actions=actions,
         interrupted=interrupted,
+        growth=grown,
     )
 
 

@@ -203,8 +203,26 @@ class SettingView:
 
 
 @dataclass(frozen=True)
+class GrowthPoint:
+    """Sums at a moment: of what stands in the memory now by when it was added, and of what was asked, reviewed and spent so far.
+
+    facts, conversations: those that the actor may read. tokens: prompt and completion. cost: USD, as far as prices are known.
+    """
+
+    at: datetime
+    sources: int = 0
+    chunks: int = 0
+    facts: int = 0
+    conversations: int = 0
+    questions: int = 0
+    reviewed: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+
+@dataclass(frozen=True)
 class Overview:
-    """Size of the memory, in numbers, and the number of items that need a person."""
+    """Size of the memory, in numbers, and the number of items that need a person. growth: over time, the last point now."""
 
     sources: int
     chunks: int
@@ -215,6 +233,7 @@ class Overview:
     cost: float | None
     last_actions: tuple[Action, ...]
     interrupted: tuple[RunView, ...]
+    growth: tuple[GrowthPoint, ...] = ()
 
 
 @dataclass(frozen=True)
