@@ -52,10 +52,12 @@ def user(memory: Memory) -> str | None:
     wanted = _asked_user(memory)
     wanted = wanted if wanted in counts else usual
 
-    def shown(one: str | None) -> str:
-        return f"{one or texts.WORKSPACE} · {figures.count(counts[one])}"
+    def shown(one: str) -> str:
+        return f"{one or texts.WORKSPACE} · {figures.count(counts[one or None])}"
 
-    chosen = st.selectbox(texts.USER, known, index=known.index(wanted), format_func=shown, key=f"facts-user-{wanted}")
+    options = [one or "" for one in known]  # None would count as nothing chosen as soon as the number beside it changes
+    at = known.index(wanted)
+    chosen = st.selectbox(texts.USER, options, index=at, format_func=shown, key=f"facts-user-{wanted}") or None
     if chosen != wanted:
         state.update(user=chosen or "", fact=None)
     return chosen

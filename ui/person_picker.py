@@ -12,7 +12,7 @@ import streamlit as st
 from ui import figures, state
 from ui.wording_viewer import texts
 
-EVERYBODY = "*"  # as the address has it; nobody's is an empty value
+EVERYBODY, NOBODYS = "*", ""  # as the address has them; an option of None would count as nothing chosen
 
 
 def show(users: Sequence[tuple[str | None, int]], *, first: str | None, key: str) -> str | None:
@@ -26,14 +26,15 @@ def show(users: Sequence[tuple[str | None, int]], *, first: str | None, key: str
     named = st.query_params.get("user")
     wanted = first if named is None else (named or None)
     wanted = wanted if wanted in counts else first
-    options = list(counts)
+    options = [one or NOBODYS for one in counts]
 
-    def shown(one: str | None) -> str:
+    def shown(one: str) -> str:
         name = texts.EVERYBODY if one == EVERYBODY else one or texts.NOBODYS
-        return f"{name} · {figures.count(counts[one])}"
+        return f"{name} · {figures.count(counts[one or None])}"
 
-    chosen = st.selectbox(texts.PERSON, options, index=options.index(wanted), format_func=shown, key=f"{key}-{wanted}", width=260)
+    at = options.index(wanted or NOBODYS)
+    chosen = st.selectbox(texts.PERSON, options, index=at, format_func=shown, key=f"{key}-{wanted}", width=260) or None
     if chosen != wanted:
-        state.update(user=None if chosen == first else chosen or "")
+        state.update(user=None if chosen == first else chosen or NOBODYS)
         st.rerun()
     return chosen
