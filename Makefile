@@ -61,7 +61,7 @@ docs: venv  ## the pages of docs/ that are drawn from the code
 words: venv  ## the catalogues of the app's words, brought up to the code; says what waits to be translated
 	@$(PY) -m scripts.write_words
 
-pictures: venv  ## screenshots of the running app, into docs/pictures
+pictures: venv  ## screenshots of every page: those of README into docs/pictures, all into build/pictures
 	@$(PY) -m scripts.take_pictures
 
 clean:  ## what the commands above left behind; the memory in .memoir stays

@@ -78,7 +78,7 @@ def wait_for_health(app: App) -> float:
 
 
 @contextmanager
-def browser_page(color_scheme: Literal["light", "dark"] = "light") -> Iterator[Any]:
+def browser_page(color_scheme: Literal["light", "dark"] = "light", locale: str = "en") -> Iterator[Any]:
     """Open a page of a headless Chromium: the machine's, else Playwright's. Raises if there is neither."""
     from playwright.sync_api import sync_playwright
 
@@ -87,7 +87,7 @@ def browser_page(color_scheme: Literal["light", "dark"] = "light") -> Iterator[A
         arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=path, args=arguments)
         try:
-            yield browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=color_scheme)
+            yield browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=color_scheme, locale=locale)
         finally:
             browser.close()
 

@@ -27,7 +27,7 @@ from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
 
 SHOWN = 6  # of what needs attention
-LATEST = 6  # actions
+LATEST = 5  # actions
 UNNAMED = ("remember",)  # runs whose verb says it all
 
 

@@ -1,47 +1,90 @@
-"""Screenshots of the running app for README and docs, light and dark, with the sample corpus loaded.
+"""Screenshots of the running app, every page with content, in both themes and every language; four of them for README and docs.
 
-Invariant: pictures come from the app as it is and from samples of our own; run it again and they are true again.
+Invariant: pictures come from the app as it is and from samples of our own; run it again and they are true again. Those that are
+shown are in docs/pictures, small enough for the repository; the others are in build/pictures, to be looked at.
 Usage, from the root of the repository: python -m scripts.take_pictures
 """
 
 from __future__ import annotations
 
 import tempfile
+from io import BytesIO
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from benchmarks.app import browser_page, served, wait_for_health, wait_until_drawn
 from benchmarks.frame import ROOT
-from memoir_engine import Memory
+from memoir_engine import SampleMemory
+from ui import language
 
-PICTURES = ROOT / "docs" / "pictures"
+SHOWN = ROOT / "docs" / "pictures"
+ALL = ROOT / "build" / "pictures"  # in no repository
+IN_DOCS = {"overview_en_light", "path_en_light", "review_en_light", "facts_en_light"}
+COLORS = 256  # of a picture that is kept: half its size, and no eye tells
 QUESTION = "How cold is Lake Tern in May, and how many water birds winter on it?"  # spans two branches of the samples
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def prepare(folder: Path) -> dict[str, str]:
-    """Load the samples and ask a question; return the address of each picture."""
-    with Memory(data_dir=folder, model="offline") as memory:
-        memory.jobs.wait(memory.start("load_samples"))
-        for run in memory.jobs.list(limit=100):
-            memory.jobs.wait(run.id)
+    """Make the sample memory, ask a question and decide about a chunk; return the address of each picture."""
+    with SampleMemory(folder).open() as memory:
         asked = memory.query(QUESTION, safety_net=3).raise_for_error()
-        return {"path": f"ask?run={asked.run_id}", "tree": f"tree?chunk={asked.used_chunks[0].chunk_id}"}
+        ada = memory.acting_as("Ada", roles=("auditor",))
+        done = ada.review.approve(memory.review.queue().items[0].key, reason="read in full")
+        person, chunk = memory.people.list()[0].user_id, asked.used_chunks[0].chunk_id
+        session = memory.acting_as(memory.actor.name, user=person, roles=memory.actor.roles).sessions.list()[0].session_id
+    return {
+        "overview": "",
+        "sources": "sources",
+        "source": "sources?src=1",
+        "conversations": "conversations",
+        "conversation": f"conversations?session={session}&user={person}",
+        "review": "review",
+        "tree": f"tree?chunk={chunk}",
+        "ask": "ask",
+        "path": f"ask?run={asked.run_id}",
+        "search": "search?q=birds",
+        "facts": f"facts?user={person}",
+        "people": "people",
+        "activity": "activity",
+        "action": f"activity?action={done.action_id}",
+        "settings": "settings",
+    }
+
+
+def take(page: Any, url: str, picture: str) -> None:
+    """Save the page at this address, and into docs if it is shown there."""
+    page.goto(url)
+    wait_until_drawn(page)
+    png = page.screenshot(animations="disabled")
+    (ALL / f"{picture}.png").write_bytes(png)
+    if picture in IN_DOCS:
+        (SHOWN / f"{picture}.png").write_bytes(reduced(png))
+    print(f"{picture}.png", flush=True)
+
+
+def reduced(png: bytes) -> bytes:
+    """Return the picture with a palette of its own."""
+    from PIL import Image
+
+    out = BytesIO()
+    Image.open(BytesIO(png)).convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    return out.getvalue()
 
 
 def main() -> None:
-    PICTURES.mkdir(parents=True, exist_ok=True)
+    for folder in (SHOWN, ALL):
+        folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
-        addresses = prepare(Path(name))
-        with served(Path(name)) as app:
+        folder = Path(name) / "sample"
+        addresses = prepare(folder)
+        with served(folder) as app:
             wait_for_health(app)
             for theme in THEMES:
-                with browser_page(theme) as page:
-                    for picture, address in addresses.items():
-                        page.goto(f"{app.url}/{address}")
-                        wait_until_drawn(page)
-                        page.screenshot(path=PICTURES / f"{picture}_{theme}.png")
-                        print(f"docs/pictures/{picture}_{theme}.png")
+                for spoken in language.SPOKEN:
+                    with browser_page(theme, spoken) as page:
+                        for picture, address in addresses.items():
+                            take(page, f"{app.url}/{address}", f"{picture}_{spoken}_{theme}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import machine
 from benchmarks import __main__ as runner
 from benchmarks import ages, data, frame, table
 
-IN_A_BROWSER = {"startup", "pages", "reviewing", "first_answer"}
+IN_A_BROWSER = {"startup", "pages", "pages_large", "reviewing", "first_answer"}
 
 
 @pytest.fixture(autouse=True)

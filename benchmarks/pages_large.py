@@ -1,0 +1,54 @@
+"""Time from a click to a page drawn, in a memory of a hundred thousand chunks and ten thousand facts.
+
+The chunks are short and the facts of one person, all made; what is measured is what a page reads and draws, not what is in it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks import ages, pages, reviewing
+from benchmarks.frame import Size, figure, quiet
+from memoir_engine import Memory
+
+FEATURES, APP = ages.FEATURES, True
+CHUNKS = {"full": 100_000, "small": 40}
+FACTS = {"full": 10_000, "small": 20}
+ROUNDS = {"full": 5, "small": 1}
+AT_ONCE = 200  # statements of a conversation
+AIM_REVIEW_S = 1.0  # until its first item stands there
+USER = "mia"
+THINGS = "tea figs rain owls chess boats jazz bread soup hats maps bells lamps kites roses plums drums masks coins shells".split()
+
+
+@quiet()
+def main(size: Size) -> dict[str, Any]:
+    os.environ |= reviewing.REVIEWER
+    with tempfile.TemporaryDirectory() as name:
+        chunks, facts = reviewing.fill(Path(name), CHUNKS[size]), learn(Path(name), FACTS[size])
+        switches = pages.in_browser(Path(name), ROUNDS[size], pages.PAGES[size])
+    every = [run for runs in switches.values() for run in runs]
+    return {
+        "title": "Seconds from a click to a page drawn, in a large memory",
+        "sizes": {"chunks": chunks, "facts": facts, "pages": len(switches), "rounds": ROUNDS[size]},
+        "figures": [
+            figure("click to drawn in a browser, all pages", every, "s", aim=pages.AIM_S, note=pages.IN_BROWSER),
+            *(
+                figure(f"click to {page} drawn", runs, "s", aim=AIM_REVIEW_S if page == "Review" else None)
+                for page, runs in switches.items()
+            ),
+        ],
+    }
+
+
+def learn(folder: Path, facts: int) -> int:
+    """Remember conversations until there are about this many facts; return their number."""
+    said = [f"I keep {n} {THINGS[n % len(THINGS)]} in box {n}." for n in range(facts)]
+    with Memory(data_dir=folder, model="offline") as memory:
+        for start in range(0, facts, AT_ONCE):
+            talk = [{"role": "user", "content": sentence} for sentence in said[start : start + AT_ONCE]]
+            memory.remember(talk, user_id=USER, session_id=f"boxes-{start}").raise_for_error()
+        return sum(memory.facts.counts(USER).values())
