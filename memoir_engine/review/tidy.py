@@ -1,8 +1,8 @@
 """The verb tidy: a second look over thin and crowded branches, and what it proposes.
 
 Invariant: a run in the ledger like any other, of the workspace, since the tree is everybody's. It proposes; with `preview=False`
-it accepts what it proposes, each as an action, and looks again until nothing is left to do. No proposal makes a category hold
-more than its share, and none repeats what somebody declined. A branch that cannot be asked about costs only itself: a look that
+it accepts what it proposes, each as an action, and looks again until nothing is left to do; no step undoes a former one. No
+proposal makes a category hold more than its share, and none repeats what somebody declined. A branch that cannot be asked about costs only itself: a look that
 the budget ends proposes what it has found, and what was accepted before stays, each an action of its own.
 Source: docs/decisions/0045; DESIGN §6, §10; API `memory.tidy`.
 """
@@ -26,6 +26,7 @@ from memoir_engine.review import branches
 from memoir_engine.review.branches import Branch
 from memoir_engine.review.proposals import TIDY, StoredProposal, carry_out, declined_changes, result_of, to_record
 from memoir_engine.review.split import contents, split_request
+from memoir_engine.review.steps import Steps
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import RunModel
@@ -105,6 +106,7 @@ class _Tidying:
         self._actor = actor
         self._options = options
         self._stored = stored
+        self._steps = Steps()
         self._ask = RunModel(engine, run, QueryCancelled)
         self._turns = asyncio.Semaphore(engine.resolved.config.max_concurrency)
 
@@ -149,6 +151,7 @@ class _Tidying:
                 continue
             done.append(action.action_id)
             self._stored.append(stored)
+            self._steps.add(stored, action)
         return done
 
     def _carry_out(self, tx: Tx, *, stored: StoredProposal) -> Action:
@@ -187,8 +190,15 @@ class _Tidying:
         if failures and len(failures) == len(asked) and not again:
             raise failures[0]
         proposals = [proposal for task in tasks for proposal in task.result() if proposal.change not in declined]
-        look.proposals = _apart(proposals)
+        look.proposals = _apart([proposal for proposal in proposals if self._goes_on(proposal, look)])
         return look
+
+    def _goes_on(self, proposal: StoredProposal, look: Look) -> bool:
+        """Return whether the proposal undoes nothing that this look has done; else note it."""
+        undone = self._steps.undone_by(proposal)
+        if undone is not None:
+            look.notes.append(f"{proposal.paths[-1][-1]!r} stays as it is: {undone}")
+        return undone is None
 
     def _scope(self, tx: Tx, now: TreeSnapshot) -> set[int]:
         """Return the categories that the options allow, the root among them if they allow all. Raises CategoryNotFound."""
@@ -217,7 +227,10 @@ class _Tidying:
         if is_crowded(branch.level, now.depth, size, now.profiles.size(ROOT)):
             look.notes.append(f"{merge.name!r} was left out: it would hold too much")
             return None
-        into = min(rows, key=lambda row: (fold(row.name) != fold(merge.name), -now.profiles.size(row.id), row.id))
+        named = self._steps.named  # of several that would have to be called otherwise, one that has got no name yet
+        into = min(
+            rows, key=lambda row: (fold(row.name) != fold(merge.name), row.id in named, -now.profiles.size(row.id), row.id)
+        )
         others = [row for row in rows if row.id != into.id]
         about: Literal["thin", "alike"] = "thin" if branch.thin & {row.id for row in rows} else "alike"
         name = "" if merge.name == into.name else merge.name

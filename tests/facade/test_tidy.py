@@ -170,6 +170,34 @@ def test_all_at_once_accepts_until_nothing_is_left_and_each_is_an_action(memory:
     assert memory.audit.verify().ok
 
 
+def test_one_look_names_a_category_once_however_often_the_model_changes_its_mind(memory: Memory, script: Script) -> None:
+    def reply(asked: Asked) -> dict[str, Any]:
+        other = {"Violin": "Fiddle", "Fiddle": "Violin", "Viola": "Alto"}
+        renames = [
+            {"id": item.id, "name": other[item.name], "why": ""} for item in tidy.read(asked.text).items if item.name in other
+        ]
+        return {"merges": [], "renames": renames}
+
+    script.always("tidy", reply)
+    result = memory.tidy(preview=False)
+    assert [(proposal.paths[0][-1], proposal.name) for proposal in result.proposals] == [("Violin", "Fiddle"), ("Viola", "Alto")]
+    assert {"Music/Strings/Fiddle", "Music/Strings/Alto"} <= set(tree(memory))
+    assert result.notes == ("'Fiddle' stays as it is: this look has given it its name",)
+    memory.tidy(preview=False)  # another look may
+    assert "Music/Strings/Violin" in tree(memory)
+
+
+def test_what_one_look_has_joined_it_gives_no_second_name(memory: Memory, script: Script) -> None:
+    script.on(
+        "tidy", merging("Bowed", "Violin", "Viola"), merging("Bowed", "Violin", "Viola"), merging("Bowed", "Violin", "Viola")
+    )
+    script.always("tidy", renaming("Bowed", "Bowed strings"))
+    memory.ingest_text(paper("Music/Strings/Cello"), name="cello").raise_for_error()
+    result = memory.tidy(preview=False)
+    assert [(proposal.verb, proposal.name) for proposal in result.proposals] == [("merge", "Bowed")]
+    assert "Music/Strings/Bowed" in tree(memory)
+
+
 def test_a_branch_whose_reply_is_unusable_costs_only_itself(memory: Memory, script: Script) -> None:
     def reply(asked: Asked) -> Any:
         if tidy.read(asked.text).path == ():
@@ -277,6 +305,19 @@ def test_a_leaf_that_comes_to_hold_too_much_is_said_when_it_does_and_split_by_a_
     assert (proposal.verb, proposal.about, proposal.chosen) == ("split", "crowded", tuple(chosen))
     large.review.accept(proposal.key)
     assert {one.name: one.chunks for one in large.tree.all() if one.name.startswith("Aw")} == {"Aw": 8, "Aw papers": 8}
+
+
+def test_what_a_look_has_split_it_does_not_put_together_again(large: Memory, script: Script) -> None:
+    large.ingest_text(paper(*["A/Aw"] * 10), name="more").raise_for_error()
+    leaf = next(one for one in large.tree.all() if one.name == "Aw")
+    notes, papers, *_ = (chunk.id for chunk in large.tree.chunks(leaf.id).chunks)
+    groups = [{"name": "Notes", "why": "", "ids": [notes]}, {"name": "Papers", "why": "", "ids": [papers]}]
+    script.always("split", {"groups": groups})
+    script.always("tidy", merging("Papers", "Notes", "Papers"))
+    result = large.tidy(preview=False)
+    assert {proposal.verb for proposal in result.proposals} == {"split"}
+    assert {"A/Notes", "A/Papers"} <= set(tree(large))
+    assert "'Papers' stays as it is: this look has split it" in result.notes
 
 
 def test_a_crowded_category_is_named_to_the_model_and_nothing_is_merged_above_its_share(large: Memory, script: Script) -> None:
