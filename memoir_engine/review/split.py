@@ -16,11 +16,11 @@ from memoir_engine.core.errors import LimitReached, MemoirError, NothingChanges,
 from memoir_engine.core.results import Category, SplitGroup, SplitProposal
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.prompts import split
-from memoir_engine.prompts.split import SplitItem, SplitRequest
+from memoir_engine.prompts.split import SplitItem, SplitRequest, SplitResult
 from memoir_engine.review.view import ReviewView
 from memoir_engine.runtime.access import needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.model import RunModel
+from memoir_engine.runtime.model import Ask, RunModel
 from memoir_engine.runtime.runner import OnEvent, Verb
 from memoir_engine.runtime.verbs import perform, verb
 from memoir_engine.store.db.statements import Tx
@@ -77,8 +77,7 @@ def split_verb(
         node, items, beside = await engine.db.aread(lambda tx: contents(tx, number, words))
         config = engine.resolved.config
         request = split_request(node, items, beside, config.hierarchy_depth, config.limit(node.level))
-        reply = await RunModel(engine, run, QueryCancelled)(split.build(request), reuse=False)
-        parsed = split.parse(reply.data, request)
+        parsed = await ask_split(RunModel(engine, run, QueryCancelled), request)
         chunks = {item.id: item.chunks for item in request.items}
         groups = tuple(
             SplitGroup(group.name, group.why, group.ids, sum(chunks[item_id] for item_id in group.ids)) for group in parsed.groups
@@ -118,6 +117,15 @@ def contents(tx: Tx, category_id: int, words: Profiles) -> tuple[Category, list[
         terms = ", ".join(words.key_terms(child.id, TERMS_SHOWN))  # the words that set it apart
         items.append(SplitItem(child.id, f"{child.name}: {terms}", child.chunks))
     return node, items, beside
+
+
+async def ask_split(ask: Ask, request: SplitRequest) -> SplitResult:
+    """Ask for groups; once more where none of those proposed can be used."""
+    parsed = split.parse((await ask(split.build(request), reuse=False)).data, request)
+    if not parsed.is_unusable:
+        return parsed
+    again = split.parse((await ask(split.build(request, parsed.notes), reuse=False)).data, request)
+    return replace(again, notes=(*parsed.notes, *again.notes))
 
 
 def split_request(node: Category, items: list[SplitItem], beside: tuple[str, ...], depth: int, limit: int) -> SplitRequest:

@@ -2,8 +2,9 @@
 
 Invariant: a run in the ledger like any other, of the workspace, since the tree is everybody's. It proposes; with `preview=False`
 it accepts what it proposes, each as an action, and looks again until nothing is left to do; no step undoes a former one. No
-proposal makes a category hold more than its share, and none repeats what somebody declined. A branch that cannot be asked about costs only itself: a look that
-the budget ends proposes what it has found, and what was accepted before stays, each an action of its own.
+proposal makes a category hold more than its share, and none repeats what somebody declined. A branch that cannot be asked about
+costs only itself: a look that the budget ends proposes what it has found, and what was accepted before stays, each an action of
+its own.
 Source: docs/decisions/0045; DESIGN §6, §10; API `memory.tidy`.
 """
 
@@ -21,11 +22,11 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import CostCapReached, LimitReached, MemoirError, NothingChanges, ProposalOvertaken, QueryCancelled
 from memoir_engine.core.results import Action, TidyResult
 from memoir_engine.core.run import Actor, Listener, Run
-from memoir_engine.prompts import split, tidy
+from memoir_engine.prompts import tidy
 from memoir_engine.review import branches
 from memoir_engine.review.branches import Branch
 from memoir_engine.review.proposals import TIDY, StoredProposal, carry_out, declined_changes, result_of, to_record
-from memoir_engine.review.split import contents, split_request
+from memoir_engine.review.split import ask_split, contents, split_request
 from memoir_engine.review.steps import Steps
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine
@@ -37,7 +38,7 @@ from memoir_engine.store.sources import sources
 from memoir_engine.store.tree import categories, chunks
 from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.store.tree.categories import CategoryRow
-from memoir_engine.text.names import fold
+from memoir_engine.text.proposed_names import key
 from memoir_engine.text.tree_shape import is_crowded
 
 MOST_BRANCHES = 24  # looked at in one go: a call each
@@ -213,6 +214,9 @@ class _Tidying:
         rows, request = await asyncio.to_thread(_request, now, branch)
         answer = tidy.parse((await self._ask(tidy.build(request), reuse=False)).data, request)
         look.notes += answer.notes
+        if answer.is_unusable:  # once more, with what was wrong
+            answer = tidy.parse((await self._ask(tidy.build(request, answer.notes), reuse=False)).data, request)
+            look.notes += answer.notes
         merges = [self._merge(now, [rows[number] for number in merge.ids], merge, branch, look) for merge in answer.merges]
         renames = [
             self._proposal(now, "rename", [rows[rename.id]], name=rename.name, why=rename.why, about="name")
@@ -228,19 +232,17 @@ class _Tidying:
             look.notes.append(f"{merge.name!r} was left out: it would hold too much")
             return None
         named = self._steps.named  # of several that would have to be called otherwise, one that has got no name yet
-        into = min(
-            rows, key=lambda row: (fold(row.name) != fold(merge.name), row.id in named, -now.profiles.size(row.id), row.id)
-        )
+        into = min(rows, key=lambda row: (key(row.name) != key(merge.name), row.id in named, -now.profiles.size(row.id), row.id))
         others = [row for row in rows if row.id != into.id]
         about: Literal["thin", "alike"] = "thin" if branch.thin & {row.id for row in rows} else "alike"
-        name = "" if merge.name == into.name else merge.name
+        name = "" if key(merge.name) == key(into.name) else merge.name
         return self._proposal(now, "merge", others, into=into, name=name, why=merge.why, about=about)
 
     async def _split(self, now: TreeSnapshot, row: CategoryRow, look: Look) -> list[StoredProposal]:
         node, items, beside = await self._engine.db.aread(lambda tx: contents(tx, row.id, now.profiles))
         config = self._engine.resolved.config
         request = split_request(node, items, beside, config.hierarchy_depth, config.limit(node.level))
-        answer = split.parse((await self._ask(split.build(request), reuse=False)).data, request)
+        answer = await ask_split(self._ask, request)
         look.notes += answer.notes
         return [
             self._proposal(now, "split", [row], chosen=group.ids, name=group.name, why=group.why, about="crowded")

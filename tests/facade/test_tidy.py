@@ -198,6 +198,44 @@ def test_what_one_look_has_joined_it_gives_no_second_name(memory: Memory, script
     assert "Music/Strings/Bowed" in tree(memory)
 
 
+def test_one_wrong_proposal_of_a_reply_is_said_and_the_others_stand(memory: Memory, script: Script) -> None:
+    def reply(asked: Asked) -> Any:
+        right = merging("Bowed strings", "Violin", "Viola")(asked)
+        return (
+            {"merges": [{"ids": "all", "name": ["x"]}, *right["merges"]], "renames": [{"id": None}]} if right["merges"] else right
+        )
+
+    script.always("tidy", reply)
+    result = memory.tidy()
+    assert only(result).name == "Bowed strings"
+    assert result.notes == (
+        "a merge was left out: fewer than two of its categories are free",
+        "a rename was left out: its category is not free",
+    )
+    assert len(script.asked("tidy")) == 3  # once for each branch
+
+
+def test_where_all_proposals_are_wrong_the_branch_is_asked_about_once_more(memory: Memory, script: Script) -> None:
+    def reply(asked: Asked) -> Any:
+        again = "Problems: 1" in asked.text
+        return merging("Bowed strings" if again else "Strings", "Violin", "Viola")(asked)
+
+    script.always("tidy", reply)
+    result = memory.tidy()
+    assert only(result).name == "Bowed strings"
+    assert result.notes == ("a merge was left out: the name 'Strings' is that of a category above it",)
+    script.requests.clear()
+    script.always("tidy", merging("Strings", "Violin", "Viola"))
+    assert memory.tidy().proposals == ()
+    assert len(script.asked("tidy")) == 4
+
+
+def test_joining_keeps_the_name_that_is_only_spelled_otherwise(memory: Memory, script: Script) -> None:
+    script.always("tidy", merging("viola.", "Violin", "Viola"))
+    proposal = only(memory.tidy())
+    assert ([path[-1] for path in proposal.paths], proposal.name) == (["Violin", "Viola"], "")
+
+
 def test_a_branch_whose_reply_is_unusable_costs_only_itself(memory: Memory, script: Script) -> None:
     def reply(asked: Asked) -> Any:
         if tidy.read(asked.text).path == ():
@@ -312,7 +350,8 @@ def test_what_a_look_has_split_it_does_not_put_together_again(large: Memory, scr
     leaf = next(one for one in large.tree.all() if one.name == "Aw")
     notes, papers, *_ = (chunk.id for chunk in large.tree.chunks(leaf.id).chunks)
     groups = [{"name": "Notes", "why": "", "ids": [notes]}, {"name": "Papers", "why": "", "ids": [papers]}]
-    script.always("split", {"groups": groups})
+    script.on("split", {"groups": groups})
+    script.always("split", {"groups": []})
     script.always("tidy", merging("Papers", "Notes", "Papers"))
     result = large.tidy(preview=False)
     assert {proposal.verb for proposal in result.proposals} == {"split"}

@@ -46,19 +46,22 @@ def test_groups_come_with_their_items_and_the_rest_stays():
 
 
 def test_an_item_is_in_one_group_and_an_unknown_one_in_none():
-    found = parse(reply(("Wine", [7, 99, "4", True, 7]), ("Grapes", [7, 12])), CROWDED)
-    assert [(group.name, group.ids) for group in found.groups] == [("Wine", (7,)), ("Grapes", (12,))]
+    found = parse(reply(("Wine", [7, 99, "4", True, 7, "x"]), ("Grapes", [7, 12])), CROWDED)
+    assert [(group.name, group.ids) for group in found.groups] == [("Wine", (7, 4)), ("Grapes", (12,))]
 
 
 @pytest.mark.parametrize(
     ("name", "note"),
     [
-        ("soup", "'soup' was left out: the name is taken"),
-        ("Baking", "'Baking' was left out: the name is taken"),
+        ("soup", "a group was left out: the name 'soup' is taken"),
+        ("Baking", "a group was left out: the name 'Baking' is taken"),
         ("Food › Wine", "a group was left out: the name contains '›', which separates the parts of a path"),
         (" ", "a group was left out: the name is empty"),
+        ("So-up!", "a group was left out: the name 'So-up!' is taken"),
+        ("food", "a group was left out: the name 'food' is that of a category above it"),
+        ("Wine. And grapes.", "a group was left out: the name 'Wine. And grapes.' is more than one sentence"),
     ],
-    ids=["beside", "own", "path", "empty"],
+    ids=["beside", "own", "path", "empty", "spelled otherwise", "above", "sentences"],
 )
 def test_a_name_that_cannot_be_given_is_left_out_and_said(name, note):
     found = parse(reply((name, [7])), CROWDED)
@@ -80,3 +83,22 @@ def test_where_everything_is_given_away_the_largest_group_stays():
 @pytest.mark.parametrize("data", [None, {}, {"groups": 3}, {"groups": [None, "x"]}], ids=["none", "empty", "number", "items"])
 def test_what_is_no_proposal_proposes_nothing(data):
     assert parse(data, CROWDED).groups == ()
+
+
+def test_a_group_that_is_none_costs_only_itself():
+    found = parse(
+        {"groups": [None, {"name": 3, "ids": [4]}, {"name": "Wine", "ids": "7"}, {"name": "Grapes", "ids": [12]}]}, CROWDED
+    )
+    assert [group.name for group in found.groups] == ["Grapes"]
+    assert found.notes == (
+        "a group was left out: the name is empty",
+        "a group was left out: the name is empty",
+        "'Wine' was left out: it has no item of its own",
+    )
+
+
+def test_what_is_asked_again_says_what_was_wrong_and_reads_back_the_same():
+    again = build(CROWDED, ["the name 'soup' is taken", "Item 9 (1):"])
+    assert read(again.text) == CROWDED
+    assert "- \"the name 'soup' is taken\"\n" in again.text
+    assert again.instructions.startswith(build(CROWDED).instructions)

@@ -70,7 +70,7 @@ def test_a_merge_names_what_its_categories_become_and_a_rename_a_free_one() -> N
     ("given", "note"),
     [
         (reply([merge("Bots", 4, 8)]), "a merge was left out: fewer than two of its categories are free"),
-        (reply([merge("Bots", 4, "7")]), "a merge was left out: fewer than two of its categories are free"),
+        (reply([merge("Bots", 4, "seven")]), "a merge was left out: fewer than two of its categories are free"),
         (reply([merge("payroll", 4, 7)]), "a merge was left out: the name 'payroll' is taken"),
         (reply([merge("Work travel", 4, 7)]), "a merge was left out: the name 'Work travel' is taken"),
         (
@@ -79,8 +79,31 @@ def test_a_merge_names_what_its_categories_become_and_a_rename_a_free_one() -> N
         ),
         (reply(renames=[rename(5, "Travel")]), "a rename was left out: its category is not free"),
         (reply(renames=[rename(4, "Slack bot")]), "a rename was left out: the name 'Slack bot' is taken"),
+        (reply(renames=[rename(4, "Slack-Bot.")]), "a rename was left out: the name 'Slack-Bot.' is taken"),
+        (reply(renames=[rename(4, "onboarding  Bot!")]), "a rename was left out: 'onboarding Bot!' is the name it has"),
+        (reply(renames=[rename(4, "work")]), "a rename was left out: the name 'work' is that of a category above it"),
+        (reply([merge("Work", 4, 7)]), "a merge was left out: the name 'Work' is that of a category above it"),
+        (
+            reply([merge("Bots. They chat.", 4, 7)]),
+            "a merge was left out: the name 'Bots. They chat.' is more than one sentence",
+        ),
+        ({"answer": "fine"}, "a reply was left out: it has no list of proposals"),
     ],
-    ids=["unknown", "id as text", "taken", "of another", "name", "nobody", "sibling"],
+    ids=[
+        "unknown",
+        "id in words",
+        "taken",
+        "of another",
+        "name",
+        "nobody",
+        "sibling",
+        "spelled",
+        "same",
+        "above",
+        "above all",
+        "sentences",
+        "no list",
+    ],
 )
 def test_what_cannot_be_is_left_out_and_said(given: object, note: str) -> None:
     assert parse(given, BRANCH) == TidyAnswer((), (), (note,))
@@ -95,3 +118,17 @@ def test_a_category_is_in_one_proposal_only() -> None:
 @pytest.mark.parametrize("data", [None, {}, {"merges": None, "renames": 3}, {"merges": [None]}], ids=str)
 def test_a_reply_of_another_shape_proposes_nothing(data: object) -> None:
     assert parse(data, BRANCH).merges == ()
+
+
+def test_one_wrong_proposal_costs_only_itself() -> None:
+    found = parse(reply([None, merge("Bots", 4, "7"), {"ids": 9}], ["x", rename("9", "Travel")]), BRANCH)
+    assert ([one.ids for one in found.merges], [one.id for one in found.renames]) == ([(4, 7)], [9])
+    assert len(found.notes) == 3
+    assert not found.is_unusable
+
+
+def test_what_is_asked_again_says_what_was_wrong_and_reads_back_the_same() -> None:
+    again = build(BRANCH, ["the name 'Bots' is taken"])
+    assert read(again.text) == BRANCH
+    assert again.text.endswith("Problems: 1\n- \"the name 'Bots' is taken\"\n")
+    assert again.instructions.startswith(build(BRANCH).instructions)
