@@ -25,6 +25,7 @@ from memoir_engine.agent.edits import EDITS, MODES, Edits, MemoryTools
 from memoir_engine.agent.follow_up import FollowUp
 from memoir_engine.agent.tools import OWN, LookupMemory, Lookups, ShownItems, something
 from memoir_engine.core import validation
+from memoir_engine.core.counted import counted
 from memoir_engine.core.errors import MemoirError, QueryCancelled
 from memoir_engine.core.results import MessageRecord, Reply, Shown
 from memoir_engine.core.run import Actor, Listener, Run
@@ -286,9 +287,8 @@ async def _history(engine: Engine, actor: Actor, turn: ReplyTurn) -> tuple[tuple
     history = [_in_brief(stored_messages.as_message(record)) for record in records]
     kept, left_out = await asyncio.to_thread(fitting, history, budget, engine.tokens.count)
     if left_out:
-        turn.warnings.append(
-            f"{left_out} earlier messages were left out: the model is shown {budget} tokens of what was said before"
-        )
+        left = counted(left_out, "earlier message was", "earlier messages were")
+        turn.warnings.append(f"{left} left out: the model is shown {budget} tokens of what was said before")
         turn.warnings += [assumed] * bool(assumed)
     return kept, shown
 

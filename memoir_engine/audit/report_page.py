@@ -15,6 +15,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from memoir_engine.core.counted import counted
+
 Record = dict[str, Any]
 STYLE = files("memoir_engine.audit").joinpath("report_page.css").read_text(encoding="utf-8").strip()
 KINDS = {"source": "Source", "category": "Category", "run": "Run", "person": "Person", "user": "Data of a person"}
@@ -273,7 +275,7 @@ def run_html(run: Record) -> str:
     return (
         f'<article class="run"><h3>{_text(run["verb"])} by {_text(run["actor"])} '
         f'<span class="tag">{_text(run["status"])}</span></h3>'
-        f'<p class="soft">{_time(run["started_at"])} to {ended} · {len(run["calls"])} calls · {tokens} tokens · '
+        f'<p class="soft">{_time(run["started_at"])} to {ended} · {counted(len(run["calls"]), "call")} · {tokens} tokens · '
         f'{run["latency_ms"]:.0f} ms · {_money(run["cost"])} · <span class="digest">{_text(run["id"])}</span></p>{error}'
         f"<dl>{request}</dl>{decisions_html(run['decisions'])}{calls}</article>\n"
     )
@@ -312,7 +314,8 @@ def action_html(action: Record) -> str:
 
 def _left_out(report: Record, name: str) -> str:
     more = report["left_out"].get(name, 0)
-    return f'<p class="warn">{more} more {name} are not in this report.</p>' if more else ""
+    said = counted(more, f"more {name.removesuffix('s')} is", f"more {name} are")
+    return f'<p class="warn">{said} not in this report.</p>' if more else ""
 
 
 def _table(titles: tuple[str, ...], rows: Iterable[tuple[object, ...]], numbers: tuple[int, ...] = ()) -> str:

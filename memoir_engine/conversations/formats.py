@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from memoir_engine.core import validation
+from memoir_engine.core.counted import counted
 from memoir_engine.core.errors import FormatUnknown, InvalidSetting, MessageRefused
 from memoir_engine.core.results import RefusedMessage, SessionView
 from memoir_engine.text.messages import Message, parse_message, parse_time, to_record
@@ -200,7 +201,7 @@ def read_chatgpt(data: Any, where: str) -> ParsedConversation:
     branch = _chatgpt_branch(mapping, data.get("current_node"))
     shown = [message for key in branch if (message := _chatgpt_message(mapping[key], f"{where}mapping[{key!r}]"))]
     others = sum(_chatgpt_message(node, "") is not None for key, node in mapping.items() if key not in branch)
-    notes = (f"{others} messages of other branches were left out",) if others else ()
+    notes = (f"{counted(others, 'message of another branch was', 'messages of other branches were')} left out",) if others else ()
     session_id = data.get("conversation_id") or data.get("id")
     return _parsed_conversation("chatgpt", shown, session_id=session_id, title=data.get("title"), notes=notes)
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoir_engine.core.config import MemoirConfig, Secrets
+from memoir_engine.core.counted import counted
 from memoir_engine.core.errors import (
     InvalidSetting,
     MemoirError,
@@ -101,7 +102,7 @@ def _ordered_vectors(embeddings: Sequence[Sequence[float]], count: int, wire: Ex
     problem = ""
     try:
         if len(embeddings) != count:
-            problem = f"{len(embeddings)} vectors came back for {count} texts"
+            problem = f"{counted(len(embeddings), 'vector')} came back for {counted(count, 'text')}"
         elif len({len(vector) for vector in embeddings}) != 1 or not len(embeddings[0]):
             problem = "its vectors are empty or of different lengths"
         elif sorted(order := _order(wire)) != list(range(count)):

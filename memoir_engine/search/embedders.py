@@ -8,6 +8,7 @@ Source: MEMOLLA §1; spec README 14.
 from __future__ import annotations
 
 from memoir_engine.core import config as settings
+from memoir_engine.core.counted import counted
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import EmbedderOption
 from memoir_engine.core.run import Actor
@@ -36,13 +37,13 @@ KNOWN = {  # what it compares, what it takes
     ),
     OPENAI: ("Meaning, in all languages: OpenAI's text-embedding-3-small.", "OPENAI_API_KEY; $0.02 for a million tokens."),
 }
-CHANGES = "{passages} passages get vectors of it when something is searched next; vectors made before stay."
+CHANGES = "{passages} vectors of it when something is searched next; vectors made before stay."
 
 
 def embedders(engine: Engine, actor: Actor) -> tuple[EmbedderOption, ...]:
     chosen = engine.resolved.config.embedder or AUTO
     names = [*KNOWN] if chosen in KNOWN else [chosen, *KNOWN]
-    changes = CHANGES.format(passages=searchable(engine, actor).passages)
+    changes = CHANGES.format(passages=counted(searchable(engine, actor).passages, "passage gets", "passages get"))
     return tuple(_option(engine, name, name == chosen, "" if name == chosen else changes) for name in names)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from itertools import groupby
 from operator import attrgetter
 
+from memoir_engine.core.counted import counted
 from memoir_engine.core.errors import UndoBlocked
 from memoir_engine.core.results import Action, UndoPreview
 from memoir_engine.core.run import Clock
@@ -96,5 +97,6 @@ def _refuse(action_id: str, plan: Inverse) -> None:
         advice = "Undo what took its place first, or leave it as it is."
         raise UndoBlocked(action_id=action_id, problem=plan.clash, advice=advice)
     if plan.blocked_by:
-        problem = f"{len(plan.blocked_by)} later actions stand on it"
+        later = len(plan.blocked_by)
+        problem = f"{counted(later, 'later action')} {'stands' if later == 1 else 'stand'} on it"
         raise UndoBlocked(action_id=action_id, problem=problem, advice=f"Undo first: {', '.join(plan.blocked_by)}.")

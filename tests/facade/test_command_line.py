@@ -26,7 +26,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-unt
 
 def test_a_file_is_filed_asked_about_drawn_and_verified(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
-    assert "lease.txt: 1 chunks, 3 new categories" in run("ingest", tmp_path / "lease.txt").output
+    assert "lease.txt: 1 chunk, 3 new categories" in run("ingest", tmp_path / "lease.txt").output
     asked = run("ask", "How much notice does ending the lease need?").output
     assert "three months' notice" in asked
     assert "[1] lease.txt 0–" in asked
@@ -68,7 +68,7 @@ def test_the_tree_is_tidied_by_proposals_that_are_accepted_by_key(run, tmp_path:
     assert (proposal["verb"], proposal["state"]) == ("merge", "open")
     assert "merge: action " in run("tidy", "--accept", proposal["key"]).output
     assert run("tidy", "--accept", "nothing").exit_code == 1
-    assert "0 proposals, 0 made; 0 of 1 leaves hold one chunk, the largest 100% of all" in run("tidy").output
+    assert "0 proposals, 0 made; 0 of 1 leaf holds one chunk, the largest 100% of all" in run("tidy").output
 
 
 def test_a_question_can_be_asked_about_an_earlier_moment(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -128,7 +128,7 @@ def test_passages_are_searched_and_made_anew(run, tmp_path: Path) -> None:  # ty
     assert "three months' notice" in found
     done = run("reindex")
     assert "words: 1 of 1" in done.output
-    assert "1 passages, 1 with a vector of " in done.output
+    assert "1 passage, 1 with a vector of " in done.output
     assert "[mem][E004] top_k must be positive" in run("search", "lease", "-k", "0").output
 
 
@@ -149,7 +149,7 @@ def test_what_is_kept_of_a_person_is_listed_shown_exported_and_erased(run, tmp_p
         memory.remember([{"role": "user", "content": "I live in Bern and I work as a baker."}], user_id="ana")
     (listed,) = json.loads(run("people", "list", "--json").output)
     assert (listed["user_id"], listed["facts"]) == ("ana", 2)
-    assert "ana: 2 facts, 1 conversations" in run("people", "list").output
+    assert "ana: 2 facts, 1 conversation" in run("people", "list").output
     assert json.loads(run("people", "report", "ana", "--json").output)["title"] == "ana"
     assert run("people", "report", "ana", tmp_path / "ana.html").exit_code == 0
     assert "Bern" in (tmp_path / "ana.html").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memoir_engine import Helper, Memory, WordChange
-from memoir_engine.core.errors import HelperInvalid, MemoirError, NotAllowed, NothingChanges, SourceNotFound
+from memoir_engine.core.errors import HelperInvalid, MemoirError, NotAllowed, NothingChanges, SourceNotFound, UndoBlocked
 from memoir_engine.prompts import helper
 from scripted_model import Opened, Script, events, paper
 
@@ -127,6 +127,8 @@ def test_a_later_helper_stands_in_the_way_of_undoing_an_earlier_one(memory: Memo
     first = memory.helpers.set(source, "Mine.")
     second = memory.helpers.set(source, "Mine, again.")
     assert memory.review.preview_undo(first.action_id).blocked_by == (second.action_id,)
+    with pytest.raises(UndoBlocked, match="1 later action stands on it"):
+        memory.review.undo(first.action_id)
     memory.review.undo(second.action_id)
     memory.review.undo(first.action_id)
     assert in_force(memory, source) == (1, "generated", DRAWN)

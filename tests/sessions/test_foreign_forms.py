@@ -106,7 +106,7 @@ def test_of_chatgpt_the_line_last_seen_is_read_with_its_times_and_pictures(mia: 
         "asset_pointer": "file://x",
     }
     assert (report.format, report.added) == ("chatgpt", 3)
-    assert report.notes == ("1 messages of other branches were left out",)
+    assert report.notes == ("1 message of another branch was left out",)
 
 
 @pytest.mark.req("SESSION 6.3")

@@ -15,6 +15,7 @@ import typer
 from memoir_engine.api.cli import facts, recall, review
 from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, settings
 from memoir_engine.api.sync import Memory
+from memoir_engine.core.counted import counted
 from memoir_engine.core.events import Reindexing, Stamped
 from memoir_engine.core.results import Category
 
@@ -34,7 +35,8 @@ def ingest(files: list[Path], data_dir: DataDir = None) -> None:
     with opened(data_dir) as memory:
         for path in files:
             result = memory.ingest_file(_bytes(path), name=path.name).raise_for_error()
-            typer.echo(f"{path.name}: {result.chunks} chunks, {result.new_categories} new categories, {result.calls} calls")
+            new = counted(result.new_categories, "new category", "new categories")
+            typer.echo(f"{path.name}: {counted(result.chunks, 'chunk')}, {new}, {counted(result.calls, 'call')}")
             for warning in result.warnings:
                 typer.echo(f"  {warning}")
 
@@ -116,7 +118,9 @@ def reindex(data_dir: DataDir = None) -> None:
 
     with opened(data_dir) as memory:
         done = memory.reindex(on_event=tell)
-    typer.echo(f"{done.passages} passages, {done.vectors} with a vector of {done.embedder}, in {done.latency_ms / 1000:.1f} s")
+    typer.echo(
+        f"{counted(done.passages, 'passage')}, {done.vectors} with a vector of {done.embedder}, in {done.latency_ms / 1000:.1f} s"
+    )
 
 
 @app.command()
@@ -158,9 +162,10 @@ def tidy(
     for note in (*result.notes, *result.warnings):
         typer.echo(f"  {note}")
     shape = result.shape_after or result.shape
+    leaves = counted(shape.leaves, "leaf holds", "leaves hold")
     typer.echo(
-        f"{len(result.proposals)} proposals, {len(result.actions)} made; "
-        f"{shape.thin_leaves} of {shape.leaves} leaves hold one chunk, the largest {shape.largest_leaf:.0%} of all"
+        f"{counted(len(result.proposals), 'proposal')}, {len(result.actions)} made; "
+        f"{shape.thin_leaves} of {leaves} one chunk, the largest {shape.largest_leaf:.0%} of all"
     )
 
 
@@ -174,7 +179,7 @@ def verify(
     """Check that the record was not touched; ends with 1 when it was."""
     with opened(data_dir) as memory:
         check = memory.audit.verify(head if expected_head is None else expected_head, links_only=links_only)
-    typer.echo(f"{check.checked} events, head {check.head.hash}")
+    typer.echo(f"{counted(check.checked, 'event')}, head {check.head.hash}")
     if not check.ok:
         typer.echo(f"event {check.first_bad}: {check.problem}", err=True)
         raise typer.Exit(1)
@@ -186,7 +191,7 @@ def export(file: Path, data_dir: DataDir = None) -> None:
     """Write the whole memory into one file."""
     with opened(data_dir) as memory:
         written = memory.export(file)
-    typer.echo(f"{written.path}: {written.bytes} bytes, {written.head.seq} events, head {written.head.hash}")
+    typer.echo(f"{written.path}: {written.bytes} bytes, {counted(written.head.seq, 'event')}, head {written.head.hash}")
 
 
 @app.command("import")
@@ -194,7 +199,7 @@ def import_(file: Path, data_dir: DataDir = None) -> None:
     """Fill an empty memory with what was exported, on whichever database is configured."""
     with errors_shown(), Memory.import_(file, **settings(data_dir)) as memory:
         head = memory.audit.head()
-    typer.echo(f"imported and verified: {head.seq} events, head {head.hash}")
+    typer.echo(f"imported and verified: {counted(head.seq, 'event')}, head {head.hash}")
 
 
 people = typer.Typer(no_args_is_help=True, help="See, export and erase what is kept of a person.")
@@ -209,7 +214,8 @@ def list_people(as_json: AsJson = False, data_dir: DataDir = None) -> None:
     if as_json:
         print_json([asdict(person) for person in listed])
     for person in () if as_json else listed:
-        typer.echo(f"{person.user_id}: {person.facts} facts, {person.sessions} conversations, {person.runs} runs")
+        held = ((person.facts, "fact"), (person.sessions, "conversation"), (person.runs, "run"))
+        typer.echo(f"{person.user_id}: {', '.join(counted(number, what) for number, what in held)}")
 
 
 @people.command()
@@ -241,7 +247,8 @@ def export_person(user_id: str, file: Path, as_json: AsJson = False, data_dir: D
     if as_json:
         print_json(asdict(written))
     else:
-        typer.echo(f"{written.path}: {written.bytes} bytes, {written.rows['facts']} facts, {written.rows['messages']} messages")
+        held = f"{counted(written.rows['facts'], 'fact')}, {counted(written.rows['messages'], 'message')}"
+        typer.echo(f"{written.path}: {written.bytes} bytes, {held}")
 
 
 @people.command("erase")

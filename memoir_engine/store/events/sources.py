@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+from memoir_engine.core.counted import counted
 from memoir_engine.core.results import AuditEvent, Source
 from memoir_engine.store import ingestion, tables
 from memoir_engine.store.chain.canonical_json import parse, roll_up
@@ -79,7 +80,8 @@ def _undo_addition(undo: UndoContext, event: AuditEvent) -> Inverse:
     query = select(tables.filing).join(tables.chunk, tables.chunk.c.id == f.chunk_id).where(tables.chunk.c.source_id == number)
     query = query.where(f.from_seq >= event.seq, f.from_seq <= undo.action.events[-1].seq).order_by(f.chunk_id)
     left = undo.tx.execute(query).all()
-    says = f"{source.name} is {'withdrawn' if by is None else 'replaced again'}; {len(left)} chunks leave the tree"
+    leave = "leaves" if len(left) == 1 else "leave"
+    says = f"{source.name} is {'withdrawn' if by is None else 'replaced again'}; {counted(len(left), 'chunk')} {leave} the tree"
     return undo.check_filings(left) or step(says, lambda tx, action: filings.withdraw_source(tx, action, number, by=by))
 
 

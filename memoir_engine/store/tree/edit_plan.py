@@ -17,6 +17,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+from memoir_engine.core.counted import counted
 from memoir_engine.core.errors import (
     CategoryInUse,
     ChunkNotFound,
@@ -157,10 +158,10 @@ def _retire(draft: EditDraft, edit: Edit) -> None:
     children, chunks = draft.children(node.id), draft.count(node.id)
     if children:
         names = ", ".join(repr(child.name) for child in children[:5]) + (", …" if len(children) > 5 else "")
-        what = f"{len(children)} {'category' if len(children) == 1 else 'categories'} ({names})"
+        what = f"{counted(len(children), 'category', 'categories')} ({names})"
         raise CategoryInUse(name=node.name, what=what)
     if chunks:
-        raise CategoryInUse(name=node.name, what=f"{chunks} {'chunk' if chunks == 1 else 'chunks'}")
+        raise CategoryInUse(name=node.name, what=counted(chunks, "chunk"))
     draft.close(node)
 
 
@@ -241,7 +242,7 @@ def _say(step: Step, snapshot: EditSnapshot, going: Counter[tuple[int, int]], me
             return f"{_path(new)} is created"
         case RefileChunk():
             chunks = going[step.was, step.leaf]
-            return f"{_count(chunks, 'chunk')} {'goes' if chunks == 1 else 'go'} from {path(step.was)} to {path(step.leaf)}"
+            return f"{counted(chunks, 'chunk')} {'goes' if chunks == 1 else 'go'} from {path(step.was)} to {path(step.leaf)}"
         case CloseCategory():
             return "" if step.node.id in merged else f"{path(step.node.id)} closes"
         case ChangeCategory(merged_into=int(into)):
@@ -249,15 +250,11 @@ def _say(step: Step, snapshot: EditSnapshot, going: Counter[tuple[int, int]], me
         case ChangeCategory() if step.was.name != step.node.name:
             return f"{path(step.node.id)} is renamed to {step.node.name}"
     chunks = snapshot.chunks_below([step.node.id])
-    return f"{path(step.node.id)} moves to {path(step.node.parent_id)}" + (f" with {_count(chunks, 'chunk')}" if chunks else "")
+    return f"{path(step.node.id)} moves to {path(step.node.parent_id)}" + (f" with {counted(chunks, 'chunk')}" if chunks else "")
 
 
 def _path(path: Sequence[str]) -> str:
     return " › ".join(path)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def preview(tx: Tx, edit: Edit, *, limits: Limits) -> EditPreview:
