@@ -57,6 +57,7 @@ def test_a_tree_of_depth_5_keeps_to_four_categories_at_level_1(served: Served, v
 )
 def test_a_question_is_answered_by_each_strategy(filled: None, served: Served, visit: Visit, strategy: str):
     page = visit(served() + "/ask")
+    page.get_by_text("Options", exact=True).click()
     page.get_by_role("radio", name=strategy).click()
     expect(page.get_by_role("radio", name=strategy)).to_be_checked(timeout=PATIENCE_MS)
     ask(page, "What surplus did the harbour festival earn?")
