@@ -69,8 +69,8 @@ class Desk:
         rest = self._pressed[key] + BOUNCE_S - time.monotonic()
         if rest > 0:
             self.page.wait_for_timeout(rest * 1_000)
-        self._pressed[key] = time.monotonic()
         self.page.keyboard.press(key)
+        self._pressed[key] = time.monotonic()  # now, since a busy browser gets a key some time after it was sent
 
     def decide(self, key: str) -> int:
         """Press the key for the item shown and wait for the next; return the chunk decided."""
