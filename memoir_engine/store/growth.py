@@ -18,7 +18,7 @@ from memoir_engine.store.chain.canonical_json import moment_of
 from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.facts.rows import ACTIVE
-from memoir_engine.store.sources import sources
+from memoir_engine.store.tables.sources import LIVE
 
 REVIEWS = ("approve", "reject", "refile", "refile_many", "confirm_fact", "withdraw_fact", "approve_fact", "reject_fact")
 Added = Iterable[tuple[datetime, float]]
@@ -45,7 +45,7 @@ def _series(tx: Tx, whose: str | None) -> dict[str, Added]:
     """Return what each sum is made of: moments, and how much was added then."""
     source, run, call, action = tables.source.c, tables.run.c, tables.model_call.c, tables.action.c
     fact, status, session = tables.fact.c, tables.fact_status.c, tables.session.c
-    filed = tx.execute(select(source.created_at, source.chunks).where(source.status.in_(sources.LIVE))).all()
+    filed = tx.execute(select(source.created_at, source.chunks).where(source.status.in_(LIVE))).all()
     facts = select(fact.recorded_at, func.count()).join(tables.fact_status, status.fact_id == fact.id)
     facts = facts.where(status.to_seq == FAR, status.status == ACTIVE).group_by(fact.recorded_at)
     talks = select(session.created_at, func.count()).where(session.messages > 0).group_by(session.created_at)

@@ -48,6 +48,14 @@ TINY = """least => {
 DRAWN = """() => ![...document.querySelectorAll("[data-testid^=stBidiComponent]")].some(host =>
   host.shadowRoot?.querySelector("button:empty:not([aria-label]), :is(h2, h3):empty, .cols:empty"))"""  # filled by their scripts
 WIDTH = "() => Math.max(document.documentElement.scrollWidth, document.querySelector('[data-testid=stMain]').scrollWidth)"
+FOCUS = """() => {
+  let one = document.activeElement;
+  while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement;
+  if (!one || one === document.body) return null;
+  const shows = (node) => node && ["outlineStyle", "boxShadow"].some(name => getComputedStyle(node)[name] !== "none");
+  return one.matches("input, textarea") || shows(one) ? "" : one.outerHTML.slice(0, 160);
+}"""  # of a field its frame shows it
+STOPS = 40
 SIZES = ((1440, 900), (390, 844))
 LEAST_PX = 11
 TALK = [
@@ -97,4 +105,22 @@ def test_every_page_can_be_read_by_everybody(places: list[str], served: Served, 
             page.wait_for_function(DRAWN)
             page.evaluate(AXE.read_text(encoding="utf-8"))
             found += [f"/{place} at {width} px: {problem}" for problem in problems(page)]
+    assert not found, "\n".join(found)
+
+
+def test_the_keyboard_reaches_what_is_on_a_page_and_shows_where_it_is(places: list[str], served: Served, visit: Visit):
+    url = served()
+    page = visit(url)
+    found = []
+    for place in places:
+        page.goto(f"{url}/{place}")
+        ready(page)
+        page.wait_for_function(DRAWN)
+        stops = 0
+        for _ in range(STOPS):
+            page.keyboard.press("Tab")
+            hidden = page.evaluate(FOCUS)
+            stops += hidden is not None
+            found += [f"/{place}: {hidden}"] if hidden else []
+        assert stops > 10, place
     assert not found, "\n".join(found)
