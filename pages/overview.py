@@ -22,7 +22,7 @@ from ui import (
     viewer,
 )
 from ui.escape import md_escape
-from ui.question_options import NET_SIZE, PRUNE_BY, per_path_limit
+from ui.question_options import NET_SIZE, per_path_limit, prune_by
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
 
@@ -53,9 +53,9 @@ def ask_box(memory: Memory) -> None:
         asked = st.form_submit_button(wording.ASK, type="primary", icon=":material/manage_search:", key="overview-go")
     if asked and question.strip():
         with problems.shown():
-            limit = per_path_limit(memory.config.prompt_limiting_strategy)
-            options = {"safety_net": NET_SIZE, "per_path_limit": limit, "prune_by": PRUNE_BY}
-            run_id = memory.start("query", question=question, **options)
+            limiting = memory.config.prompt_limiting_strategy
+            limits = {"per_path_limit": per_path_limit(limiting), "prune_by": prune_by(limiting)}
+            run_id = memory.start("query", question=question, safety_net=NET_SIZE, **limits)
         st.switch_page("../pages/ask.py", query_params={"run": run_id})
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 
 from memoir_engine import Memory, RunView
 from ui import figures, filing, problems, state
-from ui.question_options import NET_SIZE, PRUNE_BY, per_path_limit
+from ui.question_options import NET_SIZE, per_path_limit, prune_by
 from ui.wording_sources import texts
 
 SINCE = "since"
@@ -69,8 +69,9 @@ def _offered(memory: Memory, sources: Sequence[int]) -> list[str]:
 
 
 def _ask(memory: Memory, question: str) -> None:
-    limit = per_path_limit(memory.config.prompt_limiting_strategy)
+    limiting = memory.config.prompt_limiting_strategy
+    limits = {"per_path_limit": per_path_limit(limiting), "prune_by": prune_by(limiting)}
     net = {"safety_net": NET_SIZE, "safety_net_in_prompt": True}  # the question was checked by words, which the net goes by
     with problems.noted():
-        run_id = memory.start("query", question=question, per_path_limit=limit, prune_by=PRUNE_BY, **net)
+        run_id = memory.start("query", question=question, **limits, **net)
         st.switch_page("../pages/ask.py", query_params={"run": run_id})

@@ -62,7 +62,7 @@ def _changed(memory: Memory, options: Options) -> dict[str, str | int | None]:
         "n2": (options.get("n2", n2), n2),
         "limit": (options["prompt_limiting_strategy"], memory.config.prompt_limiting_strategy),
         "budget": (options["max_token_budget"], memory.config.max_token_budget),
-        "prune": (options["prune_by"], PRUNE_BY),
+        "prune": (options["prune_by"], prune_by(options["prompt_limiting_strategy"])),
         "net": (int(bool(options["safety_net"])), 1),
         "netin": (int(options["safety_net_in_prompt"]), 0),
     }
@@ -153,7 +153,7 @@ def _limits(memory: Memory) -> Options:
             key="ask-limiting",
         )
     with st.container(horizontal=True):
-        by = _prune_by(limiting)
+        by = _pruning(limiting)
         way = st.selectbox(
             wording.PER_PATH,
             ways,
@@ -169,11 +169,16 @@ def _limits(memory: Memory) -> Options:
     }
 
 
-def _prune_by(limiting: str) -> str:
+def prune_by(limiting: str) -> str:
+    """Return what goes first where nobody has chosen; "path", the engine's default, where nothing goes."""
+    return PRUNE_BY if limiting == "PRUNE" else "path"
+
+
+def _pruning(limiting: str) -> str:
     """Let the person choose what PRUNE leaves out first."""
     ways = list(wording.PRUNE_BYS)
     if limiting != "PRUNE":
-        return PRUNE_BY
+        return prune_by(limiting)
     return st.selectbox(
         wording.PRUNE_BY,
         ways,

@@ -6,6 +6,8 @@ would do now. Names and reasons are the model's and shown as untrusted text.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from memoir_engine import Memory, RunView, TidyResult, TreeProposal
@@ -16,7 +18,7 @@ from ui.wording_tidy import texts
 KEYS = "A", "X"  # as in the other queues of the review
 ACTIVE = ("queued", "running")
 EVERY_S = 0.5
-MOST_SHOWN = 30
+PAGE = 30  # proposals
 
 
 def show(memory: Memory, *, keys: bool = False) -> None:
@@ -68,17 +70,29 @@ def _result(memory: Memory, result: TidyResult, *, keys: bool) -> None:
     waiting = [proposal for proposal in result.proposals if proposal.state == "open"]
     settled = [proposal for proposal in result.proposals if proposal.state != "open"]
     st.caption(texts.WAITING.format(count=figures.count(len(waiting))) if waiting else texts.NOTHING)
-    for at, proposal in enumerate(waiting[:MOST_SHOWN]):
+    for at, proposal in enumerate(_page(waiting, key="tidy-waiting-page")):
         _open(memory, proposal, keys=keys and at == 0)
     if settled:
-        with st.expander(texts.SETTLED.format(count=figures.count(len(settled))), key="tidy-settled"):
-            for proposal in settled[:MOST_SHOWN]:
-                said = texts.STATES[proposal.state].format(problem=md_escape(proposal.problem or ""))
-                st.markdown(f"{texts.ICONS[proposal.verb]} {told(proposal)} · {said}")
+        show_settled(settled)
     if result.left:
         st.caption(texts.LEFT.format(count=figures.count(result.left)))
     for note in (*result.notes, *result.warnings):
         st.caption(md_escape(note[:1].upper() + note[1:]) + ".")
+
+
+def _page(proposals: Sequence[TreeProposal], *, key: str) -> Sequence[TreeProposal]:
+    """Draw the pager where there are several pages, and return the proposals of the one that is shown."""
+    pages = -(-len(proposals) // PAGE)
+    page = min(pages, st.pagination(pages, key=key)) if pages > 1 else 1
+    return proposals[(page - 1) * PAGE : page * PAGE]
+
+
+def show_settled(settled: Sequence[TreeProposal]) -> None:
+    """Draw what was decided or no longer applies, page by page."""
+    with st.expander(texts.SETTLED.format(count=figures.count(len(settled))), key="tidy-settled"):
+        for proposal in _page(settled, key="tidy-settled-page"):
+            said = texts.STATES[proposal.state].format(problem=md_escape(proposal.problem or ""))
+            st.markdown(f"{texts.ICONS[proposal.verb]} {told(proposal)} · {said}")
 
 
 def _open(memory: Memory, proposal: TreeProposal, *, keys: bool) -> None:

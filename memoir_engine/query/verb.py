@@ -69,6 +69,8 @@ def query_verb(
     idle = without_effect(options.strategy, options.n, options.n2, max_width=max_width)
     if options.safety_net_in_prompt and not options.safety_net:
         idle += ("safety_net is 0: nothing is caught that could enter the prompt",)
+    if request.prune_by == "chunk" and request.prompt_limiting_strategy == "SUMMARIZE":
+        idle += ("SUMMARIZE shortens chunks and drops none: prune_by = 'chunk' has no effect",)
     progress = Progress("", options.question, warnings=list(idle))
     began = engine.clock.tick_ms()
 

@@ -42,7 +42,7 @@ def test_the_limiting_strategy_and_the_budget_are_chosen_in_the_form(filled: Mem
     page.button(key="ask-go").click().run()
     asked = filled.runs.list(verb="query")[0].request
     assert (asked["prompt_limiting_strategy"], asked["max_token_budget"]) == ("SUMMARIZE", BUDGET)
-    assert "per_path_limit" not in asked
+    assert ("per_path_limit" in asked, asked["prune_by"]) == (False, "path")  # nothing is pruned: nothing to warn of
 
 
 def test_pruning_leaves_out_single_chunks_and_by_paths_reads_as_many_of_each_as_fit_unless_one_says_all(filled: Memory):

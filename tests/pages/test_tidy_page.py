@@ -68,3 +68,34 @@ def test_the_review_has_a_queue_of_what_is_proposed_with_its_number_and_progress
     assert page.get_by_key("rv-of").options[-1] == "Tree changes · 0"
     assert any("1 of 1 suggestions decided" in str(one.proto) for one in page.get("progress"))
     assert page.button(key="undo-ask").label == "Undo"
+
+
+def many_settled() -> None:
+    from memoir_engine import TreeProposal
+    from ui import tidy_view
+
+    settled = [
+        TreeProposal(
+            f"run-{n}",
+            "rename",
+            category_ids=(n,),
+            into_id=None,
+            chosen=(),
+            name=f"New {n}",
+            paths=((f"Old {n}",),),
+            about="name",
+            why="",
+            state="declined",
+        )
+        for n in range(1, 62)
+    ]
+    tidy_view.show_settled(settled)
+
+
+def test_all_that_was_decided_can_be_paged_through() -> None:
+    page = AppTest.from_function(many_settled, default_timeout=30).run()
+    assert (len(page.markdown), "Old 1**" in words(page), "Old 31**" in words(page)) == (30, True, False)
+    page.session_state["tidy-settled-page"] = 3
+    page = page.run()
+    assert [one.value for one in page.markdown if "Old 61" in one.value] == [one.value for one in page.markdown]
+    assert not page.exception

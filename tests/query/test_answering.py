@@ -233,6 +233,20 @@ def test_a_net_without_size_is_warned_of(small: Memory):
     )
 
 
+@pytest.mark.parametrize(
+    ("limiting", "prune_by", "warnings"),
+    [
+        ("SUMMARIZE", "chunk", ("SUMMARIZE shortens chunks and drops none: prune_by = 'chunk' has no effect",)),
+        ("SUMMARIZE", "path", ()),
+        ("PRUNE", "chunk", ()),
+    ],
+)
+def test_a_way_of_pruning_without_pruning_is_warned_of(small: Memory, limiting: Any, prune_by: Any, warnings: tuple[str, ...]):
+    result = small.query("where?", prompt_limiting_strategy=limiting, prune_by=prune_by)
+    assert (result.status, result.warnings) == ("success", warnings)
+    assert small.runs.query(result.run_id).warnings == warnings
+
+
 def test_a_blank_answer_is_asked_for_again_with_what_was_wrong(small: Memory, script: Script):
     script.on("answer", {"answer": " \n ", "answered": True}, {"answer": "Violins. [1]"})
     result = small.query("where?").raise_for_error()
