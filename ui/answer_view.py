@@ -183,15 +183,16 @@ def _answer(memory: Memory, view: RunView, result: QueryResult) -> None:
         st.header(wording.ANSWER, anchor=False, help=wording.CITATIONS)
     else:
         st.header(f":orange[:material/search_off:] {wording.NO_ANSWER}", anchor=False)
-    _text(memory, result)
+    _text(memory, view, result)
     if not result.answered:
         no_answer.offer(memory, view, result)
 
 
 @st.fragment
-def _text(memory: Memory, result: QueryResult) -> None:
+def _text(memory: Memory, view: RunView, result: QueryResult) -> None:
     """Draw the answer's text; the citation in the address is open."""
-    numbers, shown = answer.labels(result.answer, result.used_chunks), citations.origins(memory, result)
+    then = as_of.at(memory, view)
+    numbers, shown = answer.labels(result.answer, result.used_chunks), citations.origins(memory, result, then)
     cited = answer.show(result.answer, result.used_chunks, key=f"answer-{result.run_id}", origins=shown, folds=True)
     if result.answered and not shown:
         st.caption(wording.NO_CITATIONS)
@@ -199,7 +200,7 @@ def _text(memory: Memory, result: QueryResult) -> None:
         state.update(cite=numbers[cited.number])
     opened = next((used for used in result.used_chunks if numbers[used.number] == state.param_id("cite")), None)
     if opened:
-        drawers.evidence(memory, opened, numbers[opened.number])
+        drawers.evidence(memory, opened, numbers[opened.number], then)
 
 
 def _path(memory: Memory, result: QueryResult, detail: RunDetail) -> None:

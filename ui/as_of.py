@@ -66,6 +66,12 @@ def moment(view: RunView) -> int | None:
     return view.tree_seq if view.request.get(NAME) is not None else None
 
 
+def at(memory: Memory, view: RunView) -> datetime | None:
+    """Return the time of that moment; None if it was about the current memory."""
+    seq = moment(view)
+    return None if seq is None else memory.tree.as_of(seq).at
+
+
 def tree(memory: Memory, seq: int | None) -> TreeAt:
     return memory.tree if seq is None else memory.tree.as_of(seq)
 

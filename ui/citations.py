@@ -6,6 +6,7 @@ Invariant: a source that is gone is left out; its citation still opens what is l
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import datetime
 
 from memoir_engine import ChunkReview, MemoirError, Memory, QueryResult, UsedChunk
 from ui import figures
@@ -16,20 +17,30 @@ LONGEST = 44  # characters of a source's name
 NOT_APPROVED = ("rejected", "skipped")
 
 
-def origins(memory: Memory, result: QueryResult) -> dict[int, Origin]:
-    """Return where each citation stands, by its number in the prompt."""
+def origins(memory: Memory, result: QueryResult, then: datetime | None = None) -> dict[int, Origin]:
+    """Return where each citation stands, by its number in the prompt. then: the moment the question was about, if not now."""
     cited, shown = [used for used in result.used_chunks if used.cited], {}
     reviews = memory.review.of_chunks(used.chunk_id for used in cited)
     names = {chunk.id: figures.chunk_name(chunk) for chunk in (*result.chunks, *result.net)}
     for used in cited:
         with suppress(MemoirError):  # erased since
-            shown[used.number] = _origin(memory, used, reviews.get(used.chunk_id), names.get(used.chunk_id, ""))
+            shown[used.number] = _origin(memory, used, _by(reviews.get(used.chunk_id), then), names.get(used.chunk_id, ""))
     return shown
 
 
-def origin(memory: Memory, used: UsedChunk) -> Origin:
+def origin(memory: Memory, used: UsedChunk, then: datetime | None = None) -> Origin:
     """Return where a citation stands. Raises MemoirError if its source is gone."""
-    return _origin(memory, used, memory.review.of_chunks([used.chunk_id]).get(used.chunk_id), "")
+    return _origin(memory, used, _by(memory.review.of_chunks([used.chunk_id]).get(used.chunk_id), then), "")
+
+
+def approved(memory: Memory, chunk_id: int) -> str:
+    """Say who stands for the place of a chunk in the tree today; nothing where nobody does."""
+    return _approved(memory.review.of_chunks([chunk_id]).get(chunk_id))
+
+
+def _by(review: ChunkReview | None, then: datetime | None) -> ChunkReview | None:
+    """Return the review unless it came after the moment: nobody stood for the place yet."""
+    return None if review is not None and then is not None and review.at > then else review
 
 
 def _origin(memory: Memory, used: UsedChunk, review: ChunkReview | None, place: str) -> Origin:

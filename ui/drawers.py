@@ -5,6 +5,7 @@ Invariant: texts of sources and models are drawn by components or code blocks, n
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Literal
 
 import streamlit as st
@@ -41,13 +42,16 @@ def _closed() -> None:
 @dialogs.titled(
     lambda: wording.EVIDENCE_TITLE, width=EVIDENCE_WIDTH, position="right", icon=":material/format_quote:", on_dismiss=_closed
 )
-def evidence(memory: Memory, used: UsedChunk, label: int) -> None:
-    """Show the page a citation stands on, as it looks, and its words in their text; `label` is its number in the answer."""
+def evidence(memory: Memory, used: UsedChunk, label: int, then: datetime | None = None) -> None:
+    """Show the page a citation stands on, as it looks, and its words in their text.
+
+    label: its number in the answer. then: the moment the question was about, if not now.
+    """
     with problems.shown():
         chunk, source = memory.tree.chunk(used.chunk_id), memory.sources.get(used.source_id)
         text = memory.sources.text(source.id)
     key = f"{used.chunk_id}-{used.number}"
-    _cited(memory, used, chunk, label)
+    _cited(memory, used, chunk, label, then)
     drawn = page_view.show(memory, source, citations.spans(used), key=key)
     if drawn:
         st.markdown(f"**{answers.AS_TEXT}**")
@@ -55,9 +59,9 @@ def evidence(memory: Memory, used: UsedChunk, label: int) -> None:
     _links(chunk.id, chunk.source_id)
 
 
-def _cited(memory: Memory, used: UsedChunk, chunk: Chunk, label: int) -> None:
+def _cited(memory: Memory, used: UsedChunk, chunk: Chunk, label: int, then: datetime | None) -> None:
     """Draw what a citation is of: source, page, category, and who approved that it is filed there."""
-    origin = citations.origin(memory, used)
+    origin = citations.origin(memory, used, then)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(wording.CITATION.format(number=label), color="blue")
         name, full = figures.named(chunk.source_name, 48)

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from app_pages import ended, opened, words
+from app_pages import component, ended, opened, words
 from memoir_engine import Memory
 from ui import figures
 
@@ -81,6 +81,23 @@ def test_how_it_was_asked_names_the_moment(later: tuple[Memory, int]):
     memory, then = later
     run_id = memory.query(QUESTION, as_of=then).run_id
     assert f"as of event {then}" in words(opened("ask", run=run_id))
+
+
+def test_an_approval_that_came_later_is_not_said_of_an_answer_about_before(filled: Memory):
+    then = filled.audit.head().seq
+    answered = filled.query(QUESTION, as_of=then).raise_for_error()
+    for cited in (used for used in answered.used_chunks if used.cited):
+        filled.review.approve(filled.review.of_chunk(cited.chunk_id).key)
+    now = filled.query(QUESTION).raise_for_error()
+    assert _is_approved(now.run_id)
+    assert not _is_approved(answered.run_id)
+    assert "approved by" not in words(opened("ask", run=answered.run_id, cite=1))
+    assert "approved by" in words(opened("ask", run=now.run_id, cite=1))
+
+
+def _is_approved(run_id: str) -> bool:
+    """Return whether a citation of the answer says that somebody approved it."""
+    return any(cite["approved"] for cite in component(opened("ask", run=run_id), f"answer-{run_id}")["cites"])
 
 
 def test_a_moment_with_nothing_in_it_is_said_with_what_to_do(filled: Memory):
