@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Category, Chunk, Memory, TreeAt
-from ui import drawers, figures, frame, review_link, sign_panel, state, tree_edit
+from ui import citations, drawers, figures, frame, review_link, sign_panel, state, tree_edit
 from ui.components import choices, copylink, reader
+from ui.escape import md_escape
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
 from ui.wording_history import texts as wording_history
@@ -66,6 +67,8 @@ def chunk(memory: Memory, tree: TreeAt, shown: Chunk) -> None:
             wording.CHUNK_OF.format(chunk=figures.chunk_name(shown), source=source), anchor=False, width="content", help=full
         )
         st.badge(figures.tokens(shown.tokens), color="gray")
+        if tree.is_now and (approved := citations.approved(memory, shown.id)):
+            st.badge(md_escape(approved), color="green", icon=":material/verified_user:")
         st.space("stretch")
         copylink.show("chunk-link", **state.with_moment(chunk=shown.id))
     st.markdown(f"**{wording.IN_SOURCE}**")

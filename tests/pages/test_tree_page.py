@@ -101,6 +101,16 @@ def test_a_link_to_a_chunk_shows_it_inside_its_source(filled: Memory):
     assert component(page, "tree")["chosen"] == chunk.category_id
 
 
+def test_a_chunk_says_who_approved_that_it_is_here(filled: Memory):
+    chunk = filled.tree.chunks(leaf(filled).id).chunks[0]
+    assert "approved by" not in words(opened("tree", chunk=chunk.id))
+    mia = filled.acting_as("Mia", roles=["auditor"])
+    done = mia.review.approve(mia.review.of_chunk(chunk.id).key)
+    assert "approved by Mia" in words(opened("tree", chunk=chunk.id))
+    mia.review.undo(done.action_id)
+    assert "approved by" not in words(opened("tree", chunk=chunk.id))
+
+
 def test_why_a_chunk_is_there_shows_each_level_with_the_options_that_lost(filled: Memory):
     chunk = filled.sources.chunks(filled.sources.list()[0].id)[0]
     drawn = component(opened("tree", chunk=chunk.id), f"why-{chunk.id}")
