@@ -92,6 +92,13 @@ def _places(title: str, places: tuple[ErasedPlace, ...]) -> None:
     st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=columns, key=f"places-{title}", height="content")
 
 
+def _missing(why: str, typed: str, word: str) -> str:
+    """Say what is not filled in yet; nothing if all is."""
+    if not why.strip():
+        return texts.NO_REASON
+    return "" if typed.strip() == word.strip() else texts.NOT_CONFIRMED.format(word=word)
+
+
 def _form(memory: Memory, source: Source, preview: ErasurePreview) -> None:
     word = source.name if len(source.name) <= LONGEST_WORD and source.name.isprintable() else SHORT_WORD
     with st.form("erase-form", border=False):
@@ -101,8 +108,9 @@ def _form(memory: Memory, source: Source, preview: ErasurePreview) -> None:
         sent = st.form_submit_button(texts.DO_IT, type="primary", icon=":material/delete_forever:", key="erase-go")
     if not sent:
         return
-    if not why.strip() or typed.strip() != word.strip():
-        st.warning(texts.NOT_CONFIRMED, icon=":material/edit:")
+    missing = _missing(why, typed, word)
+    if missing:
+        st.warning(md_escape(missing), icon=":material/edit:")
         return
     kept = [one.category_id for one in preview.names if names.get(one.category_id) == one.path[-1]]
     given = {number: name for number, name in names.items() if number not in kept}

@@ -24,8 +24,9 @@ def line(view: RunView) -> str:
     told = [
         wording.STRATEGIES[strategy][0] if strategy in wording.STRATEGIES else "",
         *_width(asked),
-        str(asked.get("prompt_limiting_strategy", "")),
-        "" if asked.get("prompt_limiting_strategy") == "SUMMARIZE" else wording.PRUNED_BY.get(str(asked.get("prune_by")), ""),
+        wording.SHORTENED
+        if asked.get("prompt_limiting_strategy") == "SUMMARIZE"
+        else wording.PRUNED_BY.get(str(asked.get("prune_by")), ""),
         _net(asked.get("safety_net"), is_read=bool(asked.get("safety_net_in_prompt"))),
         wording.BUDGET_OF.format(tokens=figures.tokens(int(budget))) if budget else "",
         _exact(bool(view.result.get("deterministic", True)))[0] if view.status == "done" else "",

@@ -83,7 +83,9 @@ def _form(memory: Memory, key: str, source_id: int | None, category_id: int | No
         sent = st.form_submit_button(
             texts.I_SIGN, type="primary", icon=":material/ink_pen:", key=f"{key}-go", on_click=_seen, args=(key, now.digest)
         )
-    if sent:
+    if sent and not words.strip():
+        st.warning(texts.STATEMENT_MISSING, icon=":material/edit:")
+    elif sent:
         seen = st.session_state.pop(f"{key}-seen", None)
         with problems.noted():
             if category_id is not None:

@@ -323,6 +323,7 @@ class Shared(Words):
         "Applies when not everything fits. Leaving out single chunks keeps more of the answer than leaving out whole "
         "paths (see docs/benchmarks.md)."
     )
+    SHORTENED = "every chunk shortened"
     PRUNED_BY = {"path": "paths left out first", "chunk": "chunks left out first"}
     PRUNE_BYS = {"path": "Whole paths, lowest rank first", "chunk": "Chunks least like the question"}
     PER_PATH = "From each leaf"

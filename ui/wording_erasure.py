@@ -30,10 +30,11 @@ class Erasure(Words):
     )
     NEW_NAME = "{path} ({chunks} of other sources)"
     CLOSING = "Nothing else is in these categories, so they are closed: {names}"
-    WHY = "Reason"
+    WHY = "Reason (required)"
     WHY_PLACEHOLDER = "Stays on record, so do not repeat what is to be erased"
     CONFIRM = "Type “{word}” to confirm"
-    NOT_CONFIRMED = "Nothing was erased: type the word exactly, and give a reason."
+    NOT_CONFIRMED = "Nothing was erased: type “{word}” exactly as it is written."
+    NO_REASON = "Nothing was erased: give a reason first."
     DO_IT = "Erase now"
     NEVER_MIND = "Cancel"
     ERASED_TOAST = "Erased"

@@ -92,6 +92,14 @@ def test_the_chain_is_checked_against_a_head_written_down_elsewhere(moved: str, 
     assert "changed by hand" in words(page)
 
 
+def test_without_a_statement_nothing_is_signed_and_the_form_says_what_is_missing(filled: Memory):
+    page = opened("sources", src="1")
+    page.button(key="sign-src-1-go").click().run()
+    assert [one.value for one in page.warning] == ["Nothing was signed: write first what you vouch for."]
+    assert not page.error
+    assert filled.review.sign_offs(source_id=1) == ()
+
+
 def test_a_source_is_signed_and_a_later_change_voids_it(filled: Memory):
     page = opened("sources", src="1")
     page.text_area(key="sign-src-1-words").input("I have read it.")

@@ -29,9 +29,13 @@ def test_a_button_opens_the_panel_and_another_closes_it(filled: Memory) -> None:
 
 def test_nothing_is_erased_without_a_reason_and_the_word(filled: Memory) -> None:
     page = opened("sources", src=1, erase=1)
+    page.text_input(key="erase-word").set_value("bakery.md")
+    page.button(key="erase-go").click().run()
+    assert "Nothing was erased: give a reason first" in words(page)
+    page.text_input(key="erase-why").set_value("Asked for by the author.")
     page.text_input(key="erase-word").set_value("bakery")
     page.button(key="erase-go").click().run()
-    assert "Nothing was erased" in words(page)
+    assert "exactly as it is written" in words(page)
     assert filled.sources.get(1).status == "filed"
 
 
