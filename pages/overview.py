@@ -6,6 +6,7 @@ import streamlit as st
 
 from memoir_engine import Action, Memory, Overview
 from ui import (
+    ask_box,
     charts,
     event_words,
     example_questions,
@@ -22,7 +23,6 @@ from ui import (
     viewer,
 )
 from ui.escape import md_escape
-from ui.question_options import NET_SIZE, per_path_limit, prune_by
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
 
@@ -43,20 +43,6 @@ def numbers(overview: Overview) -> None:
         labels.COST: figures.money(overview.cost),
     }
     frame.metrics(values, columns=7)
-
-
-def ask_box(memory: Memory) -> None:
-    with st.form("overview-ask", border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
-        question = st.text_input(
-            wording.QUESTION, placeholder=wording.ASK_PLACEHOLDER, label_visibility="collapsed", key="overview-question"
-        )
-        asked = st.form_submit_button(wording.ASK, type="primary", icon=":material/manage_search:", key="overview-go")
-    if asked and question.strip():
-        with problems.shown():
-            limiting = memory.config.prompt_limiting_strategy
-            limits = {"per_path_limit": per_path_limit(limiting), "prune_by": prune_by(limiting)}
-            run_id = memory.start("query", question=question, safety_net=NET_SIZE, **limits)
-        st.switch_page("../pages/ask.py", query_params={"run": run_id})
 
 
 def attention(memory: Memory, overview: Overview) -> None:
@@ -128,7 +114,7 @@ def everything(memory: Memory, overview: Overview) -> None:
     with frame.head("overview", wording.OVERVIEW_TITLE):
         pass
     filing.follow(memory, key="overview-filed")
-    ask_box(memory)
+    ask_box.show(memory, key="overview")
     if example_questions.apply_here(memory):
         example_questions.some_questions(memory)
     numbers(overview)

@@ -236,10 +236,16 @@ def _look(memory: Memory, data: bytes | str, into: str | None) -> None:
     if st.button(texts.BRING, type="primary", icon=":material/check:", key="conv-bring"):
         done = _import(memory, data, into)
         added = counts.MESSAGES(sum(one.added for one in done))
-        into_ = md_escape(done[0].session_id) if len(done) == 1 else texts.CONVERSATIONS.format(count=figures.count(len(done)))
+        into_ = _name(memory, done[0]) if len(done) == 1 else texts.CONVERSATIONS.format(count=figures.count(len(done)))
         st.session_state["conv-brought"] = texts.BROUGHT.format(added=added, session=into_)
         state.replace()
         st.rerun()
+
+
+def _name(memory: Memory, report: ImportReport) -> str:
+    """Return how the conversation begins, as the list below names it."""
+    opening = memory.sessions.get(report.session_id).opening
+    return f"**{md_escape(figures.one_line(opening or report.session_id, OPENING_CHARS))}**"
 
 
 def _import(memory: Memory, data: bytes | str, into: str | None, *, dry_run: bool = False) -> Sequence[ImportReport]:

@@ -13,7 +13,7 @@ from itertools import chain, islice, zip_longest
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import figures, filing, problems, state
+from ui import ask_box, figures, filing, problems, state
 from ui.question_options import NET_SIZE, per_path_limit, prune_by
 from ui.wording_sources import texts
 
@@ -54,8 +54,7 @@ def ask_about(memory: Memory, added: Sequence[RunView]) -> None:
         for at, question in enumerate(offered):
             if st.button(question, key=f"ask-about-{at}", icon=":material/manage_search:", width="stretch"):
                 _ask(memory, question)
-        if not offered and st.button(texts.ASK_OWN, key="ask-about-own", icon=":material/manage_search:", type="primary"):
-            st.switch_page("../pages/ask.py")
+        ask_box.show(memory, key="added")
 
 
 def _offered(memory: Memory, sources: Sequence[int]) -> list[str]:

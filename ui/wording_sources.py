@@ -133,7 +133,6 @@ class Sources(Words):
     ASK_ABOUT = "Ask about what you added"
     ASK_ABOUT_NOTE = "It answers these, and any question of your own:"
     ASK_ABOUT_YOURS = "Everything is in place. Ask a question of your own."
-    ASK_OWN = "Ask a question"
 
     # --- sources -------------------------------------------------------------------------------------------------------
 

@@ -185,7 +185,7 @@ async def _cut(source: NewSource, context: IngestContext, run: Run) -> tuple[tup
     chunks = tuple(NewChunk(piece.position, piece.start, piece.end, piece.tokens) for piece in pieces)
     if not short:
         return chunks, words, ()
-    message = f"{len(short)} of {len(pieces)} chunks below chunk_min_tokens ({context.config.chunk_min_tokens}); kept as they are"
+    message = f"chunks shorter than {context.config.chunk_min_tokens} tokens, kept as they are: {len(short)} of {len(pieces)}"
     run.emit(Warned("short", message))
     return chunks, words, (message,)
 

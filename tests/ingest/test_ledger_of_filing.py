@@ -94,7 +94,7 @@ def test_a_chunk_is_told_with_its_batch_where_its_category_exists_and_not_at_the
 def test_a_text_below_the_minimum_is_kept_with_a_warning(opened: Opened):
     memory = opened(chunk_min_tokens=40, chunk_max_tokens=60)
     result = memory.ingest_text(paper("Music/Strings/Violin")).raise_for_error()
-    warning = "1 of 1 chunks below chunk_min_tokens (40); kept as they are"
+    warning = "chunks shorter than 40 tokens, kept as they are: 1 of 1"
     assert (result.chunks, result.warnings) == (1, (warning,))
     assert events(memory, result.run_id, "Warned") == [{"code": "short", "message": warning}]
 

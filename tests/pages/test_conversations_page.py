@@ -98,6 +98,7 @@ def test_an_import_is_shown_before_it_is_stored(memory: Memory):
     page.button(key="conv-bring").click().run()
     (session,) = memory.sessions.list()
     assert session.messages == 2
+    assert "2 messages imported into **hi**." in words(page)
 
 
 def test_refused_records_are_named_and_keep_everything_out(memory: Memory):

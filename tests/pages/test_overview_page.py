@@ -32,6 +32,9 @@ def test_what_is_dropped_on_an_empty_memory_is_watched_and_asked_about_on_the_sa
     assert [button.label for button in page.button if button.key == "ask-about-0"] == ["Why is the oven heated with beech?"]
     refreshed = opened(since=run.id)
     assert "ask-about-0" in [button.key for button in refreshed.button]
+    refreshed.text_input(key="added-question").set_value("How is the oven heated?")
+    refreshed.button(key="added-go").click().run()
+    assert memory.runs.list(verb="query")[0].request["question"] == "How is the oven heated?"
     assert opened().title[0].value.endswith("Memory overview")  # without the address it is the Overview as ever
 
 

@@ -1,0 +1,25 @@
+"""One line to ask the memory a question, wherever it stands; the answer opens on the Ask page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Memory
+from ui import problems
+from ui.question_options import NET_SIZE, per_path_limit, prune_by
+from ui.wording import texts as wording
+
+
+def show(memory: Memory, *, key: str) -> None:
+    """Draw the line and its button; what is asked leads on to its answer. key: of this place among the app's."""
+    with st.form(f"{key}-ask", border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
+        question = st.text_input(
+            wording.QUESTION, placeholder=wording.ASK_PLACEHOLDER, label_visibility="collapsed", key=f"{key}-question"
+        )
+        asked = st.form_submit_button(wording.ASK, type="primary", icon=":material/manage_search:", key=f"{key}-go")
+    if asked and question.strip():
+        with problems.shown():
+            limiting = memory.config.prompt_limiting_strategy
+            limits = {"per_path_limit": per_path_limit(limiting), "prune_by": prune_by(limiting)}
+            run_id = memory.start("query", question=question, safety_net=NET_SIZE, **limits)
+        st.switch_page("../pages/ask.py", query_params={"run": run_id})
