@@ -23,6 +23,7 @@ from memoir_engine.core.errors import CostCapReached, LimitReached, MemoirError,
 from memoir_engine.core.results import Action, TidyResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.prompts import tidy
+from memoir_engine.prompts.split import ProposedGroup, SplitItem
 from memoir_engine.review import branches
 from memoir_engine.review.branches import Branch
 from memoir_engine.review.proposals import TIDY, StoredProposal, carry_out, declined_changes, result_of, to_record
@@ -243,10 +244,13 @@ class _Tidying:
         config = self._engine.resolved.config
         request = split_request(node, items, beside, config.hierarchy_depth, config.limit(node.level))
         answer = await ask_split(self._ask, request)
+        needed = _as_needed(now, row, items, answer.groups)
+        spared = [group.name for group in answer.groups if group not in needed]
         look.notes += answer.notes
+        look.notes += [f"{name!r} stays in {row.name!r}, which is not crowded without the larger groups" for name in spared]
         return [
             self._proposal(now, "split", [row], chosen=group.ids, name=group.name, why=group.why, about="crowded")
-            for group in answer.groups
+            for group in needed
         ]
 
     def _proposal(
@@ -274,6 +278,24 @@ class _Tidying:
             tuple((row.id, row.parent_id, row.name) for row in named),
             self._engine.new_id(),
         )
+
+
+def _as_needed(
+    now: TreeSnapshot, row: CategoryRow, items: Sequence[SplitItem], groups: Sequence[ProposedGroup]
+) -> list[ProposedGroup]:
+    """Return the largest groups, as many as it takes until the category is no longer crowded.
+
+    A question follows a few leaves: each group more is a part of the answer that it may not read (docs/decisions/0080).
+    """
+    chunks = {item.id: item.chunks for item in items}
+    sizes = [sum(chunks[number] for number in group.ids) for group in groups]
+    stays, needed = sum(chunks.values()), list[ProposedGroup]()
+    for group, size in sorted(zip(groups, sizes, strict=True), key=lambda pair: -pair[1]):
+        if not is_crowded(row.level, now.depth, stays, now.profiles.size(ROOT)):
+            break
+        needed.append(group)
+        stays -= size
+    return needed
 
 
 def _request(now: TreeSnapshot, branch: Branch) -> tuple[dict[int, CategoryRow], tidy.TidyRequest]:

@@ -345,6 +345,21 @@ def test_a_leaf_that_comes_to_hold_too_much_is_said_when_it_does_and_split_by_a_
     assert {one.name: one.chunks for one in large.tree.all() if one.name.startswith("Aw")} == {"Aw": 8, "Aw papers": 8}
 
 
+def test_a_split_takes_out_no_more_than_the_crowding_asks(large: Memory, script: Script) -> None:
+    """Each group more is a part of an answer that a question may not read."""
+    large.ingest_text(paper(*["A/Aw"] * 10), name="more").raise_for_error()
+    leaf = next(one for one in large.tree.all() if one.name == "Aw")
+    ids = [chunk.id for chunk in large.tree.chunks(leaf.id).chunks]
+    parts = {"Notes": ids[:2], "Papers": ids[2:5], "Letters": ids[5:8]}
+    script.always("split", {"groups": [{"name": name, "why": "", "ids": own} for name, own in parts.items()]})
+    result = large.tidy()
+    assert [(proposal.name, list(proposal.chosen)) for proposal in result.proposals] == [
+        ("Papers", parts["Papers"]),
+        ("Letters", parts["Letters"]),
+    ]
+    assert result.notes == ("'Notes' stays in 'Aw', which is not crowded without the larger groups",)
+
+
 def test_what_a_look_has_split_it_does_not_put_together_again(large: Memory, script: Script) -> None:
     large.ingest_text(paper(*["A/Aw"] * 10), name="more").raise_for_error()
     leaf = next(one for one in large.tree.all() if one.name == "Aw")
