@@ -92,6 +92,7 @@ def _form(memory: Memory, key: str, source_id: int | None, category_id: int | No
                 memory.review.sign_off_category(category_id, words, expected=seen)
             elif source_id is not None:
                 memory.review.sign_off(source_id, words, expected=seen)
+            st.session_state.pop(f"{key}-words", None)
             st.toast(texts.SIGNED, icon=":material/verified:")
             st.rerun()
 

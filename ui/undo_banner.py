@@ -29,8 +29,7 @@ def show(memory: Memory, *, about: str | None = None) -> None:
     st.html(f"<style>div:has(> .st-key-undo-banner) {{{STAYS}}}</style>")
     with st.container(border=True, key="undo-banner", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f":green[:material/check_circle:] {md_escape(_told(action, about))}", width="content")
-            st.space("stretch")
+            st.markdown(f":green[:material/check_circle:] {md_escape(_told(action, about))}")
             asked = state.param("undo") == "1"
             if action.undone_by is None and not asked and "auditor" in memory.actor.roles:
                 st.button(texts.UNDO, icon=ICON, key="undo-ask", on_click=state.update, kwargs={"undo": "1"})

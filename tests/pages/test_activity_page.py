@@ -107,6 +107,7 @@ def test_a_source_is_signed_and_a_later_change_voids_it(filled: Memory):
     assert not page.exception
     (signed,) = filled.review.sign_offs(source_id=1)
     assert (signed.statement, signed.signer, signed.state) == ("I have read it.", "local", "valid")
+    assert page.text_area(key="sign-src-1-words").value == ""
     filled.sources.withdraw(1, reason="old")
     page = opened("sources", src="1")
     assert ":orange-badge[:material/gpp_maybe: void]" in words(page)
