@@ -166,7 +166,7 @@ class CostCap:
         """Raises CostCapReached if a call that likely costs so much (USD) may not be made."""
         spent = run.ledger.spent
         if self._cap is not None and (spent >= self._cap or spent + sum(self._in_flight.get(run.id, ())) + likely > self._cap):
-            raise CostCapReached(spent=spent, likely=likely, cap=self._cap)
+            raise CostCapReached(spent=spent, likely=likely, cap=self._cap, verb=run.verb)
 
     @contextmanager
     def in_flight(self, run: Run, likely: float) -> Iterator[None]:

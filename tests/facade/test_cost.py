@@ -93,11 +93,21 @@ def test_a_run_stops_before_the_call_that_would_pass_its_cap(opened: Opened, scr
     whole = free.jobs.get(free.ingest_text(TRADES).run_id).cost or 0.0
     capped = opened(max_cost=whole / 2)
     result = capped.ingest_text(TRADES)
-    with pytest.raises(CostCapReached, match="its cap is max_cost"):
+    with pytest.raises(CostCapReached, match="its cap is max_cost") as refused:
         result.raise_for_error()
+    assert refused.value.remedy.startswith("Nothing was stored. Raise max_cost and ingest again: ")
     spent = capped.jobs.get(result.run_id).cost or 0.0
     assert 0 < spent <= whole / 2
     assert (tree(capped), capped.sources.list()) == ([], ())
+
+
+def test_a_question_that_stops_at_its_cap_is_to_be_asked_again(opened: Opened, script: Script, priced: None):
+    free = opened()
+    free.ingest_text(TRADES).raise_for_error()
+    free.close()
+    error = opened(max_cost=0.001).query("where?").error
+    assert error is not None
+    assert error.remedy == "Raise max_cost and ask again: answers already paid for are re-used."
 
 
 def test_calls_under_way_count_towards_the_cap(opened: Opened, script: Script, priced: None):
@@ -173,8 +183,11 @@ def test_a_look_without_money_for_a_single_branch_is_refused_and_changes_nothing
     before = tree(free)
     free.close()
     capped = opened(max_cost=0.001)
-    with pytest.raises(CostCapReached):
+    with pytest.raises(CostCapReached) as refused:
         capped.tidy(preview=False)
+    assert refused.value.remedy == (
+        "Nothing was changed. Raise max_cost and tidy again, or look at one category at a time: category_id."
+    )
     assert (script.asked("tidy"), tree(capped), capped.audit.verify().ok) == ([], before, True)
 
 

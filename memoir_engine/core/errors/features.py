@@ -6,7 +6,8 @@ Source: MEMOIR 2, 4.6, 6.5, 9; TIMEM; SESSION; DESIGN §6.
 
 from __future__ import annotations
 
-from memoir_engine.core.errors.system import MemoirError
+from memoir_engine.core.errors.remedies import capped
+from memoir_engine.core.errors.system import Fact, MemoirError
 
 
 class IngestionError(MemoirError):
@@ -55,7 +56,9 @@ class ChunkUnclassified(IngestionError):
     """The model gave no valid category for a chunk, retries included."""
 
     code = "E207"
-    message_form = "chunk {position} of {name!r} got no valid category at level {level} after {attempts} attempts: {problem}"
+    message_form = (
+        "chunk {position} of {name!r} got no valid category at level {level} after {attempts:attempt/attempts}: {problem}"
+    )
     remedy_form = "Nothing was stored. Ingest again: answers already paid for are re-used, only what is missing is asked."
     retryable = True
 
@@ -67,9 +70,14 @@ class IngestionCancelled(IngestionError):
 
 
 class CostCapReached(IngestionError):
+    """verb: of the run, where it is known: the remedy names it."""
+
     code = "E209"
     message_form = "the run stopped at {spent:.6f} USD, before a call of about {likely:.6f} USD: its cap is max_cost = {cap}"
-    remedy_form = "Nothing was stored. Raise max_cost and ingest again: answers already paid for are re-used."
+    remedy_form = "{remedy}"
+
+    def __init__(self, **facts: Fact) -> None:
+        super().__init__(**facts | {"remedy": capped(str(facts.get("verb", "")))})
 
 
 class HelperInvalid(IngestionError):
@@ -148,7 +156,7 @@ class BudgetTooSmall(QueryError):
 
 class PathsEmpty(QueryError):
     code = "E304"
-    message_form = "none of the {count} selected paths holds a chunk"
+    message_form = "no chunk is left in the {count:selected path/selected paths}"
     remedy_form = "Ask with a wider strategy (wide_branch, branch_out), or without a limit to sources."
 
 
@@ -193,14 +201,14 @@ class NoRoomForContent(QueryError):
 
 class SummaryMissing(QueryError):
     code = "E310"
-    message_form = "the model gave no summary of {count} chunks (chunk {chunk_id} first) in {attempts} attempts"
+    message_form = "the model gave no summary of {count:chunk/chunks} (chunk {chunk_id} first) in {attempts:attempt/attempts}"
     remedy_form = "Ask again, choose PRUNE, or use a model that follows JSON schemas."
     retryable = True
 
 
 class SourcesNotFiled(QueryError):
     code = "E311"
-    message_form = "none of the {count} sources asked is filed in the tree"
+    message_form = "nothing of the {count:source/sources} asked is filed in the tree"
     remedy_form = "Ask without sources=…, or name sources in force; sources.list() shows the status of each."
 
 
@@ -373,7 +381,7 @@ class NothingChanges(ReviewError):
 
 class LimitReached(ReviewError):
     code = "E710"
-    message_form = "{parent!r} already has {count} categories, the limit of level {level}"
+    message_form = "{parent!r} already has {count:category/categories}, the limit of level {level}"
     remedy_form = "Merge or retire one of them, or raise category_limit."
 
 

@@ -58,6 +58,23 @@ _INSTEAD = {  # what a refused request may be replaced by
     "split": "look at another category",
     "summarise": "leave that text out",
 }
+_PAID = "answers already paid for are re-used."
+_CAPPED = {  # what helps where max_cost was reached, by the verb
+    **dict.fromkeys(("ingest_text", "ingest_file"), f"Nothing was stored. Raise max_cost and ingest again: {_PAID}"),
+    "regenerate_helper": "Nothing was changed. Raise max_cost and have it written again, or write the description yourself.",
+    "query": f"Raise max_cost and ask again: {_PAID}",
+    "remember": f"Raise max_cost and remember again: {_PAID}",
+    "extract": f"Raise max_cost and extract again: {_PAID}",
+    "reply": "Raise max_cost and send the message again.",
+    "create_summary": "Raise max_cost and have it summarised again, or ask for a shorter text.",
+    "propose_split": "Nothing was changed. Raise max_cost and propose the split again.",
+    "tidy": "Nothing was changed. Raise max_cost and tidy again, or look at one category at a time: category_id.",
+}
+
+
+def capped(verb: str) -> str:
+    """Return the remedy of a run that stopped at its cap."""
+    return _CAPPED.get(verb, "Raise max_cost and try again.")
 
 
 def endings(purpose: str) -> dict[str, str]:

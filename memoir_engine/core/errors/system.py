@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from memoir_engine.core.counted import CountingFormatter
 from memoir_engine.core.errors.remedies import endings
 
 SHOWN_CHARS = 100  # of a value that is refused
+_FORM = CountingFormatter()
 Fact = Any  # a value shown to a person inside a message: numbers, names, paths without credentials
 
 
 class MemoirError(Exception):
-    """Root of everything Memoir raises. `facts` are the values formatted into `message` and `remedy`."""
+    """Root of everything Memoir raises. `facts` are the values formatted into `message` and `remedy`, counts with their nouns."""
 
     code: ClassVar[str] = "E000"
     message_form: ClassVar[str] = "something went wrong"
@@ -27,8 +29,8 @@ class MemoirError(Exception):
 
     def __init__(self, **facts: Fact) -> None:
         self.facts = facts
-        self.message = self.message_form.format(**facts)
-        self.remedy = self.remedy_form.format(**facts)
+        self.message = _FORM.format(self.message_form, **facts)
+        self.remedy = _FORM.format(self.remedy_form, **facts)
         super().__init__(f"[mem][{self.code}] {self.message}")
         self.add_note(f"→ {self.remedy}")
 
@@ -316,7 +318,7 @@ class DatabaseUnreachable(DatabaseError):
 
 class DatabaseLost(DatabaseError):
     code = "E502"
-    message_form = "the connection to {url} was lost and did not come back after {attempts} attempts"
+    message_form = "the connection to {url} was lost and did not come back after {attempts:attempt/attempts}"
     remedy_form = "No partial data was stored. Check the database server and try again; answers already paid for are re-used."
     retryable = True
 

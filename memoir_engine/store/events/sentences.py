@@ -11,6 +11,7 @@ from dataclasses import replace
 from string import Formatter
 from typing import Any
 
+from memoir_engine.core.counted import counted
 from memoir_engine.core.results import Change, SignOff
 from memoir_engine.core.results.evidence import Tally
 from memoir_engine.store.events.kind import Names
@@ -78,7 +79,7 @@ def verb(name: str) -> str:
 def changes(tallies: Iterable[Tally], names: Names, more: int = 0) -> tuple[Change, ...]:
     """Describe an action, one line for many events alike. `more` events are not among them."""
     lines = tuple(_change_of(tally, names) for tally in tallies)
-    return (*lines, Change(kind="", says=f"and {more} more events", count=more)) if more else lines
+    return (*lines, Change(kind="", says=f"and {counted(more, 'more event')}", count=more)) if more else lines
 
 
 def _change_of(tally: Tally, names: Names) -> Change:
@@ -143,7 +144,7 @@ def _text(value: Any, name: str = "") -> str:
     if value is None:
         return UNKNOWN.get(name, "…")
     if name in COUNTED:
-        return f"{value} {COUNTED[name]}{'' if value == 1 else 's'}"
+        return counted(value, COUNTED[name])
     return f"version {value}" if isinstance(value, int) and not name else str(value)
 
 
