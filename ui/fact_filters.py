@@ -6,7 +6,7 @@ Invariant: an impossible value in the address is ignored; the moment is one at w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 
@@ -162,7 +162,15 @@ def moment(known: Sequence[FactView]) -> tuple[datetime | None, datetime | None]
         with st.container(width="stretch"):
             chosen = texts.NOW
             if days:
-                chosen = st.select_slider(way, labels, value=value, key=f"facts-{name}", label_visibility="collapsed")
+                told = said(days)
+                chosen = st.select_slider(
+                    way,
+                    labels,
+                    value=value,
+                    format_func=lambda label: told.get(label, label),
+                    key=f"facts-{name}",
+                    label_visibility="collapsed",
+                )
     state.update(**{name: chosen if chosen != texts.NOW else None, other: None})
     then = days.get(chosen)
     return (then, None) if way == texts.KNOWN_THEN else (None, then)
@@ -171,6 +179,16 @@ def moment(known: Sequence[FactView]) -> tuple[datetime | None, datetime | None]
 def _last_before(days: Iterable[str], label: str | None) -> str | None:
     """Return the last moment up to the day of a label of the other way, so that changing the way stays at its day."""
     return None if label is None else max((day for day in days if day[:10] <= label[:10]), default=None)
+
+
+def said(stops: Mapping[str, datetime]) -> dict[str, str]:
+    """Say each stop as short as it stays clear: by its day, with the time where two share a day, down to their labels."""
+    told = {label: figures.day(when) for label, when in stops.items()}
+    for finer in (figures.stamp, figures.to_the_second):
+        shared = {words for words, times in Counter(told.values()).items() if times > 1}
+        told |= {label: finer(stops[label]) for label, words in told.items() if words in shared}
+    shared = {words for words, times in Counter(told.values()).items() if times > 1}
+    return {label: label if words in shared else words for label, words in told.items()}
 
 
 def _learned(known: Sequence[FactView]) -> dict[str, datetime]:

@@ -125,6 +125,12 @@ def stamp(when: datetime) -> str:
     return form.format(format_time(local, "HH:mm", locale=language.current()), day(when))
 
 
+def to_the_second(when: datetime) -> str:
+    """Format a moment in the viewer's time zone, to the second."""
+    form = str(get_datetime_format("medium", locale=language.current()))
+    return form.format(format_time(when.astimezone(zone()), "HH:mm:ss", locale=language.current()), day(when))
+
+
 def clock(when: datetime) -> str:
     """Format the time of day of a moment in the viewer's time zone, to the minute."""
     return format_time(when.astimezone(zone()), "HH:mm", locale=language.current())

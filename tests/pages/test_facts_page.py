@@ -14,7 +14,7 @@ import pytest
 
 from app_pages import component, opened, words
 from memoir_engine import FactView, Memory, sample_conversations
-from ui import engine, fact_export, fact_filters, fact_labels, fact_lanes
+from ui import engine, fact_export, fact_filters, fact_labels, fact_lanes, figures
 from ui.wording_facts import texts
 
 FLAT = "Lives in a small flat on Weir Street in Alderbrook with their cat Biscuit"
@@ -299,12 +299,22 @@ def test_every_action_by_which_something_was_learned_is_a_moment_to_go_back_to(r
     )
 
 
+def test_the_stops_of_time_are_days_with_the_time_where_two_share_a_day(remembered: Memory):
+    zone, first = figures.zone(), datetime(2024, 1, 8, 18, 9, 1)
+    times = [first, first.replace(day=9), first.replace(day=9, hour=20), first.replace(day=9, hour=20, second=7)]
+    stops = {figures.exact(at.replace(tzinfo=zone)): at.replace(tzinfo=zone) for at in times}
+    told = fact_filters.said(stops)
+    assert list(told.values()) == ["Jan 8, 2024", "Jan 9, 2024, 18:09", "Jan 9, 2024, 20:09:01", "Jan 9, 2024, 20:09:07"]
+
+
 def test_changing_from_what_we_knew_to_what_was_true_stays_at_the_day(remembered: Memory):
-    learned = opened("facts", user="Leonie").select_slider[0].options[0]
-    page = opened("facts", user="Leonie", at=learned)
+    page = opened("facts", user="Leonie")
+    page.select_slider[0].set_value(page.select_slider[0].options[0]).run()
+    page = opened("facts", user="Leonie", at=page.query_params["at"])
     page.get_by_key("facts-way").set_value("What was true").run()
     [slider] = page.select_slider
-    assert slider.value == slider.options[-2] != "now"  # the last day on which something began, before the day it was learned
+    # the last day on which something began, before the day it was learned
+    assert slider.format_func(slider.value) == slider.options[-2] != "now"
     assert page.query_params["true"] == slider.value
 
 
