@@ -12,6 +12,7 @@ import streamlit as st
 
 from memoir_engine import MemoirError, Memory
 from ui import engine, frame, language_switch, look, presenting, problems, sample, tour, viewer
+from ui.components import address
 from ui.wording import texts as wording
 
 HERE = Path(__file__).resolve().parent
@@ -57,7 +58,8 @@ viewer.foot(memory)
 language_switch.foot()
 presenting.switch()
 here = chosen.url_path or "overview"
-with st.container(gap=None, key="above"):
+above = st.container(gap=None, key="above")
+with above:
     presenting.look()
     sample.banner(memory)
     if sample.shown():
@@ -67,7 +69,8 @@ with st.container(gap=None, key="above"):
 try:
     chosen.run()
 finally:
-    sample.keep_address()
-    tour.keep_address()
-    presenting.keep_address()
-    engine.drawn()
+    try:
+        with above:
+            address.keep(sample.address() | tour.address() | presenting.address())
+    finally:
+        engine.drawn()

@@ -50,10 +50,9 @@ def switch() -> None:
         st.toggle(texts.SWITCH, key=CHOICE, help=texts.SWITCH_HELP, on_change=_switched)
 
 
-def keep_address() -> None:
-    """Put the mode into the address while it is on; pages write addresses of their own."""
-    if st.session_state.get(KEY) and st.query_params.get(PARAM) != "1":
-        st.query_params[PARAM] = "1"
+def address() -> dict[str, str | None]:
+    """Return what every address of this tab is to say of the mode; None while it is off."""
+    return {PARAM: "1" if st.session_state.get(KEY) else None}
 
 
 def _switched() -> None:

@@ -28,10 +28,9 @@ def memory() -> Memory:
     return engine.sample() if shown() else engine.memory()
 
 
-def keep_address() -> None:
-    """Put into the address that it is the sample's; pages write addresses of their own."""
-    if shown() and st.query_params.get(PARAM) != "1":
-        st.query_params[PARAM] = "1"
+def address() -> dict[str, str | None]:
+    """Return what every address of this tab is to say of it; None where it is to say nothing."""
+    return {PARAM: "1" if shown() else None}
 
 
 def open_button() -> None:

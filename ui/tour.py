@@ -54,11 +54,10 @@ def show(memory: Memory, page: str) -> None:
         _next(memory, step, now)
 
 
-def keep_address() -> None:
-    """Put the step into the address; pages write addresses of their own."""
+def address() -> dict[str, str | None]:
+    """Return the step that every address of this tab is to say; None if there is none."""
     now = st.session_state.get(KEY)
-    if now is not None and st.query_params.get(PARAM) != str(now):
-        st.query_params[PARAM] = str(now)
+    return {PARAM: None if now is None else str(now)}
 
 
 def end() -> None:

@@ -64,7 +64,7 @@ def test_a_link_makes_no_sample(memory: Memory):
 def test_a_link_with_a_step_opens_the_sample_and_the_tour_lives_nowhere_else(beside: Memory):
     page = opened(tour=2)
     assert "You are in the sample memory" in words(page)
-    assert (page.query_params["sample"], page.query_params["tour"]) == ("1", "2")
+    assert (page.session_state["sample"], page.session_state["tour"]) == (True, 2)
     page.button(key="sample-leave").click().run()
     assert "tour" not in page.query_params and "tour" not in page.session_state
 
