@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, Person, PersonErasurePreview
-from ui import fact_labels, figures, frame, problems, report_buttons, state, viewer
+from ui import fact_labels, figures, frame, page_view, problems, report_buttons, state, viewer
 from ui.escape import md_escape
 from ui.wording_facts import texts as wording_facts
 from ui.wording_people import texts
@@ -206,6 +206,7 @@ def _form(memory: Memory, user: str) -> None:
         st.warning(texts.NOT_CONFIRMED, icon=":material/edit:")
         return
     memory.people.erase(user, why)
+    page_view.forget()
     st.session_state["people-erased"] = texts.ERASED.format(name=md_escape(figures.one_line(user, 60)))
     state.replace()
     st.rerun()
