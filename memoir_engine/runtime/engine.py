@@ -125,6 +125,7 @@ class Engine:
 
     def _take_apart(self) -> None:
         """Close the parts, the last one first; one that fails keeps none of the others open."""
+        self.runner.close()
         with ExitStack() as parts:
             parts.callback(self.db.close)
             parts.callback(self.loop.release)

@@ -14,8 +14,8 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Generic, TypeVar
@@ -26,6 +26,7 @@ from memoir_engine.core.errors import (
     IngestionCancelled,
     IngestionInterrupted,
     MemoirError,
+    MemoryClosed,
     QueryCancelled,
     RememberingCancelled,
 )
@@ -124,10 +125,15 @@ class Runner:
         self._loop = loop
         self._running: dict[str, Running] = {}
         self._pulse: asyncio.Task[None] | None = None
+        self._gate = threading.Condition()
+        self._being_opened, self._closed = 0, False
         self._process = f"{socket.gethostname()[:100]}:{os.getpid()}"
 
     def open_run(self, verb: Verb[Any], actor: Actor, status: RunStatus = "queued") -> Run:
-        """Write the run's row; from then on it has an address. status: running if its work begins at once."""
+        """Write the run's row; from then on it has an address. status: running if its work begins at once.
+
+        Raises MemoryClosed.
+        """
         run_id, owner, actor = new_id(self._clock.now()), self._new_owner(), verb.actor or actor
         row = runs.NewRun(
             id=run_id,
@@ -148,11 +154,12 @@ class Runner:
             paid = calls.paid_fingerprints(tx, verb.subject) if verb.subject is not None and status == "running" else None
             return Recorder(self._db, run_id, verb.subject, owner=owner, erasures=ids.erasures(tx), paid=paid)
 
-        recorder = self._db.write(write, operation=f"the run of {verb.name}")
-        return self._enter(verb, actor, run_id, owner, recorder, begun=status == "running")
+        with self._opening():
+            recorder = self._db.write(write, operation=f"the run of {verb.name}")
+            return self._enter(verb, actor, run_id, owner, recorder, begun=status == "running")
 
     def reopen(self, verb: Verb[Any], actor: Actor, run_id: str, statuses: Sequence[RunStatus]) -> Run | None:
-        """Open the same run again if it is in one of these statuses; None if another process was faster."""
+        """Open the same run again if it is in one of these statuses; None if another process was faster. Raises MemoryClosed."""
         owner = self._new_owner()
 
         def write(tx: Tx) -> tuple[Recorder, int] | None:
@@ -164,8 +171,29 @@ class Runner:
             recorder = Recorder(self._db, run_id, verb.subject, counted=counted, owner=owner, erasures=erasures)
             return recorder, runs.last_event(tx, run_id)
 
-        opened = self._db.write(write, operation=f"the run of {verb.name}")
-        return None if opened is None else self._enter(verb, actor, run_id, owner, opened[0], events=opened[1])
+        with self._opening():
+            opened = self._db.write(write, operation=f"the run of {verb.name}")
+            return None if opened is None else self._enter(verb, actor, run_id, owner, opened[0], events=opened[1])
+
+    @contextmanager
+    def _opening(self) -> Iterator[None]:
+        """Keep the memory open while a run is opened. Raises MemoryClosed."""
+        with self._gate:
+            if self._closed:
+                raise MemoryClosed()
+            self._being_opened += 1
+        try:
+            yield
+        finally:
+            with self._gate:
+                self._being_opened -= 1
+                self._gate.notify_all()
+
+    def close(self) -> None:
+        """Open no more runs, and wait for those that are being opened: from then on `ids` names all that are to be left."""
+        with self._gate:
+            self._closed = True
+            self._gate.wait_for(lambda: not self._being_opened, LEAVE_S)
 
     def _new_owner(self) -> str:
         """Return the name of one opening of a run; every reopening, here or elsewhere, has another."""

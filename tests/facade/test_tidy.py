@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from pydantic_ai.exceptions import ModelHTTPError
 from memoir_engine import AsyncMemory, Memory, TidyResult, TreeProposal
 from memoir_engine.core import errors
 from memoir_engine.prompts import tidy
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.runner import Runner
+from memoir_engine.store.ledger import runs
 from scripted_model import Asked, Opened, Script, leaves, paper, tree
 
 TRADES = ("Music/Strings/Violin", "Music/Strings/Viola", "Music/Wind/Flute", "Art/Oil/Dutch")
@@ -285,6 +289,55 @@ def test_after_an_ingestion_it_looks_by_itself_where_the_setting_says_so(opened:
     assert run.request["source_id"] == 1
     assert only(memory.review.tidying()).state == "open"
     assert "Music/Strings/Viola" in tree(memory)
+
+
+@pytest.mark.parametrize("moment", ["before", "during"])
+def test_a_memory_that_closes_while_a_look_begins_ends_at_once_and_without_an_error(
+    opened: Opened, script: Script, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, moment: str
+) -> None:
+    """before: its run is not opened yet. during: its row is being written."""
+    memory, other = opened("other.db", tidy_after_ingestion=True), opened("kept.db")  # the loop goes on for the other
+    beginning, closing, ended = threading.Event(), threading.Event(), threading.Event()
+    open_run, create, take_apart = Runner.open_run, runs.create, Engine._take_apart
+
+    def hold() -> None:
+        beginning.set()
+        assert closing.wait(60)
+
+    def late_open(self: Runner, verb: Any, *rest: Any) -> Any:
+        if verb.name != "tidy":
+            return open_run(self, verb, *rest)
+        if moment == "before":
+            hold()
+        try:
+            return open_run(self, verb, *rest)
+        finally:
+            ended.set()
+
+    def late_create(tx: Any, row: Any) -> None:
+        create(tx, row)
+        if row.verb == "tidy" and moment == "during":
+            hold()
+
+    def closes(self: Engine) -> None:
+        closing.set()
+        take_apart(self)
+
+    monkeypatch.setattr(Runner, "open_run", late_open)
+    monkeypatch.setattr(runs, "create", late_create)
+    monkeypatch.setattr(Engine, "_take_apart", closes)
+    memory.ingest_text(paper(*TRADES), name="trades").raise_for_error()
+    assert beginning.wait(60)
+    leaving = threading.Thread(target=memory.close)
+    leaving.start()
+    assert ended.wait(60)
+    leaving.join(60)
+    assert not leaving.is_alive()
+    with Memory(memory.config) as again:
+        looks = [(run.status, run.error or "") for run in again.jobs.list() if run.verb == "tidy"]
+    assert [status for status, _ in looks] == ([] if moment == "before" else ["cancelled"])
+    assert "E000" not in repr(looks) + caplog.text
+    assert other.tidy().proposals == ()
 
 
 def test_proposals_stay_with_an_export_and_are_accepted_in_the_import(memory: Memory, script: Script, tmp_path: Path) -> None:
