@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ui.wording_counts import texts as counts
 from ui.words import Plural, Words
 
 NOT_CHOSEN, PART = "not chosen", "part"  # reasons of the engine
@@ -259,11 +260,15 @@ class Shared(Words):
         shown = self.TAUGHT.format(ids=", ".join(map(str, taught))) if taught else ""
         return f"{said} {shown}".strip()
 
+    NONE_READ = "no chunk read"
+    SOME_CITED = "{cited} of {chunks} cited"
+    NONE_CITED = "{chunks} read, none cited"
+
     def evidence(self, read: int, cited: int) -> str:
         if not read:
-            return "no chunk read"
-        chunks = "chunk" if read == 1 else "chunks"
-        return f"{cited} of {read} {chunks} cited" if cited else f"{read} {chunks} read, none cited"
+            return self.NONE_READ
+        form = self.SOME_CITED if cited else self.NONE_CITED
+        return form.format(cited=cited, chunks=counts.CHUNKS(read))
 
     # --- ask -----------------------------------------------------------------------------------------------------------
 

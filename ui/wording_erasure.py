@@ -15,8 +15,9 @@ class Erasure(Words):
     ERASE_HELP = "Removes the text from everywhere. If it may stay readable, withdrawing it is enough."
     ERASE_TITLE = "Erase {name}"
     ERASE_ABOUT = (
-        "The text is removed from the tree, the stored file, and all prompts and answers that quote it. **This "
-        "cannot be undone.** A note remains that it was here, who erased it and why."
+        "The text is removed from the tree, the stored file, and all prompts and answers that quote it. Words "
+        "that no other source has are taken out of facts and conversations too, whoever said them. **This cannot be "
+        "undone.** A note remains that it was here, who erased it and why."
     )
     WHAT_GOES = "What will be erased"
     PLACE, ROWS = "Place", "Rows"
