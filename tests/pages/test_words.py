@@ -16,6 +16,7 @@ from machine import REPOSITORY
 from memoir_engine import Memory
 from scripts import write_words
 from ui import catalogue, figures, language
+from ui.wording import texts as wording
 from ui.words import Plural, Words, all_of, meant
 
 APP = [*sorted((REPOSITORY / "ui").rglob("*.py")), *sorted((REPOSITORY / "pages").glob("*.py"))]
@@ -172,3 +173,9 @@ def test_numbers_and_times_follow_the_language(monkeypatch: pytest.MonkeyPatch):
 def test_what_a_language_lacks_is_drawn_in_english():
     assert catalogue.text("ja", "Never drawn by a page") == "Never drawn by a page"
     assert catalogue.counted("ja", "{count} leaf of a test", "{count} leaves of a test", 2) == "{count} leaves of a test"
+
+
+def test_what_an_answer_read_is_said_in_the_language_of_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "current", lambda: "ja")
+    said = [wording.evidence(read, cited) for read, cited in ((0, 0), (1, 0), (3, 2))]
+    assert said == ["読んだチャンクなし", "1チャンクを読み、引用なし", "3チャンク中2件を引用"]
