@@ -55,7 +55,7 @@ def tombstone(memory: Memory, source: Source) -> None:
     if stone is None:
         return
     with st.container(border=True, key="tombstone"):
-        line = texts.TOMBSTONE.format(who=viewer.shown_name(stone.actor), when=figures.stamp(stone.at))
+        line = texts.TOMBSTONE.format(who=viewer.inside(stone.actor), when=figures.stamp(stone.at))
         st.markdown(f":gray[:material/delete_forever:] {line}")
         st.text(stone.reason)
         st.caption(texts.TOMBSTONE_ABOUT.format(seq=figures.count(stone.seq)))

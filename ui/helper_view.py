@@ -167,7 +167,7 @@ def _last_change(memory: Memory, source_id: int) -> None:
         return
     verb = texts.HELPER_VERBS[last.verb]
     reason = f" · “{md_escape(figures.one_line(last.reason, 80))}”" if last.reason else ""
-    line = texts.LAST_CHANGE.format(actor=viewer.shown_name(last.actor), verb=verb, when=figures.ago(last.at), reason=reason)
+    line = texts.LAST_CHANGE.format(actor=viewer.inside(last.actor), verb=verb, when=figures.ago(last.at), reason=reason)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(line, width="content")
         if st.button(texts.UNDO, key="helper-undo", icon=":material/undo:", disabled="auditor" not in memory.actor.roles):

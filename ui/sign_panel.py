@@ -67,7 +67,7 @@ def _ended(one: SignOff) -> None:
     elif one.ended_by is not None:
         form = texts.VOID_SINCE if one.state == "void" else texts.WITHDRAWN
         by = one.ended_by
-        label = form.format(who=viewer.shown_name(by.actor), what=md_escape(event_words.action(by)), when=figures.stamp(by.at))
+        label = form.format(who=viewer.inside(by.actor), what=md_escape(event_words.action(by)), when=figures.stamp(by.at))
         st.page_link("../pages/activity.py", label=label, icon=LOOKS[one.state][1], query_params={"action": by.action_id})
 
 

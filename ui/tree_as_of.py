@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 import streamlit as st
 
 from memoir_engine import Category, CategoryChange, Chunk, LeafChange, Memory, Moment, ReviewError, TreeAt, TreeChanges
-from ui import as_of, event_words, figures, frame, state
+from ui import as_of, event_words, figures, frame, state, viewer
 from ui.components.tree import Mark, Marks
 from ui.escape import md_escape
 from ui.wording_history import texts
@@ -139,7 +139,7 @@ def noted() -> Iterator[None]:
 def _banner(past: Past, last: Moment | None) -> None:
     title = texts.STOOD.format(at=figures.stamp(past.at)) if past.at else texts.STOOD_EMPTY
     st.markdown(f":material/history: **{md_escape(title)}** :gray[· {texts.EVENT.format(seq=figures.count(past.seq))}]")
-    done = texts.LAST_DONE.format(says=event_words.moment(last), actor=last.actor) if last else ""
+    done = texts.LAST_DONE.format(says=event_words.moment(last), actor=viewer.plain_inside(last.actor)) if last else ""
     done += f" ({last.reason})" if last and last.reason else ""
     st.caption(" · ".join(md_escape(part) for part in (done, texts.EDITING_OFF) if part))
 

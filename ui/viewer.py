@@ -115,6 +115,16 @@ def plain_name(actor: str) -> str:
     return wording_tree.YOU if actor == ALONE else actor
 
 
+def inside(actor: str) -> str:
+    """Return who did something as Markdown for the middle of a sentence: a name, or "you" where nobody had given one."""
+    return md_escape(plain_inside(actor))
+
+
+def plain_inside(actor: str) -> str:
+    """Return who did something as plain text for the middle of a sentence."""
+    return wording_tree.YOU_INSIDE if actor == ALONE else actor
+
+
 def owns(memory: Memory, begun_by: str) -> bool:
     """Check whether the viewer may stop or resume this run: its starter, or an auditor."""
     return memory.actor.name == begun_by or "auditor" in memory.actor.roles

@@ -46,7 +46,7 @@ def test_a_source_is_erased_and_its_tombstone_stands_there(filled: Memory) -> No
     page.button(key="erase-go").click().run()
     assert filled.sources.get(1).status == "erased"
     shown = words(opened("sources", src=1))
-    assert "Erased by **You**" in shown
+    assert "Erased by **you**" in shown
     assert "Asked for by [the](https://x.invalid) author." in shown
     assert "sourdough" not in shown
 
