@@ -12,7 +12,7 @@ from hashlib import sha256
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import estimates, fact_filters, just_added, known_files, problems, remember_form, state
+from ui import estimates, fact_filters, figures, just_added, known_files, problems, remember_form, state
 from ui.known_files import Planned, Upload
 from ui.wording_columns import texts as labels
 from ui.wording_facts import texts as wording_facts
@@ -65,7 +65,7 @@ def _talk(memory: Memory) -> None:
 def _files(memory: Memory, *, first: bool = False) -> None:
     fresh = int(st.session_state.get("upload_round", 0))
     files = st.file_uploader(
-        texts.DROP,
+        texts.DROP.format(most=figures.count(memory.config.max_file_mb)),
         type=FILE_TYPES,
         accept_multiple_files=True,
         key=f"upload-{fresh}",

@@ -12,7 +12,8 @@ class Sources(Words):
     # --- adding --------------------------------------------------------------------------------------------------------
 
     ADD_FILES, ADD_TEXT, ADD_TALK = "Files", "Paste text", "Conversation"
-    DROP = "Drop files here: text, Markdown, HTML, PDF, Word or e-mail"
+    DROP = "Drop files here: text, Markdown, HTML, PDF, Word or e-mail, each of up to {most} MB"
+    CHOOSE_FILES = "Choose files"
     TEXT_NAME = "Name"
     TEXT_NAME_PLACEHOLDER = "meeting-notes.md"
     TEXT_BODY = "Text"
