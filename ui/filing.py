@@ -12,12 +12,27 @@ from memoir_engine import Memory, RunView
 INGESTS = ("ingest_file", "ingest_text", "load_samples")
 ACTIVE = ("queued", "running")
 EVERY_S = 1.0
-MOST = 20
+MOST = 20  # runs at a time
+FAR = 1_000  # runs that are counted
+PAGES = "jobs-pages"
 
 
 def runs(memory: Memory) -> tuple[RunView, ...]:
-    """Return the latest ingestion runs, newest first."""
-    return memory.jobs.list(limit=MOST, verbs=INGESTS)
+    """Return the latest ingestion runs, newest first; as many as were asked for."""
+    return memory.jobs.list(limit=_shown(), verbs=INGESTS)
+
+
+def left_out(memory: Memory) -> int:
+    """Count the ingestion runs before the latest ones, up to FAR."""
+    return max(0, len(memory.jobs.list(limit=FAR, verbs=INGESTS)) - _shown())
+
+
+def show_more() -> None:
+    st.session_state[PAGES] = int(st.session_state.get(PAGES, 1)) + 1
+
+
+def _shown() -> int:
+    return min(FAR, MOST * int(st.session_state.get(PAGES, 1)))
 
 
 def failures(memory: Memory) -> list[RunView]:

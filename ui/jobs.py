@@ -62,6 +62,10 @@ def live(memory: Memory, seen: Set[str] = frozenset(), *, only: Set[str] | None 
             with st.expander(_folded(earlier), key="jobs-earlier"):
                 for run in earlier:
                     _card(memory, run, told)
+        if only is None and (left := filing.left_out(memory)):
+            st.button(
+                figures.more(left), key="jobs-more", icon=":material/expand_more:", type="tertiary", on_click=filing.show_more
+            )
 
     draw()
 

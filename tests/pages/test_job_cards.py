@@ -121,3 +121,15 @@ def test_what_a_job_warns_of_is_said(filled: Memory):
     again = filled.ingest_text(filled.sources.text(1), name="copy.md").raise_for_error()
     assert again.warnings
     assert "nothing was stored again" in words(opened("sources"))
+
+
+def test_a_batch_beyond_what_is_listed_says_how_many_more_and_shows_them(memory: Memory):
+    for at in range(22):
+        memory.ingest_text(f"Quay {at} was repaired in spring. " * 8, name=f"quay-{at}.md").raise_for_error()
+    page = opened("sources")
+    assert "2 more" in page.button(key="jobs-more").label
+    assert "Earlier jobs (17)" in [part.label for part in page.expander]
+    page.button(key="jobs-more").click().run()
+    assert not page.exception
+    assert "Earlier jobs (19)" in [part.label for part in page.expander]
+    assert "jobs-more" not in {button.key for button in page.button}
