@@ -187,8 +187,11 @@ class _Tidying:
                 return []
 
         asked: list[Branch | CategoryRow] = [*found[:MOST_BRANCHES], *full[:MOST_SPLITS]]
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(guarded(each)) for each in asked]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(guarded(each)) for each in asked]
+        except BaseExceptionGroup as stopped:  # the first that found the run cancelled
+            raise stopped.exceptions[0] from None
         if failures and len(failures) == len(asked) and not again:
             raise failures[0]
         proposals = [proposal for task in tasks for proposal in task.result() if proposal.change not in declined]

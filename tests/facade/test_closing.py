@@ -5,16 +5,19 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import MemoryClosed, ReadFailed, WrongThread
 from memoir_engine.core.events import RunStarted, Stamped
+from memoir_engine.review import tidy as looking
 from memoir_engine.runtime.loop import LOOP
 from memoir_engine.runtime.passages import Collections
 from memoir_engine.runtime.refresher import CacheRefresher
-from scripted_model import SMALL, Script, paper
+from memoir_engine.runtime.runner import Runner
+from scripted_model import SMALL, Opened, Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
 
@@ -77,3 +80,72 @@ def test_an_opening_that_fails_leaves_nothing_open(script: Script, tmp_path: Pat
     with Memory(db_path=tmp_path / "one.db", **SMALL) as memory:
         lock = memory._async._engine.lexical._lock
         assert lock is not None and lock.is_alone
+
+
+# --- while a look over the tree goes on by itself -------------------------------------------------------------------------
+
+BRANCHES = ("Music/Strings/Violin", "Music/Strings/Viola", "Music/Wind/Flute", "Art/Oil/Dutch")
+PATIENCE_S = 20
+
+
+def looks(opened: Opened) -> list[tuple[str, str]]:
+    """Open the memory again, and return how its looks ended."""
+    with opened(tidy_after_ingestion=False) as again:
+        assert again.audit.verify().ok
+        return [(run.status, (run.error or "")[:11]) for run in again.jobs.list() if run.verb == "tidy"]
+
+
+def close_in_time(memory: Memory) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(memory.close).result(PATIENCE_S)
+
+
+def test_closing_stops_a_look_that_waits_for_its_model(opened: Opened, script: Script):
+    script.always("tidy", {"merges": [], "renames": []})
+    script.hold("tidy")
+    memory = opened(tidy_after_ingestion=True)
+    memory.ingest_text(paper(*BRANCHES)).raise_for_error()
+    script.wait_for("tidy")
+    close_in_time(memory)
+    assert looks(opened) == [("cancelled", "[mem][E306]")]
+
+
+def test_closing_stops_a_look_of_which_one_branch_has_just_been_prepared(
+    opened: Opened, script: Script, monkeypatch: pytest.MonkeyPatch
+):
+    """The loop is busy with one reply while the memory closes; the other branch goes on first and finds the run stopped."""
+    prepared, asked, closers = threading.Semaphore(0), threading.Event(), list[threading.Thread]()
+    prepare, cancel = looking._request, Runner.cancel
+
+    def prepare_and_tell(*arguments: Any) -> Any:
+        request = prepare(*arguments)
+        prepared.release()
+        return request
+
+    def cancel_and_tell(runner: Runner, run_id: str) -> bool:
+        done = cancel(runner, run_id)
+        asked.set()
+        return done
+
+    def close() -> None:
+        assert prepared.acquire(timeout=PATIENCE_S)
+        memory.close()
+
+    def reply(_: Any) -> dict[str, Any]:
+        if not closers:
+            assert prepared.acquire(timeout=PATIENCE_S)  # its own
+            closers.append(threading.Thread(target=close))
+            closers[0].start()
+            assert asked.wait(PATIENCE_S)
+        return {"merges": [], "renames": []}
+
+    monkeypatch.setattr(looking, "_request", prepare_and_tell)
+    monkeypatch.setattr(Runner, "cancel", cancel_and_tell)
+    script.always("tidy", reply)
+    memory = opened(tidy_after_ingestion=True, max_concurrency=2)
+    memory.ingest_text(paper(*BRANCHES)).raise_for_error()
+    script.wait_for("tidy")
+    assert asked.wait(PATIENCE_S)
+    closers[0].join(PATIENCE_S)
+    assert not closers[0].is_alive()
+    assert looks(opened) == [("cancelled", "[mem][E306]")]
