@@ -15,7 +15,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from memoir_engine.core.counted import counted
+from memoir_engine.core.number_words import counted
 
 Record = dict[str, Any]
 STYLE = files("memoir_engine.audit").joinpath("report_page.css").read_text(encoding="utf-8").strip()

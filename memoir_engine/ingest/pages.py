@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from memoir_engine import readers
 from memoir_engine.core import validation
-from memoir_engine.core.counted import counted
+from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import PageImage, Source
 
 WIDTHS_PX = (100, 2000)

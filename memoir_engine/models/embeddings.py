@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoir_engine.core.config import MemoirConfig, Secrets
-from memoir_engine.core.counted import counted
+from memoir_engine.core.number_words import counted
 from memoir_engine.core.errors import (
     InvalidSetting,
     MemoirError,

@@ -139,7 +139,7 @@ def test_where_everything_fitted_it_is_said_that_nothing_was_summarised(filled: 
 def test_deterministic_or_not_is_shown_with_the_recorded_parameters(baked: Memory, summarised: QueryResult):
     page = tab(summarised, "Settings used")
     line = next(caption.value for caption in page.caption if "limit 1,700 tokens" in caption.value)
-    assert {"SUMMARIZE", "A few paths"} <= set(line.split(" · "))
+    assert {"every chunk shortened", "A few paths"} <= set(line.split(" · "))
     assert line.endswith(" · repeatable")
     sent = [shown.value for shown in page.dataframe if "Setting" in shown.value.columns]
     recorded = sent[1].set_index("Setting")["Value"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from memoir_engine.core.counted import CountingFormatter
+from memoir_engine.core.number_words import CountingFormatter
 from memoir_engine.core.errors.remedies import endings
 
 SHOWN_CHARS = 100  # of a value that is refused

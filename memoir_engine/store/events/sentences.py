@@ -11,7 +11,7 @@ from dataclasses import replace
 from string import Formatter
 from typing import Any
 
-from memoir_engine.core.counted import counted
+from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import Change, SignOff
 from memoir_engine.core.results.evidence import Tally
 from memoir_engine.store.events.kind import Names

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from memoir_engine.core.counted import counted
+from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import AuditEvent, Source
 from memoir_engine.store import ingestion, tables
 from memoir_engine.store.chain.canonical_json import parse, roll_up

@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from memoir_engine.core.counted import counted
+from memoir_engine.core.number_words import counted
 from memoir_engine.core.errors import (
     CategoryInUse,
     ChunkNotFound,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.core.counted import CountingFormatter, counted
+from memoir_engine.core.number_words import CountingFormatter, counted
 from memoir_engine.core.errors import PathsEmpty, SummaryMissing, UndoBlocked
 
 
