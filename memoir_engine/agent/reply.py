@@ -25,8 +25,8 @@ from memoir_engine.agent.edits import EDITS, MODES, Edits, MemoryTools
 from memoir_engine.agent.follow_up import FollowUp
 from memoir_engine.agent.tools import OWN, LookupMemory, Lookups, ShownItems, something
 from memoir_engine.core import validation
-from memoir_engine.core.number_words import counted
 from memoir_engine.core.errors import MemoirError, QueryCancelled
+from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import MessageRecord, Reply, Shown
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.models.prices import NO_WINDOW, CostCap, Window

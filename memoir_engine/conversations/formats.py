@@ -18,8 +18,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from memoir_engine.core import validation
-from memoir_engine.core.number_words import counted
 from memoir_engine.core.errors import FormatUnknown, InvalidSetting, MessageRefused
+from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import RefusedMessage, SessionView
 from memoir_engine.text.messages import Message, parse_message, parse_time, to_record
 from memoir_engine.text.transcripts import read_transcript

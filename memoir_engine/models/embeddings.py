@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoir_engine.core.config import MemoirConfig, Secrets
-from memoir_engine.core.number_words import counted
 from memoir_engine.core.errors import (
     InvalidSetting,
     MemoirError,
     ModelError,
     ModelReplyInvalid,
 )
+from memoir_engine.core.number_words import counted
 from memoir_engine.core.ports import Embedder, Vectors
 from memoir_engine.core.run import Attempt, Run
 from memoir_engine.models.prices import CostCap

@@ -8,8 +8,8 @@ Source: MEMOLLA §1; spec README 14.
 from __future__ import annotations
 
 from memoir_engine.core import config as settings
-from memoir_engine.core.number_words import counted
 from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import EmbedderOption
 from memoir_engine.core.run import Actor
 from memoir_engine.models.embedder_choice import AUTO, open_embedder

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from itertools import groupby
 from operator import attrgetter
 
-from memoir_engine.core.number_words import counted
 from memoir_engine.core.errors import UndoBlocked
+from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import Action, UndoPreview
 from memoir_engine.core.run import Clock
 from memoir_engine.store.chain import actions

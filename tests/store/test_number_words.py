@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.core.number_words import CountingFormatter, counted
 from memoir_engine.core.errors import PathsEmpty, SummaryMissing, UndoBlocked
+from memoir_engine.core.number_words import CountingFormatter, counted
 
 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 chunks"), (1, "1 chunk"), (2, "2 chunks")])

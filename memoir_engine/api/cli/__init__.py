@@ -15,8 +15,8 @@ import typer
 from memoir_engine.api.cli import facts, recall, review
 from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, settings
 from memoir_engine.api.sync import Memory
-from memoir_engine.core.number_words import counted
 from memoir_engine.core.events import Reindexing, Stamped
+from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import Category
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="See, question, correct and undo what an AI remembers.")

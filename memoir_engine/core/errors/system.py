@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from memoir_engine.core.number_words import CountingFormatter
 from memoir_engine.core.errors.remedies import endings
+from memoir_engine.core.number_words import CountingFormatter
 
 SHOWN_CHARS = 100  # of a value that is refused
 _FORM = CountingFormatter()

@@ -17,7 +17,6 @@ from typing import Any
 
 from sqlalchemy import select
 
-from memoir_engine.core.number_words import counted
 from memoir_engine.core.errors import (
     CategoryInUse,
     ChunkNotFound,
@@ -30,6 +29,7 @@ from memoir_engine.core.errors import (
     ProposalOvertaken,
     WrongLevel,
 )
+from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import Action, EditPreview
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Clock
