@@ -79,11 +79,6 @@ def test_its_sentences_name_only_what_the_engine_gives(kind: str) -> None:
     assert places(many) == {"count"}
 
 
-def test_its_moments_name_only_what_the_engine_gives() -> None:
-    given = activity.EDITS | {kind: KINDS[kind].moment or "" for kind in OF_THE_TREE}
-    assert {kind: places(form) - places(given[kind]) for kind, form in texts.MOMENTS.items()} == dict.fromkeys(given, set())
-
-
 def test_no_sentence_names_the_row_of_a_fact() -> None:
     assert "fact" not in {name for plural in texts.EVENTS.values() for form in plural.forms for name in places(form)}
 

@@ -296,6 +296,11 @@ EDITS = {
     "retire": "{category} closed",
     "refile_many": "chunks moved to {other}",
 }
+MOMENTS = EDITS | {  # by the verb of an edit, else by the kind of the first event
+    kind.name: kind.moment or kind.name.replace(".", " ")
+    for kind in KINDS.values()
+    if kind.moment or kind.name.startswith(TREE_FAMILIES)
+}
 
 
 def moments(tx: Tx, *, limit: int, before: int | None = None, after: int | None = None) -> tuple[Moment, ...]:
@@ -357,7 +362,7 @@ def _words(tx: Tx, actions: Sequence[Any], spans: Spans) -> dict[str, tuple[str,
     for row in actions:
         first, numbers = spans[row.id][0], facts[row.id]
         kind = row.verb if row.verb in EDITS else events[first][0]
-        form = EDITS.get(kind) or (KINDS[kind].moment if kind in KINDS else None) or kind.replace(".", " ")
+        form = MOMENTS.get(kind) or kind.replace(".", " ")
         values: Row = {name: _name_before(categories.get(numbers.get(name) or 0, ()), first) for name in PLACES}
         source, chunks = sources.get(numbers.get("source") or 0, (None, None))
         values |= {"name": numbers.get("name"), "source": source, "chunks": chunks}

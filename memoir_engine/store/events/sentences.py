@@ -64,6 +64,7 @@ VERBS: dict[str, str] = {
 }
 
 COUNTED = {"parts": "part", "messages": "message", "chunks": "chunk", "filings": "chunk"}  # fields that count, and what
+MORE = "and {count} more event", "and {count} more events"
 UNKNOWN = {
     "model": "the one in the settings",
     **{"source": "a source", "subject": "a source", "name": "a category", "chunks": "chunks"},
@@ -79,7 +80,7 @@ def verb(name: str) -> str:
 def changes(tallies: Iterable[Tally], names: Names, more: int = 0) -> tuple[Change, ...]:
     """Describe an action, one line for many events alike. `more` events are not among them."""
     lines = tuple(_change_of(tally, names) for tally in tallies)
-    return (*lines, Change(kind="", says=f"and {counted(more, 'more event')}", count=more)) if more else lines
+    return (*lines, Change(kind="", says=MORE[more != 1].format(count=more), count=more)) if more else lines
 
 
 def _change_of(tally: Tally, names: Names) -> Change:
