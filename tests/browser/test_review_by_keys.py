@@ -62,6 +62,9 @@ def test_a_key_held_down_or_hammered_decides_one_item(folder: Path, served: Serv
 def test_a_reload_in_the_middle_loses_nothing_and_does_nothing_twice(folder: Path, served: Served, visit: Visit):
     fill(folder, 12)
     desk = Desk(visit(f"{served()}/review"))
+    for key in (*"jjj", *"kkk"):  # so that the evidence of the first four is there
+        desk.ready()
+        desk.press(key)
     desk.ready()
     desk.page.wait_for_function("() => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'")
     process = served.running[-1]  # type: ignore[attr-defined]
