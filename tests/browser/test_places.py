@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from app_browser import PATIENCE_MS, Served, Visit, cells
+from app_browser import PATIENCE_MS, Served, Visit, cells, ready
 from memoir_engine import Memory
 
 SCROLLED = "() => document.querySelector('[data-testid=stMain]').scrollTop"
@@ -27,6 +27,7 @@ def test_a_source_opens_at_its_top_and_the_list_is_found_where_it_was_left(many:
     page.get_by_role("button", name="Page 2").click()
     row = cells(page, "bed-02.txt")
     expect(row).to_have_count(1, timeout=PATIENCE_MS)
+    ready(page)  # what is still being drawn above would move the table
     page.locator(".st-key-s_page").scroll_into_view_if_needed()
     left = page.evaluate(SCROLLED)
     assert left > 0
