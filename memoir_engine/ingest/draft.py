@@ -10,7 +10,7 @@ Source: MEMOIR 2.8–2.9, 3.2–3.5; DESIGN §8 (DraftTree), §9; docs/decisions
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -137,6 +137,16 @@ class DraftTree:
         self._nodes[node.id] = node
         self._children.setdefault(node.parent, []).append(node)
         self._by_key[node.parent, fold(node.name)] = node
+
+
+def unsettled(names: Collection[str]) -> tuple[str, ...]:
+    """names: proposed in waves whose question of what means the same got no reply that can be used."""
+    if not names:
+        return ()
+    shown = ", ".join(sorted(names)[:MOST_SAID]) + (", …" if len(names) > MOST_SAID else "")
+    return (
+        f"the model did not say which new names mean the same, so they stay as proposed ({shown}); tidy() looks at them again",
+    )
 
 
 def full_levels(tree: DraftTree, closed: Mapping[int, int]) -> tuple[str, ...]:

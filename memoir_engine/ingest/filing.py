@@ -19,7 +19,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from memoir_engine.core.errors import ChunkUnclassified, ModelReplyCut
+from memoir_engine.core.errors import ChunkUnclassified, ModelReplyCut, ModelReplyInvalid
 from memoir_engine.core.events import BatchClassified, CategoryProposed, ChunkPlaced
 from memoir_engine.core.run import Run
 from memoir_engine.ingest.draft import ROOT, DraftTree, Lessons, Node
@@ -255,6 +255,7 @@ class SourceFiling:
         self._inside = tree.largest_below(profiles.size, MOST_INSIDE)
         self._told: set[int] = set()  # positions of chunks whose leaf was told
         self.own: Counter[int] = Counter()  # chunks of this text, by category
+        self.unsettled: set[str] = set()  # new names of which nobody said whether they mean the same
         self.closed: Counter[int] = Counter()  # chunks that could only go to existing categories, by parent
 
     async def walk(self) -> list[CategoryChoice]:
@@ -368,7 +369,7 @@ class SourceFiling:
             for choice in choices
             if self.tree.find(frame.parent, choice.name) is None
         ]
-        same = await settle(new, frame.options, self._ask, lambda name: self._existing_name(frame.parent, name)) if new else {}
+        same = await self._same_names(frame, new) if new else {}
         settled: list[CategoryChoice] = []
         late: list[int] = []
         for choice in choices:
@@ -380,6 +381,14 @@ class SourceFiling:
         if late:
             settled.extend(await self._choose_existing(frame.parent, late))
         return sorted(settled, key=lambda choice: choice.placed.position)
+
+    async def _same_names(self, frame: WaveOptions, new: Sequence[ProposedName]) -> dict[str, str]:
+        """Settle the names of a wave; where no reply can be used each stays, since its chunks have valid names already."""
+        try:
+            return await settle(new, frame.options, self._ask, lambda name: self._existing_name(frame.parent, name))
+        except (ModelReplyInvalid, ModelReplyCut):
+            self.unsettled.update(choice.name for choice in new)
+            return {}
 
     def _existing_name(self, parent: int, name: str) -> classify.NewName:
         node = self.tree.find(parent, name)

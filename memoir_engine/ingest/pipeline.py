@@ -18,7 +18,7 @@ from memoir_engine.core.config import MemoirConfig
 from memoir_engine.core.errors import IngestionCancelled, MemoirError, WriteFailed
 from memoir_engine.core.events import ChunksCut, CommitStarted, Committed, HelperReady, Warned
 from memoir_engine.core.run import Run
-from memoir_engine.ingest.draft import DraftTree, Lesson, Lessons, Node, full_levels, newly_crowded
+from memoir_engine.ingest.draft import DraftTree, Lesson, Lessons, Node, full_levels, newly_crowded, unsettled
 from memoir_engine.ingest.filing import CategoryChoice, SourceFiling, SourceMaterial
 from memoir_engine.ingest.helper import generate
 from memoir_engine.ingest.schedule import Gate
@@ -220,7 +220,7 @@ async def _plan(
         chosen = await filing.walk()
     except BaseExceptionGroup as group:
         raise _first_error(group) from group
-    remarks = (*full_levels(tree, filing.closed), *newly_crowded(tree, profiles, filing.own))
+    remarks = (*unsettled(filing.unsettled), *full_levels(tree, filing.closed), *newly_crowded(tree, profiles, filing.own))
     return make_plan(source, helper, chunks, chosen, tree, tree_seq=now.seq), remarks
 
 

@@ -107,7 +107,7 @@ def test_a_question_that_stops_at_its_cap_is_to_be_asked_again(opened: Opened, s
     free.close()
     error = opened(max_cost=0.001).query("where?").error
     assert error is not None
-    assert error.remedy == "Raise max_cost and ask again: answers already paid for are re-used."
+    assert error.remedy == "Raise max_cost and ask again; the question begins anew."
 
 
 def test_calls_under_way_count_towards_the_cap(opened: Opened, script: Script, priced: None):

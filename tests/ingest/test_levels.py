@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Memory
-from scripted_model import Opened, Script, leaves, paper, place, placed, tree
+from scripted_model import CUT, Opened, Script, leaves, paper, place, placed, tree
 
 TRADES = ("Music/Strings/Violin", "Music/Wind/Flute", "Art/Oil/Dutch", "Music/Strings/Violin")
 
@@ -193,6 +193,18 @@ def test_new_names_of_one_wave_that_the_model_calls_the_same_become_one(opened: 
     memory.ingest_text(text, name="loaf").raise_for_error()
     assert tree(memory) == ["Astronomers", "Baking"]
     assert [root.chunks for root in memory.tree.roots()] == [1, 2]
+
+
+@pytest.mark.parametrize("reply", [pytest.param("no JSON", id="unreadable"), pytest.param(CUT, id="cut")])
+def test_a_text_is_filed_though_the_model_does_not_say_which_names_mean_the_same(opened: Opened, script: Script, reply: object):
+    memory = opened(hierarchy_depth=1, batch_size=1)
+    script.always("settle", reply)
+    loaves = [f"{name} needs flour, yeast, water, salt and a hot oven for the loaf." for name in ("Bread", "Baking")]
+    text = "\n\n".join(("Astronomers count stars, moons and distant planets through a mirror.", *loaves))
+    filed = memory.ingest_text(text, name="loaf").raise_for_error()
+    assert tree(memory) == ["Astronomers", "Baking", "Bread"]
+    assert any("(Baking, Bread)" in warning and "tidy()" in warning for warning in filed.warnings)
+    assert script.asked("settle")
 
 
 def test_a_later_prompt_shows_what_options_hold_and_where_the_text_is(opened: Opened, script: Script):

@@ -62,7 +62,7 @@ _PAID = "answers already paid for are re-used."
 _CAPPED = {  # what helps where max_cost was reached, by the verb
     **dict.fromkeys(("ingest_text", "ingest_file"), f"Nothing was stored. Raise max_cost and ingest again: {_PAID}"),
     "regenerate_helper": "Nothing was changed. Raise max_cost and have it written again, or write the description yourself.",
-    "query": f"Raise max_cost and ask again: {_PAID}",
+    "query": "Raise max_cost and ask again; the question begins anew.",
     "remember": f"Raise max_cost and remember again: {_PAID}",
     "extract": f"Raise max_cost and extract again: {_PAID}",
     "reply": "Raise max_cost and send the message again.",

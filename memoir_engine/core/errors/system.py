@@ -219,7 +219,7 @@ class ModelRejectedRequest(ModelError):
 class ModelBusy(ModelError):
     code = "E405"
     message_form = "the model {model!r} is overloaded or its rate limit is reached: {problem}"
-    remedy_form = "Wait and try again, or lower max_concurrency; answers already paid for are re-used."
+    remedy_form = "Wait and try again, or lower max_concurrency; a text that is added again re-uses the answers paid for."
     retryable = True
 
 
@@ -273,7 +273,9 @@ class ModelServerFailed(ModelError):
 
     code = "E410"
     message_form = "the server of {model!r} failed: {problem}"
-    remedy_form = "Try again later; if it lasts, look at the server's own log. Answers already paid for are re-used."
+    remedy_form = (
+        "Try again later; if it lasts, look at the server's own log. A text that is added again re-uses the answers paid for."
+    )
     retryable = True
 
 
@@ -282,7 +284,7 @@ class ModelQuotaSpent(ModelError):
 
     code = "E411"
     message_form = "the account for {model!r} has no quota left: {problem}"
-    remedy_form = "Check plan and billing at the provider, or choose another model; answers already paid for are re-used."
+    remedy_form = "Check plan and billing at the provider, or choose another model; a text that is added again re-uses the answers paid for."
 
 
 # the model is not to be had: a fall-back answers, where one is configured (MEMOIR 7.4)
