@@ -284,7 +284,9 @@ class ModelQuotaSpent(ModelError):
 
     code = "E411"
     message_form = "the account for {model!r} has no quota left: {problem}"
-    remedy_form = "Check plan and billing at the provider, or choose another model; a text that is added again re-uses the answers paid for."
+    remedy_form = (
+        "Check plan and billing at the provider, or choose another model; a text added again re-uses the answers paid for."
+    )
 
 
 # the model is not to be had: a fall-back answers, where one is configured (MEMOIR 7.4)
