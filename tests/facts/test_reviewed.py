@@ -143,8 +143,8 @@ def test_a_proposal_whose_fact_somebody_ended_meanwhile_names_who_and_when(memor
 
 def test_facts_of_others_are_not_there(memory: Memory):
     found = waiting(memory, "proposal")
-    other = memory.acting_as("tomasz", user="tomasz", roles=("viewer", "auditor"))
-    assert {one.user_id for one in other.review.facts(limit=500).items} == {"tomasz"}
+    other = memory.acting_as("Tomasz", user="Tomasz", roles=("viewer", "auditor"))
+    assert {one.user_id for one in other.review.facts(limit=500).items} == {"Tomasz"}
     with pytest.raises(errors.ReviewItemNotFound):
         other.review.fact(found.key)
     (told,) = other.review.apply([step(memory, found.key, "approve")])
