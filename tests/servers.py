@@ -23,6 +23,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -64,6 +65,15 @@ class Server:
             if self._process.poll() is not None or time.monotonic() > until:
                 raise RuntimeError((self.root / "log").read_text(errors="replace")[-2000:])
             time.sleep(0.05)
+
+    def keep_running(self) -> None:
+        """Start the server again where it crashes by itself: MariaDB 10.11 was seen to end in a segmentation fault of its own."""
+
+        def watch() -> None:
+            while self._process.wait() == -signal.SIGSEGV:
+                self.start()
+
+        threading.Thread(target=watch, daemon=True).start()
 
     def kill(self) -> None:
         _kill_all(self._process)
@@ -263,6 +273,7 @@ def pgvector_url(pgvector_server: Pgvector) -> str:
 @pytest.fixture(scope="session")
 def mariadb_server() -> Iterator[Mariadb]:
     server = new_mariadb(durable=False)
+    server.keep_running()
     yield server
     server.stop()
 
