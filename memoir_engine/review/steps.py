@@ -1,4 +1,4 @@
-"""What the steps of one look over the tree have done, so that no later step of the same look undoes it.
+"""Record of what the steps of one look over the tree have done, so that no later step of the same look undoes it.
 
 Invariant: a category gets a name at most once in a look; what a step put together is not split by a later one, and what a step
 split is not put together again. The next look may do either: by then a person may have seen the first.
