@@ -419,6 +419,25 @@ def test_bad_input_is_refused_with_what_to_do_and_nothing_changes(
     assert (memory.audit.head(), memory.facts.list("mia")) == (head, before)
 
 
+@pytest.mark.parametrize("end", ["9999", "9999-12", "9999-12-31"])
+def test_the_end_of_all_dates_is_refused_with_how_to_say_that_there_is_no_end(memory: Memory, end: str) -> None:
+    known = memory.facts.add("Likes tea", "mia").fact_id or ""
+    for call, advice in (
+        (lambda: memory.facts.add("Likes figs", "mia", valid_to=end), "Leave valid_to out"),
+        (lambda: memory.facts.add("Likes figs", "mia", expires_at=end), "Leave expires_at out"),
+        (lambda: memory.facts.expire(known, end), "at=None"),
+    ):
+        with pytest.raises(errors.InvalidSetting, match="the end of the year 9999 is too far ahead") as refused:
+            call()
+        assert advice in refused.value.remedy
+
+
+def test_an_unknown_id_is_refused_with_where_ids_are_found(memory: Memory) -> None:
+    with pytest.raises(errors.FactNotFound) as refused:
+        memory.facts.get("nobody")
+    assert "facts.users()" in refused.value.remedy and "facts.list(user_id)" in refused.value.remedy
+
+
 @pytest.mark.parametrize("content", [" ", "a" * 1001], ids=["nothing", "too much"])
 def test_a_proposal_waits_on_where_the_right_words_are_none(memory: Memory, content: str) -> None:
     memory.facts.add("Lives in Oslo", "mia")
