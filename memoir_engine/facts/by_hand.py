@@ -435,7 +435,10 @@ def fact_uids(fact_ids: object) -> tuple[str, ...]:
     if isinstance(fact_ids, str):
         return (fact_uid(fact_ids),)
     listed = validation.items(
-        "fact_ids", fact_ids, "it must be an id or a list of ids", "facts.list(user_id) shows the facts of a person, with their ids."
+        "fact_ids",
+        fact_ids,
+        "it must be an id or a list of ids",
+        "facts.list(user_id) shows the facts of a person, with their ids.",
     )
     uids = tuple(dict.fromkeys(map(fact_uid, listed)))
     if not 1 <= len(uids) <= MOST_AT_ONCE:
