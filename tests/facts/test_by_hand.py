@@ -126,6 +126,28 @@ def test_an_outdated_fact_that_is_corrected_stays_outdated(memory: Memory, scrip
     assert lineage == ["Mia lives in Osloo", "Mia lives in Paris", "Mia lives in Oslo"]
 
 
+@pytest.mark.parametrize(
+    ("known", "added", "close"),
+    [
+        ("Moved to Bern last month", "Lives in Basel", True),
+        ("Works at Siemens", "Got a job at Bosch", True),
+        ("京都に住んでいます", "先月、大阪に引っ越しました", True),
+        ("看護師として働いています", "教師として働いています", True),
+        ("母は京都に住んでいます", "大阪に住んでいます", False),
+        ("猫を飼っています", "犬を飼っています", False),
+        ("Is allergic to nuts", "Is allergic to pollen", False),
+        ("Likes tea", "Speaks Hindi", False),
+    ],
+)
+def test_another_value_of_what_a_person_has_one_of_is_put_to_a_person_in_whatever_words(
+    memory: Memory, known: str, added: str, close: bool
+) -> None:
+    memory.facts.add(known, "mia")
+    assert [fact.content for fact in memory.facts.preview("add", added, "mia").close] == [known] * close
+    assert len(memory.facts.add(added, "mia").proposals) == close
+    assert {fact.status for fact in memory.facts.list("mia")} == {"active"}
+
+
 def test_relations_and_open_proposals_follow_the_corrected_fact(memory: Memory, script: scripted_model.Script) -> None:
     first = memory.facts.add("Drives a red Fiesta", "mia")
     second = memory.facts.add("Drives a blue Fiesta", "mia")
