@@ -37,6 +37,12 @@ def test_each_sentence_of_a_turn_is_a_statement_of_its_type_without_its_speaker(
     ]
 
 
+def test_to_leave_a_hospital_where_one_works_is_of_work_and_to_go_to_one_of_health() -> None:
+    assert drawn("先週、病院を辞めました。")[0][1] == "professional"
+    assert drawn("市民病院で働いています。")[0][1] == "professional"
+    assert drawn("毎月、病院に通っています。")[0][1] == "health"
+
+
 def test_linked_clauses_are_parted_and_end_as_sentences_do() -> None:
     assert [content for content, _ in drawn("猫を2匹飼っているんですけど、最近は犬の散歩も手伝っています。")] == [
         "猫を2匹飼っている",
