@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from memoir_engine import FactView, Memory
-from ui import fact_edit, figures
+from ui import fact_edit
 from ui.wording_facts import texts
 
 KEY = "facts-selected"
@@ -50,7 +50,7 @@ def bar(memory: Memory, chosen: Sequence[FactView]) -> None:
                 texts.CLEAR, icon=":material/close:", type="tertiary", key="facts-clear", on_click=fact_edit.clear_selection
             )
         if outdated := sum(fact.status == "outdated" for fact in chosen):
-            st.caption(texts.NOT_ACTIVE.format(count=figures.count(outdated)))
+            st.caption(texts.NOT_ACTIVE(outdated))
         fact_edit.form(memory, chosen)
 
 

@@ -327,7 +327,10 @@ class Facts(Words):
     ADDED_ASKS = "Added. {count} to decide: it is about the same thing as a known fact."
     SELECTED = Plural("1 fact selected", "{count} facts selected")
     CLEAR = "Clear the selection"
-    NOT_ACTIVE = "Only active facts can be ended or given an expiry date. {count} of these are outdated: deselect them."
+    NOT_ACTIVE = Plural(
+        "Only active facts can be ended or given an expiry date. One of these is outdated: deselect it.",
+        "Only active facts can be ended or given an expiry date. {count} of these are outdated: deselect them.",
+    )
 
     # --- what a prompt would get -----------------------------------------------------------------------------------------
 

@@ -38,12 +38,12 @@ class People(Words):
         "messages": "Messages",
         "runs": "Runs",
         "cuts": "Parts",
-        "graph_states": "Agent checkpoints",
+        "graph_states": "Agent states",
     }
     BETWEEN = "Data from {first} to {last}"
     FACTS, CONVERSATIONS = "Facts", "Conversations"
     NO_FACTS, NO_CONVERSATIONS = "No facts.", "No conversations."
-    FACT_COLUMNS = {"content": "Fact", "type": "Type", "status": "State", "since": "Added"}
+    FACT_COLUMNS = {"content": "Fact", "type": "Type", "status": "State", "since": "Added on"}
     SESSION_COLUMNS = {"id": "Conversation", "messages": "Messages", "last": "Last message"}
     ON_FACTS = "See them on the timeline"
     LEFT_OUT = "The newest {count} are shown. The report and the export have all of them."

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from datetime import datetime, tzinfo
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.erase import person
 from memoir_engine.store.ledger import calls
+from memoir_engine.text.partial_dates import format_date, format_end
 
 MOST_FACTS, MOST_MESSAGES, MOST_LINKS = 2_000, 5_000, 2_000  # of a report; an export has all
 EXPORT_FORMAT = "memoir-person/1"
@@ -88,7 +90,8 @@ class PeopleView(View):
         def collect(tx: Tx) -> Report:
             self._check_known(tx, name)
             counts = people.one(tx, name)
-            known = list(islice(people.fact_records(tx, name), MOST_FACTS))
+            zone = self._engine.resolved.config.zone
+            known = [_with_dates(fact, zone) for fact in islice(people.fact_records(tx, name), MOST_FACTS)]
             talks = {talk["session_id"]: {**talk, "messages": []} for talk in people.session_records(tx, name)}
             for message in islice(people.message_records(tx, name), MOST_MESSAGES):
                 talks[message["session_id"]]["messages"].append(message)
@@ -187,3 +190,16 @@ def _reported_runs(tx: Tx, name: str) -> tuple[ReportedRun, ...]:
         reported.append(ReportedRun(run, calls.of_run(tx, run.id, limit=room)))
         room -= len(reported[-1].calls)
     return tuple(reported)
+
+
+def _with_dates(fact: Record, zone: tzinfo) -> Record:
+    """Return the record of a fact with its dates as they were stated, in the zone of the memory."""
+    begun, ended, expires = (
+        None if fact[name] is None else datetime.fromisoformat(fact[name]) for name in ("valid_from", "valid_to", "expires_at")
+    )
+    dates = {
+        "from": format_date(begun, fact["valid_from_precision"], zone),
+        "until": format_end(ended, fact["valid_to_precision"], zone, is_stated=fact["end_said"]),
+        "expires": format_date(expires, None, zone),
+    }
+    return {**fact, "dates": dates}

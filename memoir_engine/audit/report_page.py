@@ -142,13 +142,14 @@ def helper_html(helper: Record) -> str:
 def fact_html(fact: Record) -> str:
     tone = "good" if fact["status"] == "active" else ""
     taken_back = ' <span class="tag bad">taken back</span>' if fact["taken_back"] else ""
-    ends = " ".join(f"{word} {fact[name][:10]}" for word, name in (("from", "valid_from"), ("until", "valid_to")) if fact[name])
+    dates = fact["dates"]
+    ends = " ".join(f"{word} {_text(dates[word])}" for word in ("from", "until") if dates[word])
     about = " · ".join(filter(None, (_text(fact["type"]), _text(fact["subject"]), ends, f"learned {_time(fact['recorded_at'])}")))
     said = "".join(map(origin_html, fact["origins"]))
     noted = {
         "Names": ", ".join(fact["entities"]),
         "Confidence, as stated": fact["confidence"],
-        "Expires": fact["expires_at"] and fact["expires_at"][:10],
+        "Expires": dates["expires"],
         "Agent": fact["agent_id"],
         **{f"Metadata: {name}": value for name, value in fact["metadata"].items()},
     }

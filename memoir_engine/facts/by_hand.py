@@ -57,7 +57,12 @@ DEEDS = {  # what a verb does, as a refusal names it
     "forget": "forget a fact",
 }
 DATE_ADVICE = "Give a date in ISO 8601 of any precision (2026, 2026-03, 2026-03-07), or a datetime with a time zone."
-LAST_YEAR_ADVICE = "Leave the end open for what has none."
+FAR_ADVICE = {  # what is meant by the end of all dates, by argument
+    "valid_to": "Leave valid_to out for what has no end; in a correction, valid_to='' takes the end away.",
+    "expires_at": "Leave expires_at out for what does not expire.",
+    "at": "Give at=None for what does not expire.",
+    "ended_at": "Leave ended_at out for what ends now; facts.expire() sets an end that is to come.",
+}
 Ids = str | Iterable[str]
 When = datetime | str
 
@@ -389,8 +394,8 @@ def _date_of(name: str, value: str, zone: Any) -> DateRange | None:
     dated = parse_date_range(written, zone)
     if dated is not None and dated.precision != "instant":
         return dated
-    if written.startswith("9999") and not dated:  # what comes after that year can be written in no calendar of Python
-        validation.refuse(name, value, "not a valid date: the calendar ends with the year 9998", LAST_YEAR_ADVICE)
+    if written in ("9999", "9999-12", "9999-12-31"):  # what comes after it can be written in no calendar of Python
+        validation.refuse(name, value, "the end of the year 9999 is too far ahead", FAR_ADVICE.get(name, DATE_ADVICE))
     try:
         moment = datetime.fromisoformat(written)
     except ValueError:
@@ -430,7 +435,10 @@ def fact_uids(fact_ids: object) -> tuple[str, ...]:
     if isinstance(fact_ids, str):
         return (fact_uid(fact_ids),)
     listed = validation.items(
-        "fact_ids", fact_ids, "it must be an id or a list of ids", "facts.list() shows facts with their ids."
+        "fact_ids",
+        fact_ids,
+        "it must be an id or a list of ids",
+        "facts.list(user_id) shows the facts of a person, with their ids.",
     )
     uids = tuple(dict.fromkeys(map(fact_uid, listed)))
     if not 1 <= len(uids) <= MOST_AT_ONCE:

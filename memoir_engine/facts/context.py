@@ -20,7 +20,7 @@ from memoir_engine.facts.recall import RecallOptions, SeqOrTime, recall_verb
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
-from memoir_engine.text.partial_dates import format_date
+from memoir_engine.text.partial_dates import format_date, format_end
 
 MAX_TOKENS = 800
 
@@ -93,8 +93,9 @@ def line_of(fact: FactView, zone: tzinfo) -> str:
     """Write a fact in one line: "- Lives in Bern [since 2026-03; said 2026-03-05; fact 0b1c…]"."""
     said = format_date(fact.said_at, "day", zone)
     since = format_date(fact.valid_from, fact.valid_from_precision, zone)
-    until = format_date(fact.valid_to, fact.valid_to_precision, zone)
-    dates = (f"since {since}" if since else "", f"until {until}" if until else "", f"said {said}" if said else "")
+    until = format_end(fact.valid_to, fact.valid_to_precision, zone, is_stated=fact.end_said)
+    expires = format_date(fact.expires_at, None, zone) if fact.status == "active" else ""
+    dates = {"since": since, "until": until, "expires": expires, "said": said}
     state = "no longer so" if fact.status == "outdated" else ""
-    notes = "; ".join(filter(None, (state, *dates, f"fact {fact.id}")))
+    notes = "; ".join(filter(None, (state, *(f"{word} {date}" for word, date in dates.items() if date), f"fact {fact.id}")))
     return f"- {' '.join(fact.content.split())} [{notes}]"

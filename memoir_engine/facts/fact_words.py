@@ -14,6 +14,7 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import facts
 from memoir_engine.text.attributes import content_stems
+from memoir_engine.text.fact_attributes import telling_stems
 
 MOST_OWNERS = 32  # kept, those asked for last
 MOST_OF_A_WORD = 200  # facts with it that count, the last learned: a word that all facts have tells nothing
@@ -36,11 +37,14 @@ class FactWords:
         self._owners: dict[str, _OwnerWords] = {}
 
     def nearest(self, tx: Tx, owner: str, content: str, subject: str, most: int) -> list[int]:
-        """Return the facts with the most and rarest words of a statement but the subject's, whatever their state, best first."""
+        """Return the facts with the most and rarest words of a statement but the subject's, whatever their state, best first.
+
+        The words that tell of its attribute count as its own: "Moved to Bern" is near "Lives in Basel".
+        """
         with self._lock:
             words = self._current(tx, owner)
             scores: dict[int, float] = {}
-            for stem in content_stems(content, subject):
+            for stem in content_stems(content, subject) | telling_stems(content):
                 having = words.by_stem.get(stem, ())
                 for number in having[-MOST_OF_A_WORD:]:
                     scores[number] = scores.get(number, 0.0) + 1.0 / len(having)

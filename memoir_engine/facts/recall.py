@@ -3,7 +3,7 @@
 Invariants: exact cosine over the user's own facts, then SQL by owner, as of now or of a moment. Where the embedder knows words
 only, statements are weighed by what the question asks for (`text.questions`), and every hit says so by its `mode`. Of two facts
 that say about as much the newer one is worth more, and a wish less than what is. An outdated fact brings its active successor
-along, and of one subject active facts come before outdated ones, unless the question asks for what was.
+along, and of one subject active facts come before outdated ones, unless the question or `valid_at` asks for what was.
 If the embedder asks no server, recall is not a run.
 Source: TIMEM "Memory Forgetting" (both are returned, marked; decay), "Data Isolation"; spec README 24; API "Facts".
 """
@@ -122,7 +122,8 @@ def recall_verb(
         search = FactSearch(engine, owner, index, await asked_vectors(engine, text, question, run), question, matching, as_of)
         best, candidates = await replace(search, least=least, among=among).best(limit)
         successors = await search.active_successors(best, candidates)
-        return RecalledFacts(_in_reading_order(best, successors, limit, question), warnings)
+        found = _in_reading_order(best, successors, limit, question, of_then=valid_at is not None)
+        return RecalledFacts(found, warnings)
 
     is_theirs = owner != access.NOBODY and user_id is not None
     return Verb(
@@ -369,11 +370,17 @@ def _noted_by(noted: Mapping[int, Mapping[str, Any]], fields: Mapping[str, tuple
 
 
 def _in_reading_order(
-    best: Mapping[int, RecalledFact], successors: Mapping[int, RecalledFact], limit: int, question: Question
+    best: Mapping[int, RecalledFact],
+    successors: Mapping[int, RecalledFact],
+    limit: int,
+    question: Question,
+    *,
+    of_then: bool,
 ) -> tuple[RecalledFact, ...]:
     """Order by score, each outdated fact behind its active successor; of one subject the active facts come first.
 
-    Where the question asks for what was, the order is that of the scores.
+    Where the question asks for what was, the order is that of the scores. of_then: all of them were true at the moment asked
+    about, and what has become of them since decides nothing.
     """
     distinct: dict[str, RecalledFact] = {}
     for number, hit in best.items():
@@ -388,6 +395,8 @@ def _in_reading_order(
     for number, successor in successors.items():
         worth[best[number].id] = worth[successor.id]
     hits = sorted(distinct.values(), key=lambda hit: -worth[hit.id])[:limit]
+    if of_then:
+        return tuple(hits)
     by_subject: dict[str, list[RecalledFact]] = {}
     for hit in sorted(hits, key=lambda hit: hit.status):
         by_subject.setdefault(subject_key(hit.fact.subject), []).append(hit)

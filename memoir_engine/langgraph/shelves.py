@@ -182,7 +182,7 @@ def value_of(item: StoredItem) -> dict[str, Any]:
 
 
 def _is_item(fact: FactView) -> bool:
-    return {"namespace", "key", "value"} <= fact.metadata.keys()
+    return items.is_item(fact.metadata)
 
 
 def _is_kept(source: Source) -> bool:

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 from memoir_engine.text.attributes import Slot, read_slots
 from memoir_engine.text.clauses import predicate
+from memoir_engine.text.terms import tokens
 
 FactAttribute = Literal[
     "home", "employer", "role", "diet", "allergy", "relationship", "pet", "age", "drinks", "language", "education", "driving",
@@ -20,6 +21,8 @@ FactAttribute = Literal[
 ]  # fmt: skip
 ATTRIBUTES: tuple[FactAttribute, ...] = get_args(FactAttribute)
 
+_HAN = re.compile(r"[㐀-鿿]")
+_NOT_OF_THEM = re.compile("さん|くん|ちゃん|友達|友人")  # whom a statement in Japanese is about, beside the family
 _OF_SLOT: dict[Slot, FactAttribute] = {
     "home": "home",
     "employer": "employer",
@@ -66,7 +69,8 @@ _ENGLISH: dict[FactAttribute, str] = {  # whole words
 }
 _JAPANESE: dict[FactAttribute, str] = {
     "home": "住ん|住み|住む|在住|引っ越|引越|転居|暮らし|一人暮|下宿|実家",
-    "employer": "勤めて|勤め先|勤務|入社|転職|退職|就職|会社で|社員|働いて|働く|働き",
+    "employer": "勤めて|勤め先|勤務|入社|転職|退職|就職|会社で|社員|働いて|働く|働き"
+    "|(?:会社|病院|銀行|店|職場|仕事|工場|役所)を(?:辞め|やめ)",
     "role": "として働|担当|部長|課長|店長|役職|昇進|職業は|エンジニア|教師|看護師|医師|デザイナー",
     "diet": "菜食|ベジタリアン|ヴィーガン|ビーガン|肉を食べ|糖質|グルテン|食事制限",
     "allergy": "アレルギー|花粉症",
@@ -102,3 +106,27 @@ def fact_attribute(content: str) -> FactAttribute | None:
         return min(slots, key=ATTRIBUTES.index)
     whole = f"{content}\n{predicate(content)}"  # what "Mia runs the library" begins with
     return next((attribute for attribute in ATTRIBUTES if _FORMS[attribute].search(whole)), None)
+
+
+_TELLING: dict[FactAttribute, str] = {  # of attributes that a person has one of, what statements of them have in common
+    "home": "lives moved relocated settled resides flat apartment house home 住 越 居 暮",
+    "employer": "works job employed joined hired company 働 勤 職 社",
+    "role": "works job employed promoted 働 職 任",
+    "relationship": "married single engaged divorced widowed husband wife 婚 独 身",
+    "age": "aged turned years old born 歳 生",
+}
+
+
+def telling_stems(content: str) -> frozenset[str]:
+    """Return the stems by which others that tell the same attribute are found; none of one of which a person has many."""
+    attribute = fact_attribute(content)
+    return frozenset(tokens(_TELLING.get(attribute, ""))) if attribute else frozenset()
+
+
+def tell_one_attribute(one: str, other: str) -> bool:
+    """Return True if two statements in Japanese, whose slots are not read, are about what a person has one of."""
+    for content in (one, other):
+        if not _HAN.search(content) or _FORMS["family"].search(content) or _NOT_OF_THEM.search(content):
+            return False
+    attribute = fact_attribute(one)
+    return attribute in _TELLING and attribute == fact_attribute(other)

@@ -45,8 +45,15 @@ def parse_date_range(written: str | None, zone: tzinfo) -> DateRange | None:
 
 
 _SIGNS = {"year": 4, "month": 7, "day": 10}
+_JUST_BEFORE = timedelta(microseconds=1)
 
 
 def format_date(at: datetime | None, precision: str | None, zone: tzinfo) -> str:
     """Write the date in the zone, with its precision; "" for none."""
     return "" if at is None else at.astimezone(zone).isoformat(timespec="minutes")[: _SIGNS.get(precision or "", 16)]
+
+
+def format_end(until: datetime | None, precision: str | None, zone: tzinfo, *, is_stated: bool) -> str:
+    """Write an end in the zone: a stated one as it was stated, since "until 2015" holds until 2016 begins."""
+    is_whole = is_stated and precision in _SIGNS
+    return format_date(until - _JUST_BEFORE if until is not None and is_whole else until, precision, zone)

@@ -1,12 +1,13 @@
 """Complete what corrects a value and names nothing else: "It's the 19th, not the 12th" is of what was said a moment ago.
 
-Invariant: only a date or a number changes, and only where the statement before names one of the same form. Pure. English.
+Invariant: only dates, times and numbers change, each only where the statement before names just one of the same form: what
+else the correction names would otherwise stay wrong. A bare value ("Actually, May 4") is of the same turn. Pure. English.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memoir_engine.text.terms import tokens
 
@@ -14,48 +15,74 @@ _MONTH = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?"
 )
-_FORMS = tuple(  # the first form that both have
+_FORMS = tuple(  # the larger before those that are parts of them
     re.compile(form, re.IGNORECASE)
     for form in (
         rf"\b{_MONTH} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b|\b(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?=\W|$)",
         r"\b\d{1,2}(?:st|nd|rd|th)\b",
-        r"\b\d{1,2}(?::\d\d)?\s?(?:am|pm|o['’]clock)\b|\b\d{1,2}:\d\d\b",
+        r"\b\d{1,2}(?::\d\d)?\s?(?:am|pm|o['’]clock)\b|\b\d{1,2}:\d\d\b|(?<=\bat )(?:1?\d|2[0-4])\b(?![.,]\d)",
         r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
         r"[£$€]\s?\d[\d.,]*\d|[£$€]\s?\d",
         r"\b\d[\d.,]*\d\b|\b\d\b",
     )
 )
-_LEAD = re.compile(
-    r"^(?:(?:no|wait|sorry|hang on|hold on|oops|actually|scratch that|correction|i mean|i meant|my mistake"
-    r"|(?:i )?beg (?:your )?pardon|i tell a lie)\b[,.! ]*)*"
-    r"(?:(?:it|that|they|we|i)(?:['’](?:s|m|re))?|make (?:it|that)|not|the|on|at|is|are|was)\b",
-    re.IGNORECASE,
+_WORDS = (
+    r"(?:(?:no|wait|sorry|hang on|hold on|oops|actually|scratch that|correction|i mean|i meant|my mistake"
+    r"|(?:i )?beg (?:your )?pardon|i tell a lie)\b[,.! ]*)"
 )
+_LEAD = re.compile(
+    rf"^{_WORDS}*(?:(?:it|that|they|we|i)(?:['’](?:s|m|re))?|make (?:it|that)|not|the|on|at|is|are|was)\b", re.IGNORECASE
+)
+_BARE = re.compile(rf"^{_WORDS}+", re.IGNORECASE)
 _DENIED = re.compile(r",?\s(?:and\s)?not\s[^,.;]*$", re.IGNORECASE)
-_MONTHS = frozenset(
+_VALUES = frozenset(
     tokens(
         "january february march april may june july august september october november december monday tuesday wednesday thursday"
     )
 ) | frozenset(
-    tokens("friday saturday sunday wait hang hold sorry mistake correction mean meant actually date day beg pardon tell lie")
+    tokens(
+        "friday saturday sunday wait hang hold sorry mistake correction mean meant actually date day beg pardon tell lie"
+        " am pm clock euro euros dollar dollars pound pounds percent"
+    )
 )
 
 
-def corrected(clause: str, before: Sequence[str]) -> str:
-    """Return the latest statement before with the value of a clause that names nothing else; "" if it is no such correction."""
+def corrected(clause: str, before: Sequence[str], own: Sequence[str] = (), lead: str = "") -> str:
+    """Return the latest statement before with the values of a clause that names nothing else; "" if it is no such correction.
+
+    own: what was said in the same turn, behind what is before it. lead: what opens the clause: "Actually, ".
+    """
     said = _DENIED.sub("", clause.strip().rstrip(".! "))
-    if not _LEAD.match(said) or any(not _is_value(stem) for stem in tokens(said)):
+    if any(not _is_value(stem) for stem in tokens(said)):
         return ""
-    for form in _FORMS:
-        value = form.search(said)
-        if value is None:
-            continue
-        for statement in reversed(before):
-            hits = form.findall(statement)
-            if len(hits) == 1 and hits[0].casefold() != value[0].casefold():
-                return statement.replace(hits[0], value[0])
-    return ""
+    among = [*before, *own] if _LEAD.match(said) else own if _BARE.match(lead.lstrip(" .!?,;") + said) else ()
+    values = {form: said[found[0]] for form, found in _found(said, _FORMS).items() if len(found) == 1}
+    return next((right for statement in reversed(among) if (right := _with_values(statement, values))), "")
+
+
+def _with_values(statement: str, values: Mapping[re.Pattern[str], str]) -> str:
+    """Return the statement with these values; "" if it has several of a form, or none that differs."""
+    found = _found(statement, tuple(values))
+    if any(len(spots) > 1 for spots in found.values()):
+        return ""
+    right = statement
+    for form, (spot,) in sorted(found.items(), key=lambda item: -item[1][0].start):
+        if statement[spot].casefold() != values[form].casefold():
+            right = right[: spot.start] + values[form] + right[spot.stop :]
+    return right if right != statement else ""
+
+
+def _found(text: str, forms: Sequence[re.Pattern[str]]) -> dict[re.Pattern[str], list[slice]]:
+    """Return where the values of each form are; none is a part of one of an earlier form."""
+    found: dict[re.Pattern[str], list[slice]] = {}
+    for form in forms:
+        spots = [slice(*match.span()) for match in form.finditer(text)]
+        for spot in spots:
+            text = text[: spot.start] + " " * (spot.stop - spot.start) + text[spot.stop :]
+        if spots:
+            found[form] = spots
+    return found
 
 
 def _is_value(stem: str) -> bool:
-    return stem in _MONTHS or any(map(str.isdigit, stem))
+    return stem in _VALUES or any(map(str.isdigit, stem))

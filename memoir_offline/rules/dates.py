@@ -184,6 +184,11 @@ def iso_day(match: re.Match[str], said: date, past: bool) -> Span:
     return _day_span(date(int(match["year"]), int(match["number"]), int(match["day"])), 0)
 
 
+@reads(r"(?P<year>(?:1[89]|20)\d\d)-(?P<number>0[1-9]|1[0-2])(?!-?\d)")
+def iso_month(match: re.Match[str], said: date, past: bool) -> Span:
+    return _month_span(int(match["year"]), int(match["number"]))
+
+
 @reads(
     rf"(?:the )?{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?",
     rf"(?:the )?{_ORDINAL} of {_MONTH}(?:,? {_YEAR})?",

@@ -13,8 +13,11 @@ from memoir_engine.text.sentences import split
 from memoir_engine.text.terms import STOP
 from memoir_offline.rules.language import is_english
 
-_PART = r"[A-Z][\w’'&.-]*[\w]|[A-Z]"
-_NAME = re.compile(rf"(?:{_PART})(?:\s(?:(?:of|the|de|la|von|van|and|al)\s)?(?:{_PART}))*")
+_TITLE = r"(?:Mr|Mrs|Ms|Mx|Dr|Prof|St)\.\s"
+_SIGN = r"[^\W぀-ヿ㐀-鿿]"  # of a word that is not written in Japanese: "Google" of Googleで働く
+_JAPANESE = re.compile(r"[぀-ヿ㐀-鿿]")
+_PART = rf"(?!{_TITLE})(?:[A-Z](?:{_SIGN}|[’'&.-])*{_SIGN}|[A-Z])"
+_NAME = re.compile(rf"(?:{_TITLE})?(?:{_PART})(?:\s(?:(?:of|the|de|la|von|van|and|al)\s)?(?:{_PART}))*")
 _COMMON = frozenset(
     """i i'm i've i'd i'll my mine we we're we've our the a an this that these those it its he she they his her their
     there here and but so or if when while since because as at in on for from to with by of no not yes yeah ok okay oh
@@ -39,7 +42,7 @@ def names(text: str) -> tuple[str, ...]:
     listed: dict[str, None] = {}
     for match in _NAME.finditer(text):
         words = match.group().split()
-        opens = bool(_OPENS.search(text[: match.start()]))
+        opens = bool(_OPENS.search(text[: match.start()])) and not _JAPANESE.match(text, match.end())
         while words and _plain(words[0]) in _COMMON:
             words, opens = words[1:], False
         while words and _plain(words[-1]) in _COMMON:

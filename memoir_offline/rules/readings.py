@@ -40,6 +40,8 @@ SINGLE = frozenset(  # one at a time
     rise""".split()
 )
 
+VALUED = frozenset(("home", "job"))  # a statement of where one lives or works has a value of them
+
 
 def compare_readings(old: Reading, new: Reading) -> Comparison:
     if not old.text or not new.text or not _is_of_one_person(old, new):
@@ -68,6 +70,7 @@ def _weighed(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison:
         return BESIDE
     told = new.ended or new.stopped or new.changed or new.switched or new.denied != old.denied
     certain = bool(shared) and told and old.who == new.who and not (new.beside or new.that_day or old.feeling)
+    certain = certain and not _is_near_closed(old, new)
     return Comparison("update", certain and weight >= SURE, NEAR, weight)
 
 
@@ -156,11 +159,19 @@ def _is_of_it(old: Reading, new: Reading, shared: frozenset[str]) -> bool:
 
 def _is_closing_another(old: Reading, new: Reading) -> bool:
     """Report whether a verb that closes a topic may be of another thing than the one the old statement speaks of."""
-    if _is_aside(old, new):
+    if _is_aside(old, new) or _is_near_closed(old, new):
         return True
     other = bool(new.of and old.things) and not any(is_one_thing(one, thing) for one in new.of for thing in old.things)
     closed = new.closes & old.topics
     return not closed & SINGLE and (other if new.of else not closed & WHOLE and _is_of_other(old, new))
+
+
+def _is_near_closed(old: Reading, new: Reading) -> bool:
+    """Report whether one's home or job was closed, and the older statement is of a thing beside it: a café near it."""
+    closed = new.closes & old.topics
+    if not closed or not closed <= VALUED or closed & old.values.keys():
+        return False
+    return len(old.things) > 1 or bool(old.feeling)
 
 
 def _is_aside(old: Reading, new: Reading) -> bool:

@@ -308,9 +308,10 @@ def statements(text: str, before: str = "", least: float = LEAST, earlier: Seque
     """
     known = frozenset(tokens(before))
     listed: list[Statement] = []
-    shown = claimed(text)
+    shown, last = claimed(text), 0
     for start, end in clauses(shown, least < LEAST):
-        right = corrected(shown[start:end], [*earlier, *(one.content for one in listed)]) or home(shown[:end], before)
+        own, lead, last = [one.content for one in listed], shown[last:start], end
+        right = corrected(shown[start:end], earlier, own, lead) or home(shown[:end], before)
         if right:
             listed.append(Statement(start, end, right, fact_type(right), True, LEAST))
             continue

@@ -126,6 +126,28 @@ def test_an_outdated_fact_that_is_corrected_stays_outdated(memory: Memory, scrip
     assert lineage == ["Mia lives in Osloo", "Mia lives in Paris", "Mia lives in Oslo"]
 
 
+@pytest.mark.parametrize(
+    ("known", "added", "close"),
+    [
+        ("Moved to Bern last month", "Lives in Basel", True),
+        ("Works at Siemens", "Got a job at Bosch", True),
+        ("京都に住んでいます", "先月、大阪に引っ越しました", True),
+        ("看護師として働いています", "教師として働いています", True),
+        ("母は京都に住んでいます", "大阪に住んでいます", False),
+        ("猫を飼っています", "犬を飼っています", False),
+        ("Is allergic to nuts", "Is allergic to pollen", False),
+        ("Likes tea", "Speaks Hindi", False),
+    ],
+)
+def test_another_value_of_what_a_person_has_one_of_is_put_to_a_person_in_whatever_words(
+    memory: Memory, known: str, added: str, close: bool
+) -> None:
+    memory.facts.add(known, "mia")
+    assert [fact.content for fact in memory.facts.preview("add", added, "mia").close] == [known] * close
+    assert len(memory.facts.add(added, "mia").proposals) == close
+    assert {fact.status for fact in memory.facts.list("mia")} == {"active"}
+
+
 def test_relations_and_open_proposals_follow_the_corrected_fact(memory: Memory, script: scripted_model.Script) -> None:
     first = memory.facts.add("Drives a red Fiesta", "mia")
     second = memory.facts.add("Drives a blue Fiesta", "mia")
@@ -417,6 +439,25 @@ def test_bad_input_is_refused_with_what_to_do_and_nothing_changes(
     assert refused.value.code
     assert refused.value.remedy
     assert (memory.audit.head(), memory.facts.list("mia")) == (head, before)
+
+
+@pytest.mark.parametrize("end", ["9999", "9999-12", "9999-12-31"])
+def test_the_end_of_all_dates_is_refused_with_how_to_say_that_there_is_no_end(memory: Memory, end: str) -> None:
+    known = memory.facts.add("Likes tea", "mia").fact_id or ""
+    for call, advice in (
+        (lambda: memory.facts.add("Likes figs", "mia", valid_to=end), "Leave valid_to out"),
+        (lambda: memory.facts.add("Likes figs", "mia", expires_at=end), "Leave expires_at out"),
+        (lambda: memory.facts.expire(known, end), "at=None"),
+    ):
+        with pytest.raises(errors.InvalidSetting, match="the end of the year 9999 is too far ahead") as refused:
+            call()
+        assert advice in refused.value.remedy
+
+
+def test_an_unknown_id_is_refused_with_where_ids_are_found(memory: Memory) -> None:
+    with pytest.raises(errors.FactNotFound) as refused:
+        memory.facts.get("nobody")
+    assert "facts.users()" in refused.value.remedy and "facts.list(user_id)" in refused.value.remedy
 
 
 @pytest.mark.parametrize("content", [" ", "a" * 1001], ids=["nothing", "too much"])

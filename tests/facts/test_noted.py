@@ -116,6 +116,16 @@ def test_a_context_has_a_line_for_each_fact_with_its_id_and_dates_within_its_tok
     assert short.tokens < block.tokens
 
 
+def test_a_context_says_when_a_fact_ends_as_it_was_stated(memory):
+    memory.facts.add("Worked as a nurse", user_id="bo", valid_from="2010-02", valid_to="2015")
+    memory.facts.retire(memory.facts.add("Lives in Oslo", user_id="bo").fact_id, ended_at="2021-06-01")
+    memory.facts.add("Rents a garage", user_id="bo", expires_at="2099-04-01")
+    nurse, garage, oslo = memory.context("nurse", user_id="bo", include_outdated=True).text.split("\n")
+    assert nurse.startswith("- Worked as a nurse [since 2010-02; until 2015; said ")
+    assert garage.startswith("- Rents a garage [expires 2099-04-01T00:00; said ")
+    assert "; until 2021-06-01T00:00; said " in oslo
+
+
 def test_a_context_that_nothing_fits_into_is_empty(memory):
     block = memory.context("Where does Ana live?", user_id="ana", max_tokens=1)
     assert (block.text, block.facts, block.tokens) == ("", (), 0)

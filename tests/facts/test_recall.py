@@ -79,6 +79,16 @@ def test_what_was_not_true_then_is_not_told_beside_what_was(moved: Memory):
     assert [one.content for one in found] == [BERLIN]
 
 
+def test_what_answers_for_the_moment_asked_about_comes_first_though_it_has_ended_since(tmp_path: Path):
+    with Memory(model="offline", db_path=tmp_path / "m.db") as memory:
+        memory.remember(said("I live in Berlin near the river.", *OTHERS, at=DAY), user_id="mia")
+        memory.remember(said("I moved to Paris last month.", at=DAY + timedelta(60)), user_id="mia")
+        then = memory.recall("Where does she live?", user_id="mia", valid_at=DAY + timedelta(10))
+        now = memory.recall("Where does she live?", user_id="mia", valid_at=DAY + timedelta(61))
+    assert (then[0].content, then[0].status, len(then)) == (BERLIN, "outdated", 10)
+    assert now[0].content == PARIS and BERLIN not in [one.content for one in now]
+
+
 @pytest.mark.req("TIMEM forgetting")
 def test_a_love_that_is_over_is_told_with_its_end(tmp_path: Path):
     with Memory(model="offline", db_path=tmp_path / "m.db") as memory:

@@ -321,6 +321,17 @@ def test_facts_of_the_memory_are_read_corrected_and_ended(memory: Memory, store:
     assert memory.facts.list(status="outdated")[0].cause == "retired"
 
 
+@pytest.mark.parametrize("value", [{"speed": "12 knots"}, 3], ids=["a dictionary", "a number"])
+def test_metadata_with_the_names_of_an_item_is_no_item(memory: Memory, store: MemoirStore, value: Any) -> None:
+    noted = {"namespace": "boats", "key": "sloop", "value": value}
+    fact_id = memory.facts.add("Has a boat", metadata=noted).fact_id
+    assert store.search(("boats",)) == [] and store.list_namespaces() == []
+    (found,) = store.search(("memoir", "facts"), query="Has a boat")
+    assert (found.key, found.value["content"], found.value["metadata"]) == (fact_id, "Has a boat", noted)
+    store.put(("memoir", "facts"), str(fact_id), {"content": "Has a red boat"})
+    assert [fact.content for fact in memory.facts.list(status="active")] == ["Has a red boat"]
+
+
 def test_what_is_put_among_the_facts_is_a_fact_under_its_key(memory: Memory, store: MemoirStore) -> None:
     facts = ("memoir", "facts")
     value = {"content": "Is allergic to nuts", "type": "health", "valid_from": "2026-03", "told": {"by": "Bo"}}

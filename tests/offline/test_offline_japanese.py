@@ -37,6 +37,12 @@ def test_each_sentence_of_a_turn_is_a_statement_of_its_type_without_its_speaker(
     ]
 
 
+def test_to_leave_a_hospital_where_one_works_is_of_work_and_to_go_to_one_of_health() -> None:
+    assert drawn("先週、病院を辞めました。")[0][1] == "professional"
+    assert drawn("市民病院で働いています。")[0][1] == "professional"
+    assert drawn("毎月、病院に通っています。")[0][1] == "health"
+
+
 def test_linked_clauses_are_parted_and_end_as_sentences_do() -> None:
     assert [content for content, _ in drawn("猫を2匹飼っているんですけど、最近は犬の散歩も手伝っています。")] == [
         "猫を2匹飼っている",
@@ -132,6 +138,7 @@ def test_what_may_hold_together_stands_beside(old: str, new: str) -> None:
         ("2019年から京都に住んでいます", ("2019", "")),
         ("三年前に猫を飼い始めました", ("2023", "")),
         ("6月末まで在宅勤務です", ("", "2026-06")),
+        ("2月に転職して、今は銀行で働いています", ("2026-02", "")),
         ("来年の春に結婚します", ("2027-03", "")),
         ("誕生日は5月3日です", ("", "")),
         ("通勤に3時間かかります", ("", "")),
@@ -163,6 +170,10 @@ def test_what_people_say_at_the_end_of_a_scene_is_at_least_put_to_a_person(old: 
         ("毎朝ジョギングをしています", "昨日は雪で走れませんでした"),  # one day ends no habit
         ("妹は横浜に住んでいます", "趣味は切手集めです"),  # nothing in common
         ("テニスを習っています", "息子は野球をやめました"),
+        ("田中さんは自分の上司です", "先月転職しました"),  # what is near a job may go on without it
+        ("会社の近くのカフェが好きです", "先月転職しました"),
+        ("経理の資格を持っています", "会社を辞めました"),
+        ("仕事帰りにジムに通っています", "先月転職しました"),
     ],
 )
 def test_nothing_ends_surely_that_may_go_on(old: str, new: str) -> None:

@@ -53,6 +53,15 @@ def test_a_report_shows_facts_with_their_history_and_conversations_as_page_and_a
     assert "Mia lives in Berlin" in report.html and "Mia lives in Bern" in report.html and "Ben" not in report.html
 
 
+def test_a_report_writes_dates_as_they_were_stated_in_the_zone_of_the_memory(tmp_path: Path):
+    with Memory(model="offline", db_path=tmp_path / "m.db", time_zone="Asia/Tokyo") as memory:
+        memory.facts.add("Worked as a nurse", user_id="mia", valid_from="2010", valid_to="2015")
+        memory.facts.add("Rents a garage", user_id="mia", expires_at="2099-04-01")
+        page = memory.people.report("mia").html
+    assert "from 2010 until 2015 ·" in page
+    assert "<dt>Expires</dt><dd>2099-04-01T00:00</dd>" in page
+
+
 def test_markup_in_what_was_said_does_not_come_alive(two: Memory):
     page = two.people.report("ben").html
     assert "<b>tea</b>" not in page

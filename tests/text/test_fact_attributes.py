@@ -22,6 +22,7 @@ from memoir_engine import fact_attribute
         ("Wants to get better organised this year", "goal"),
         ("東京に住んでいる", "home"),
         ("出版社に勤めている", "employer"),
+        ("先週、病院を辞めた", "employer"),
         ("犬を飼っている", "pet"),
         ("英語を勉強している", "language"),
         ("そばアレルギーがある", "allergy"),

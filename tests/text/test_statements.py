@@ -94,3 +94,20 @@ def test_spans_are_in_order_and_hold_what_was_said(text: str) -> None:
 
     assert all(0 <= one.start < one.end <= len(text) and one.content for one in found)
     assert all(one.end <= other.start for one, other in zip(found, found[1:], strict=False))
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("We meet on Tuesday at 5. No wait, on Wednesday at 6.", "Meets on Wednesday at 6"),
+        ("My birthday is on May 3. Actually, May 4.", "Birthday is on May 4"),
+        ("The course costs 30 euros. Sorry, I meant 40 euros.", "The course costs 40 euros"),
+        ("I start at the bank on 16 March at 8:30. Sorry, 23 March at 9:30.", "Starts at the bank on 23 March at 9:30"),
+    ],
+)
+def test_a_correction_puts_right_every_value_that_it_names(said: str, kept: str) -> None:
+    assert told(said)[-1] == kept
+
+
+def test_a_bare_value_corrects_nothing_of_an_earlier_turn() -> None:
+    assert statements("Sorry, 4.", before="How many nights will you stay?", earlier=["Has 2 children"]) == []

@@ -173,3 +173,8 @@ def test_facts_of_other_languages_are_kept_as_they_stand_and_are_of_who_says_the
 def test_a_german_noun_is_no_name() -> None:
     assert names("Ich bin letzten Monat mit Anna nach Berlin gezogen") == ("Anna", "Berlin")
     assert names("Ich arbeite als Ärztin im Krankenhaus") == ()
+
+
+def test_a_title_belongs_to_the_name_behind_it_and_a_word_in_latin_letters_ends_where_japanese_begins() -> None:
+    assert names("Takes lessons from Mr. Ruiz and saw Dr. Anna Cruz") == ("Mr. Ruiz", "Dr. Anna Cruz")
+    assert names("Googleで働いています") == ("Google",)

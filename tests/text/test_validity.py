@@ -22,6 +22,8 @@ TUESDAY = date(2024, 5, 21)
         ("I studied from May 2019 to March 2020.", "2019-05", "2020-03"),
         ("I was in Oslo from May to July 2020.", "2020-05", "2020-07"),
         ("I lived in Rome until 2015.", "", "2015"),
+        ("I gave up the cello, since 2024-03.", "2024-03", ""),
+        ("I worked there from 2019-03 to 2020-04.", "2019-03", "2020-04"),
         ("I moved last weekend.", "2024-05-18", ""),
         ("We go next month", "2024-06", ""),
         ("I am on leave until Friday", "", "2024-05-24"),

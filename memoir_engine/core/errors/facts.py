@@ -17,7 +17,7 @@ class FactError(MemoirError):
 class FactNotFound(FactError):
     code = "E601"
     message_form = "there is no fact {fact_id!r}"
-    remedy_form = "facts.list(user_id) shows the facts of a person."
+    remedy_form = "facts.users() shows whose facts there are, facts.list(user_id) those of one with their ids."
 
 
 class NothingExtracted(FactError):

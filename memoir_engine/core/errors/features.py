@@ -243,7 +243,9 @@ class PersonNotFound(MemoirError):
 
     code = "E620"
     message_form = "nothing is kept of a user {user_id!r}"
-    remedy_form = "people.list() shows whose data is kept. Of who is only spoken of, facts.list() of the others has the facts."
+    remedy_form = (
+        "people.list() shows whose data is kept. Of who is only spoken of, the facts are in facts.list(user_id) of who spoke."
+    )
 
 
 class KnowledgeError(MemoirError):

@@ -31,8 +31,18 @@ from memoir_engine.store.db.statements import FAR, Tx, portions
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.facts import facts, rows
 from memoir_engine.store.facts.facts import OwnerFilter
-from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, REMEMBERED, FactState, NewOrigin, PlannedFact, ProposalState
-from memoir_engine.text.attributes import say_the_same, speaks_of_same
+from memoir_engine.store.facts.rows import (
+    ACTIVE,
+    OUTDATED,
+    REMEMBERED,
+    FactState,
+    KnownFact,
+    NewOrigin,
+    PlannedFact,
+    ProposalState,
+)
+from memoir_engine.text.attributes import say_the_same, speaks_of_same, subject_key
+from memoir_engine.text.fact_attributes import tell_one_attribute
 
 CORRECTS, ADDS, RETIRES, EXPIRES = "correct_fact", "add_fact", "retire_fact", "expire_fact"  # verbs
 UNTYPED = "miscellaneous"  # the type of what is added without one
@@ -228,8 +238,14 @@ def likeness(tx: Tx, addition: Addition, nearest: Sequence[int]) -> Likeness:
     for old in known:
         if say_the_same(new, old):
             return Likeness(actions.seq(tx), old.key, ())
-    close = (old.key for old in known if speaks_of_same(new.content, old.content, (new.subject, old.subject)))
+    close = (old.key for old in known if _is_close(new, old))
     return Likeness(actions.seq(tx), None, tuple(islice(close, MOST_CLOSE)))
+
+
+def _is_close(new: PlannedFact, old: KnownFact) -> bool:
+    if speaks_of_same(new.content, old.content, (new.subject, old.subject)):
+        return True
+    return subject_key(new.subject) == subject_key(old.subject) and tell_one_attribute(new.content, old.content)
 
 
 def add(tx: Tx, addition: Addition, *, alike: Likeness, **author: Unpack[Author]) -> Action | None:

@@ -104,6 +104,19 @@ def below(tx: Tx, owner: str, prefix: str) -> list[StoredItem]:
     return sorted(inside, key=lambda item: -item.number)
 
 
+def is_item(meta: Mapping[str, Any]) -> bool:
+    """Return True for metadata as `write` leaves them. A caller's own may have a namespace, a key and a value, too."""
+    words = all(isinstance(meta.get(name), str) for name in ("created_at", "key", "namespace"))
+    return words and isinstance(meta.get("value"), dict) and _is_time(meta["created_at"])
+
+
+def _is_time(written: str) -> bool:
+    try:
+        return datetime.fromisoformat(written).tzinfo is not None
+    except ValueError:
+        return False
+
+
 def _read(tx: Tx, owner: str, parts: Sequence[str]) -> list[StoredItem]:
     """Return items in force whose metadata hold one of these parts, in the order in which they were put."""
     columns = (_F.id, _F.uid, _F.content, _F.type, _F.subject, _F.entities, _F.meta, _F.recorded_at, _S.expires_at)
@@ -116,7 +129,7 @@ def _read(tx: Tx, owner: str, parts: Sequence[str]) -> list[StoredItem]:
 def _item(row: Any) -> StoredItem | None:
     """Return the item that a fact holds; None of one that a caller noted other things with."""
     meta = parse(row.meta)
-    if not (isinstance(meta.get("namespace"), str) and isinstance(meta.get("key"), str) and isinstance(meta.get("value"), dict)):
+    if not is_item(meta):
         return None
     return StoredItem(
         number=row.id,
@@ -124,7 +137,7 @@ def _item(row: Any) -> StoredItem | None:
         place=Place(meta["namespace"], meta["key"]),
         value=meta["value"],
         content=row.content,
-        created_at=_created(meta, row.recorded_at),
+        created_at=datetime.fromisoformat(meta["created_at"]),
         updated_at=row.recorded_at,
         expires_at=row.expires_at,
         ttl=meta.get("ttl"),
@@ -134,14 +147,6 @@ def _item(row: Any) -> StoredItem | None:
         subject=row.subject,
         entities=tuple(parse(row.entities)),
     )
-
-
-def _created(meta: Mapping[str, Any], recorded_at: datetime) -> datetime:
-    """Return when the item was first put, as far as its metadata can be read."""
-    try:
-        return datetime.fromisoformat(meta["created_at"])
-    except (KeyError, TypeError, ValueError):
-        return recorded_at
 
 
 def write(tx: Tx, user: str | None, changes: Changes, **author: Unpack[Author]) -> str | None:
