@@ -284,9 +284,9 @@ class MemoirConfig(Settings):
     embedder_dims: int | None = Field(default=None, ge=1)
     """Dimensions asked of the embedding; None is the embedding's own."""
     vector_store: str = Field(default="auto", min_length=1)
-    """Where `search()` looks for the nearest vectors: `auto` (Chroma in `data_dir`; exact for a store kept in memory), `chroma`,
-    `exact` (compared one by one in memory), `database` (pgvector or TiDB's own), the address of a Chroma server
-    (`http://localhost:8000`, for several processes), or `off` (words alone)."""
+    """Where `search()` looks for the nearest vectors: `auto` (Chroma in `data_dir`; exact for a store kept in memory, and
+    where Chroma is not installed), `chroma`, `exact` (compared one by one in memory), `database` (pgvector or TiDB's own), the
+    address of a Chroma server (`http://localhost:8000`, for several processes), or `off` (words alone)."""
     conversation: ConversationSettings = Field(default_factory=ConversationSettings)
     """Cutting of conversations."""
     session: SessionSettings = Field(default_factory=SessionSettings)

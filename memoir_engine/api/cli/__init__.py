@@ -12,19 +12,21 @@ from typing import Annotated
 
 import typer
 
-from memoir_engine.api.cli import facts, recall, review
+from memoir_engine.api.cli import facts, recall, review, serve
 from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, settings
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.events import Reindexing, Stamped
 from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import Category
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="See, question, correct and undo what an AI remembers.")
+app = typer.Typer(no_args_is_help=True, help="See, question, correct and undo what an AI remembers.")
 
 app.add_typer(facts.app, name="facts")
 app.add_typer(review.app, name="review")
 for command in (recall.remember, recall.recall, recall.context, review.undo):
     app.command()(command)
+app.command("app")(serve.open_app)
+app.command("demo")(serve.open_demo)
 
 SHOWN_CHARS = 160  # of a passage
 
