@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from memoir_engine.core.errors import (
     BudgetBelowChunk,
@@ -296,6 +296,14 @@ class MemoirConfig(Settings):
     time_zone: str = "UTC"
     """IANA name of the zone in which relative dates of messages are understood."""
 
+    anchors: tuple[str, ...] = ()
+    """Places outside the database that hold heads of the audit log, so that whoever may change the database cannot rewrite it
+    unseen: `file:PATH`, `git:REPOSITORY`, the address of an HTTP endpoint, or the URL of another database."""
+    signing_key: SecretStr | None = None
+    """Private Ed25519 key under these heads: a PEM text or the path of a PEM file (made by `memoir signing-key`). Never shown."""
+    public_keys: tuple[str, ...] = ()
+    """Public keys whose signatures count when heads are compared, as PEM texts or paths; that of `signing_key` always does."""
+
     roles: dict[str, tuple[Role, ...]] = Field(default_factory=dict)
     """Roles of people who sign in to the app, by e-mail, as `{"ana@example.org": ["auditor"]}`; `*` is everybody else,
     who reads, asks and adds as a viewer by default. A reader sees everybody's conversations and facts, an auditor changes what
@@ -348,7 +356,14 @@ class MemoirConfig(Settings):
 
     def __repr_args__(self) -> Any:
         for name, value in super().__repr_args__():
-            yield name, safe_url(value) if name == "database_url" and value else value
+            yield name, without_secrets(name, value)
+
+
+def without_secrets(name: str, value: Any) -> Any:
+    """Return the value of a setting with the passwords of its addresses hidden."""
+    if name == "anchors":
+        return tuple(safe_url(place) if "://" in place else place for place in value)
+    return safe_url(str(value)) if name == "database_url" and value else value
 
 
 def check_budget(config: MemoirConfig, budget: int, limiting: str) -> None:
