@@ -356,7 +356,7 @@ class MemoirConfig(Settings):
 
     def __repr_args__(self) -> Any:
         for name, value in super().__repr_args__():
-            yield name, without_secrets(name, value)
+            yield name, without_secrets(str(name), value)
 
 
 def without_secrets(name: str, value: Any) -> Any:

@@ -6,6 +6,7 @@ Source: API "Commands".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -23,9 +24,11 @@ app = typer.Typer(no_args_is_help=True, help="See, question, correct and undo wh
 
 app.add_typer(facts.app, name="facts")
 app.add_typer(review.app, name="review")
-for command in (recall.remember, recall.recall, recall.context, review.undo):
-    app.command()(command)
-for command in (chain.verify, chain.anchors, chain.signing_key):
+COMMANDS: tuple[Callable[..., None], ...] = (
+    *(recall.remember, recall.recall, recall.context, review.undo),
+    *(chain.verify, chain.anchors, chain.signing_key),
+)
+for command in COMMANDS:
     app.command()(command)
 app.command("app")(serve.open_app)
 app.command("demo")(serve.open_demo)
