@@ -1,5 +1,6 @@
 # Two commands: `make run` starts the app, `make test` tests it. `make help` lists the rest.
-# The virtual environment is built once and again whenever requirements.lock changes.
+# The virtual environment is built once and again whenever a lock changes. Running needs less than testing: what tests need comes
+# with the first command that asks for it.
 
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
@@ -11,15 +12,25 @@ PORT ?= 8501
 TESTS ?= tests
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help venv run demo test test-all times check bench criteria docs words pictures clean
+SOURCES := pyproject.toml scripts/venv
+
+.PHONY: help venv venv-dev run demo test test-all times check bench criteria docs words pictures clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-venv: $(VENV)/installed.lock  ## the virtual environment, with every locked dependency
+venv: $(VENV)/installed.lock  ## the virtual environment, with what running needs
 
-$(VENV)/installed.lock: requirements.lock pyproject.toml scripts/venv
-	@scripts/venv $(VENV)
+venv-dev: $(VENV)/installed-dev.lock  ## what tests, checks and writing docs need besides
+
+$(VENV)/installed.lock: requirements.lock $(SOURCES)
+	@scripts/venv $(VENV) requirements.lock
+	@cp requirements.lock $@
+
+$(VENV)/installed-dev.lock: requirements-dev.lock $(SOURCES)
+	@scripts/venv $(VENV) requirements-dev.lock
+	@cp requirements.lock $(VENV)/installed.lock
+	@cp requirements-dev.lock $@
 
 run: venv  ## the app on http://localhost:8501 (PORT=… for another)
 	@$(PY) -m streamlit run app.py --server.port $(PORT)
@@ -27,41 +38,41 @@ run: venv  ## the app on http://localhost:8501 (PORT=… for another)
 demo: venv  ## the app with the sample corpus loaded
 	@MEMOIR_DEMO=1 $(PY) -m streamlit run app.py --server.port $(PORT)
 
-test: venv  ## the quick tier of the tests, as docs/tests.md has it (TESTS=tests/store for a part, JOBS=… workers)
+test: venv-dev  ## the quick tier of the tests, as docs/tests.md has it (TESTS=tests/store for a part, JOBS=… workers)
 	@scripts/chromium $(PY)
 	@$(PY) -m pytest -n $(JOBS) --quick $(TESTS)
 
-test-all: venv  ## every test on every database and every flow in the browser; what .ci/run calls
+test-all: venv-dev  ## every test on every database and every flow in the browser; what .ci/run calls
 	@scripts/chromium $(PY)
 	@$(PY) -m pytest -n $(JOBS) $(TESTS)
 
-times: venv  ## how long both take, written into docs/tests.md
+times: venv-dev  ## how long both take, written into docs/tests.md
 	@scripts/chromium $(PY)
 	@$(PY) -m pytest -n $(JOBS) --quick --times=docs/tests.md
 	@$(PY) -m pytest -n $(JOBS) --times=docs/tests.md
 
-check: venv  ## format, lint, types
+check: venv-dev  ## format, lint, types
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
 
-bench: venv $(VENV)/installed-bench.lock  ## every benchmark; JSON to benchmarks/results, table to docs/benchmarks.md
+bench: $(VENV)/installed-bench.lock  ## every benchmark; JSON to benchmarks/results, table to docs/benchmarks.md
 	@$(PY) -m benchmarks $(BENCH)
 
-$(VENV)/installed-bench.lock: benchmarks/requirements.lock $(VENV)/installed.lock
+$(VENV)/installed-bench.lock: benchmarks/requirements.lock $(VENV)/installed-dev.lock
 	@$(PY) -m pip install -qq --disable-pip-version-check --require-hashes -r benchmarks/requirements.lock
 	@cp benchmarks/requirements.lock $@
 
-criteria: venv  ## which criteria of the specification are proved, into docs/criteria.md
+criteria: venv-dev  ## which criteria of the specification are proved, into docs/criteria.md
 	@$(PY) -m pytest -n $(JOBS) --criteria=docs/criteria.md
 
-docs: venv  ## the pages of docs/ that are drawn from the code
+docs: venv-dev  ## the pages of docs/ that are drawn from the code
 	@$(PY) -m scripts.write_docs
 
-words: venv  ## the catalogues of the app's words, brought up to the code; says what waits to be translated
+words: venv-dev  ## the catalogues of the app's words, brought up to the code; says what waits to be translated
 	@$(PY) -m scripts.write_words
 
-pictures: venv  ## screenshots of every page: those of README into docs/pictures, all into build/pictures
+pictures: venv-dev  ## screenshots of every page: those of README into docs/pictures, all into build/pictures
 	@$(PY) -m scripts.take_pictures
 
 clean:  ## what the commands above left behind; the memory in .memoir stays

@@ -180,6 +180,8 @@ from memoir_engine.core.results.documents import (
 )
 from memoir_engine.core.results.evidence import (
     Action as Action,
+    AnchorCheck as AnchorCheck,
+    AnchorState as AnchorState,
     AuditCheck as AuditCheck,
     AuditEvent as AuditEvent,
     AuditHead as AuditHead,

@@ -53,8 +53,8 @@ def group(memory: Memory, name: str, settings: Sequence[SettingView]) -> None:
     with right:
         if name == "storage":
             places(settings)
-        else:
-            setting_groups.listed(memory, these, title=texts.IN_FORCE)
+            these = [one for one in these if one.name not in ("database_url", "data_dir")]
+        setting_groups.listed(memory, these, title=texts.IN_FORCE)
 
 
 memory = viewer.memory()

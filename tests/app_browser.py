@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable
+from typing import Protocol
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -11,6 +15,7 @@ Visit = Callable[..., Page]
 Served = Callable[..., str]
 
 PATIENCE_MS = 120_000
+START_S = 180
 READY = """() => {
   const app = document.querySelector('[data-testid=stApp]');
   return app && app.dataset.testConnectionState === 'CONNECTED' && app.dataset.testScriptState === 'notRunning'
@@ -73,3 +78,20 @@ def fill(page: Page, label: str, text: str) -> None:
     field = page.get_by_role("textbox", name=label)
     field.fill(text)
     field.press("Tab")
+
+
+class _Process(Protocol):
+    def poll(self) -> int | None: ...
+
+
+def wait_for_health(url: str, process: _Process) -> None:
+    """Wait until the app answers; fail when it has ended, or after START_S seconds."""
+    until = time.monotonic() + START_S
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/api/health", timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise AssertionError("the app did not start")

@@ -9,6 +9,7 @@ import streamlit as st
 
 from memoir_engine import AuditCheck, InvalidSetting, Memory
 from ui import figures, presenting, problems
+from ui.escape import md_escape
 from ui.wording_activity import texts
 from ui.wording_counts import texts as counts
 
@@ -44,9 +45,26 @@ def card(memory: Memory) -> None:
         with st.container(horizontal=True):
             every = st.button(texts.VERIFY_ALL, icon=":material/verified:", key="chain-all", help=texts.ALL_HELP)
             links = st.button(texts.VERIFY_LINKS, icon=":material/link:", key="chain-links", help=texts.LINKS_HELP)
+        _anchors(memory)
         if every or links:
             _check(memory, expected.strip().lower(), links_only=links)
         _told(memory)
+
+
+def _anchors(memory: Memory) -> None:
+    """Show the places that hold checkpoints, with what is owed to each."""
+    st.markdown(f"**{texts.ANCHORS}**", help=texts.ANCHORS_ABOUT)
+    with problems.noted():
+        states = memory.audit.anchors()
+        for state in states:
+            holds = texts.ANCHOR_STATES["empty"] if state.seq is None else texts.ANCHOR_HOLDS.format(seq=figures.count(state.seq))
+            owed = f" · {texts.ANCHOR_OWED(state.owed)}" if state.owed else ""
+            icon = ":material/error:" if state.problem else ":material/anchor:"
+            st.caption(f"{icon} {md_escape(state.place)}  \n{holds}{owed}")
+            if state.problem:
+                st.caption(md_escape(state.problem))
+        if not states:
+            st.caption(texts.NO_ANCHORS)
 
 
 def _check(memory: Memory, expected: str, *, links_only: bool) -> None:
@@ -69,13 +87,16 @@ def _check(memory: Memory, expected: str, *, links_only: bool) -> None:
 
 def _told_of(check: AuditCheck, compared: bool) -> dict[str, object]:
     kept: dict[str, object] = {"ok": check.ok, "checked": check.checked, "problem": check.problem, "first_bad": check.first_bad}
-    return kept | {"compared": compared}
+    return kept | {"compared": compared, "anchors": [list(place) for place in check.anchors]}
 
 
 def _told(memory: Memory) -> None:
     kept = json.loads(st.session_state.get(KEPT, "{}"))
     if not kept:
         return
+    for place, state, seq in kept["anchors"]:
+        icon = {"agrees": ":material/check:", "differs": ":material/error:"}.get(state, ":material/help:")
+        st.caption(f"{icon} {md_escape(place)}: {texts.ANCHOR_STATES[state].format(seq=figures.count(seq or 0))}")
     if kept["ok"]:
         words = texts.OK_WITH_HEAD if kept["compared"] else texts.OK
         st.success(words.format(events=counts.EVENTS(kept["checked"])), icon=":material/verified:")

@@ -29,7 +29,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "facts": ("conversation", "session", "fact_half_life_days", "time_zone"),
     "review": ("reviewer", "roles", "trust_email"),
-    "storage": ("database_url", "data_dir"),
+    "storage": ("database_url", "data_dir", "anchors", "signing_key", "public_keys"),
     "developers": ("output_mode", "timeout_s", "max_retries", "max_concurrency", "profile_terms"),
 }
 PARAM, FIND = "group", "q"  # in the address

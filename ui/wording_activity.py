@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui.words import Words
+from ui.words import Plural, Words
 
 
 class Activity(Words):
@@ -67,6 +67,23 @@ class Activity(Words):
     BAD = "The audit log was changed by hand"
     BAD_AT = "First at event {seq}."
     SHOW_BAD = "Show event {seq}"
+    ANCHORS = "Checkpoints held elsewhere"
+    ANCHORS_ABOUT = (
+        "Places outside the database that keep checkpoints of this log. Whoever can change the database still cannot rewrite "
+        "the log unnoticed, as long as one of these places is out of their reach. The setting anchors names them."
+    )
+    ANCHOR_STATES = {
+        "agrees": "agrees up to event {seq}",
+        "differs": "differs at event {seq}",
+        "unreachable": "cannot be read now",
+        "empty": "holds no checkpoint yet",
+    }
+    ANCHOR_HOLDS = "up to event {seq}"
+    ANCHOR_OWED = Plural("1 event still to be covered", "{count} events still to be covered")
+    NO_ANCHORS = (
+        "Nobody outside this database keeps a checkpoint of the log: whoever can change the database could rewrite it "
+        "unnoticed. The setting anchors names places that do."
+    )
     NOT_A_HEAD = "A checkpoint has 64 characters, 0 to 9 and a to f. This one was not compared."
 
     REPORT = "Audit report"

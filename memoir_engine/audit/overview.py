@@ -10,7 +10,7 @@ from typing import Any
 
 from memoir_engine.core.results import Overview, SettingView
 from memoir_engine.core.run import Actor
-from memoir_engine.core.settings import MemoirConfig, safe_url
+from memoir_engine.core.settings import MemoirConfig, safe_url, without_secrets
 from memoir_engine.runtime.access import readable, runs_of
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.store import growth
@@ -65,8 +65,7 @@ def settings(engine: Engine) -> tuple[SettingView, ...]:
 
 
 def _shown(name: str, value: Any) -> str:
-    if name == "database_url":
-        return safe_url(str(value))
+    value = without_secrets(name, value)
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, dict):

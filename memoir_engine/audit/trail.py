@@ -19,15 +19,17 @@ from typing import Any, Literal
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
-from memoir_engine.core.results import Action, AuditCheck, AuditEvent, AuditHead, Change
+from memoir_engine.core.results import Action, AnchorState, AuditCheck, AuditEvent, AuditHead, Change
 from memoir_engine.runtime.access import readable
+from memoir_engine.runtime.anchoring import open_places, signatures
 from memoir_engine.runtime.engine import View
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import stamp
+from memoir_engine.store.db.ids import identity
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import ActivityFilter
-from memoir_engine.store.verification import verify
+from memoir_engine.store.verification import Anchored, verify
 
 PAGE_ACTIONS = 500  # actions read together for an export
 ACTIVITY_FORMAT = "memoir-activity/1"
@@ -52,21 +54,38 @@ class AuditTrail(View):
         *,
         links_only: bool = False,
         on_progress: Callable[[float], None] | None = None,
+        anchors: Sequence[str] | None = None,
+        public_keys: Sequence[str] = (),
     ) -> AuditCheck:
         """Check the chain, the digests of every row that holds evidence, and that replay gives the current state.
 
         expected_head: a head noted elsewhere, which must be in the history. links_only: check the chain alone, which is quick.
         on_progress: called with the share of the work done, from 0 to 1; some steps are long. An exception from it ends the
         verification and is raised.
-        Raises InvalidSetting when expected_head is not a valid head.
+        anchors: places that hold heads; by default those of the setting `anchors`. One that cannot be read is said, and proves
+        nothing. public_keys: whose signatures count there, as PEM texts or paths; by default those of the settings.
+        Raises InvalidSetting when expected_head is not a valid head, or a place or a key is none.
         """
         noted = expected_head.hash if isinstance(expected_head, AuditHead) else expected_head
         return verify(
             self._engine.db,
             expected_head=None if noted is None else validation.head("expected_head", noted),
+            anchored=self._anchored(anchors, public_keys),
             links_only=validation.flag("links_only", links_only),
             progress=None if on_progress is None else validation.function("on_progress", on_progress),
         )
+
+    def anchors(self) -> tuple[AnchorState, ...]:
+        """The places that heads are anchored in, with what is owed to each."""
+        return self._engine.anchoring.states()
+
+    def _anchored(self, anchors: Sequence[str] | None, public_keys: Sequence[str]) -> Anchored:
+        """Read the places, before the database: a head that is anchored meanwhile would look like one too many."""
+        engine, places = self._engine, None
+        if anchors is not None:
+            places = open_places(validation.texts("anchors", anchors), engine.resolved.config.data_dir)
+        signed = signatures(validation.texts("public_keys", public_keys)) or engine.anchoring.signed
+        return Anchored(identity(engine.db), engine.anchoring.read(places), signed)
 
     def events(self, limit: int = 100, before: int | None = None, action_id: str | None = None) -> tuple[AuditEvent, ...]:
         """Events, newest first; of one action when action_id is given."""

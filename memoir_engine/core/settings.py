@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from memoir_engine.core.errors import (
     BudgetBelowChunk,
@@ -284,9 +284,9 @@ class MemoirConfig(Settings):
     embedder_dims: int | None = Field(default=None, ge=1)
     """Dimensions asked of the embedding; None is the embedding's own."""
     vector_store: str = Field(default="auto", min_length=1)
-    """Where `search()` looks for the nearest vectors: `auto` (Chroma in `data_dir`; exact for a store kept in memory), `chroma`,
-    `exact` (compared one by one in memory), `database` (pgvector or TiDB's own), the address of a Chroma server
-    (`http://localhost:8000`, for several processes), or `off` (words alone)."""
+    """Where `search()` looks for the nearest vectors: `auto` (Chroma in `data_dir`; exact for a store kept in memory, and
+    where Chroma is not installed), `chroma`, `exact` (compared one by one in memory), `database` (pgvector or TiDB's own), the
+    address of a Chroma server (`http://localhost:8000`, for several processes), or `off` (words alone)."""
     conversation: ConversationSettings = Field(default_factory=ConversationSettings)
     """Cutting of conversations."""
     session: SessionSettings = Field(default_factory=SessionSettings)
@@ -295,6 +295,14 @@ class MemoirConfig(Settings):
     """An outdated fact weighs half as much in `recall()` after so many days, a quarter after twice as many; None: no decay."""
     time_zone: str = "UTC"
     """IANA name of the zone in which relative dates of messages are understood."""
+
+    anchors: tuple[str, ...] = ()
+    """Places outside the database that hold heads of the audit log, so that whoever may change the database cannot rewrite it
+    unseen: `file:PATH`, `git:REPOSITORY`, the address of an HTTP endpoint, or the URL of another database."""
+    signing_key: SecretStr | None = None
+    """Private Ed25519 key under these heads: a PEM text or the path of a PEM file (made by `memoir signing-key`). Never shown."""
+    public_keys: tuple[str, ...] = ()
+    """Public keys whose signatures count when heads are compared, as PEM texts or paths; that of `signing_key` always does."""
 
     roles: dict[str, tuple[Role, ...]] = Field(default_factory=dict)
     """Roles of people who sign in to the app, by e-mail, as `{"ana@example.org": ["auditor"]}`; `*` is everybody else,
@@ -348,7 +356,14 @@ class MemoirConfig(Settings):
 
     def __repr_args__(self) -> Any:
         for name, value in super().__repr_args__():
-            yield name, safe_url(value) if name == "database_url" and value else value
+            yield name, without_secrets(str(name), value)
+
+
+def without_secrets(name: str, value: Any) -> Any:
+    """Return the value of a setting with the passwords of its addresses hidden."""
+    if name == "anchors":
+        return tuple(safe_url(place) if "://" in place else place for place in value)
+    return safe_url(str(value)) if name == "database_url" and value else value
 
 
 def check_budget(config: MemoirConfig, budget: int, limiting: str) -> None:

@@ -294,7 +294,7 @@ class FolderCollection:
 
     def begin(self) -> int:
         if not is_there():
-            raise HomeUnavailable("chromadb is not installed", "Install it with: pip install chromadb")
+            raise HomeUnavailable("chromadb is not installed", "Install it with: pip install 'memoir-engine[chroma]'")
         try:
             self._lock = self._lock or FolderLock(self.folder)
         except FolderTaken as taken:
@@ -407,7 +407,7 @@ class ServerCollection:
 
     def begin(self) -> int:
         if not is_there():
-            raise HomeUnavailable("chromadb is not installed", "Install it with: pip install chromadb")
+            raise HomeUnavailable("chromadb is not installed", "Install it with: pip install 'memoir-engine[chroma]'")
         try:
             probe(self.url)
             self.close()

@@ -35,6 +35,7 @@ from memoir_engine.index.segments import Bm25Parameters
 from memoir_engine.models.client import ModelClient
 from memoir_engine.models.embedder_choice import AUTO, open_embedder
 from memoir_engine.models.tokens import TokenCounter, counter
+from memoir_engine.runtime.anchoring import Anchoring, open_anchoring
 from memoir_engine.runtime.chosen_model import take_model, with_entered_keys
 from memoir_engine.runtime.chunking import CHUNKERS
 from memoir_engine.runtime.indexes import Nearness, bm25_parameters, check_chroma, nearest_facts_of, nearest_of
@@ -98,6 +99,7 @@ class Engine:
     passages: Collections
     backfill: VectorBackfill
     nearness: Nearness
+    anchoring: Anchoring
     fallback: ModelClient | None = None  # asked only when the configured model is not to be had
     model_note: str = ""  # why the chosen model is not the one that answers
     loop: BackgroundLoop = LOOP
@@ -128,6 +130,7 @@ class Engine:
         self.runner.close()
         with ExitStack() as parts:
             parts.callback(self.db.close)
+            parts.callback(self.anchoring.close)
             parts.callback(self.loop.release)
             parts.callback(self.passages.close)
             for adapter in (self.embedder, self.fallback, self.client, *self._former):
@@ -282,6 +285,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
         runner, refresher = Runner(db, clock, LOOP), CacheRefresher(db, cache, lexical, passages)
         opened.callback(refresher.close)
         db.on_retry = runner.retried
+        anchoring = open_anchoring(db, resolved.config)
         engine = Engine(
             resolved,
             taken.resolved,
@@ -297,10 +301,12 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
             passages,
             VectorBackfill(db, embedder, passages),
             Nearness(db, embedder, matrices, nearest_facts_of(resolved, db, matrices)),
+            anchoring,
             fallback=fallback,
             model_note=taken.note,
         )
         refresher.resume()
+        anchoring.start()
         opened.pop_all()
         return engine
 

@@ -24,7 +24,14 @@ from memoir_engine.core.config import Resolved
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.ports import Embedder, Health, Near, VectorIndex, VectorIndexUnavailable, Vectors, settled
 from memoir_engine.core.run import Run
-from memoir_engine.index.chroma import CollectionHome, CollectionIdentity, FolderCollection, ServerCollection, check_options
+from memoir_engine.index.chroma import (
+    CollectionHome,
+    CollectionIdentity,
+    FolderCollection,
+    ServerCollection,
+    check_options,
+    is_there,
+)
 from memoir_engine.index.chroma_index import DenseIndex
 from memoir_engine.index.exact import ExactVectors, Matrices
 from memoir_engine.index.segments import Bm25Parameters
@@ -66,7 +73,7 @@ def open_nearest(vector_store: str, folder: Path | None, identity: CollectionIde
     """Return an index as the setting `vector_store` names it. Opens and imports nothing yet.
 
     `database` is exact here: its caller takes the database's own comparison where there is one.
-    folder: of the memory's caches; None, for a memory that is kept nowhere, makes `auto` exact.
+    folder: of the memory's caches; None, for a memory that is kept nowhere, makes `auto` exact, as the lack of Chroma does.
     Raises InvalidSetting for options that Chroma does not know.
     """
     check_options(identity.options)
@@ -78,7 +85,7 @@ def open_nearest(vector_store: str, folder: Path | None, identity: CollectionIde
             ServerCollection(vector_store, identity),
             identity.dim,
         )
-    if vector_store in ("exact", "database") or folder is None:
+    if vector_store in ("exact", "database") or folder is None or (vector_store == "auto" and not is_there()):
         return ExactVectors(identity.dim)
     place = folder.resolve() / FOLDER / identity.name
     return _share((os.getpid(), place, str(identity.manifest)), FolderCollection(place, identity), identity.dim)

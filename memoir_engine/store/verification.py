@@ -1,23 +1,25 @@
 """Verify the history: links, digests, replay.
 
 Invariant: reads one snapshot, changes nothing. The links prove the events; the digests in the events prove the rows that hold
-evidence; replaying the events gives the rows that hold from one seq until another. A history cut off at its end links well: only
-a head noted elsewhere (`expected_head`) shows it. A run that is still open is covered when it closes; progress events, caches
-and leases are no evidence. A row that cannot be read is a problem like any other: verification always answers.
+evidence; replaying the events gives the rows that hold from one seq until another. A history that was cut off at its end or
+rewritten as a whole links well: only heads held elsewhere show it (`expected_head`, `anchored`). A run that is still open is
+covered when it closes; progress events, caches and leases are no evidence. A row that cannot be read is a problem like any other:
+verification always answers.
 Source: DESIGN §6.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
 from threading import Event
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 
+from memoir_engine.core.anchors import Held, Verify, compare
 from memoir_engine.core.results import AuditCheck, AuditHead
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
@@ -45,6 +47,7 @@ class ChainLinks:
     seq: int = 0
     hash: str = actions.GENESIS
     at: str = actions.BEGINNING
+    noted: dict[int, str | None] = field(default_factory=dict)  # hashes of the events somebody has a head of
 
     def problems(self, tx: Tx, expected: str | None, passed: Passed) -> Iterator[Problem]:
         """Parse nothing; whoever asks stops at the first. expected: hash of a head that must be in the history."""
@@ -56,6 +59,8 @@ class ChainLinks:
             if true != stored or at <= self.at:
                 yield Problem(seq, f"event {seq} is not what was written")
             self.seq, self.hash, self.at = seq, true, at
+            if seq in self.noted:
+                self.noted[seq] = true
             is_met = is_met or true == expected
         head = _stored_head(tx)
         if head is None:
@@ -77,19 +82,38 @@ class ChainLinks:
             return AuditHead(self.seq, self.hash, moment_of(self.at))
 
 
+@dataclass(frozen=True)
+class Anchored:
+    """What places outside hold of the memory `store`. signed: given where signatures are expected."""
+
+    store: str = ""
+    held: Sequence[Held] = ()
+    signed: Verify | None = None
+
+
 def verify(
-    db: Database, *, expected_head: str | AuditHead | None = None, links_only: bool = False, progress: Progress | None = None
+    db: Database,
+    *,
+    expected_head: str | AuditHead | None = None,
+    anchored: Anchored | None = None,
+    links_only: bool = False,
+    progress: Progress | None = None,
 ) -> AuditCheck:
     """Check links, digests and replay. expected_head: a head (or its hash) noted earlier, which must be in the history."""
 
     def work(progress: Progress | None) -> AuditCheck:
-        return db.read(lambda tx: check(tx, expected_head=expected_head, links_only=links_only, progress=progress))
+        return db.read(lambda tx: check(tx, expected_head, anchored or Anchored(), links_only=links_only, progress=progress))
 
     return work(None) if progress is None else _listened(work, progress)
 
 
 def check(
-    tx: Tx, *, expected_head: str | AuditHead | None = None, links_only: bool = False, progress: Progress | None = None
+    tx: Tx,
+    expected_head: str | AuditHead | None = None,
+    anchored: Anchored = Anchored(),
+    *,
+    links_only: bool = False,
+    progress: Progress | None = None,
 ) -> AuditCheck:
     """Verify inside a transaction of the caller."""
     total = tx.execute(select(func.max(tables.audit_event.c.seq))).scalar() or 0
@@ -112,14 +136,28 @@ def check(
         yield from _readable(registry.replay_problems(tx, state))
 
     expected = expected_head.hash if isinstance(expected_head, AuditHead) else expected_head
-    links = ChainLinks()
+    links = ChainLinks(noted={record.seq: None for held in anchored.held for record in held.records})
     first = next(_readable(links.problems(tx, expected, span(1.0 if links_only else _LINKS))), None)
     if first is None and not links_only:
         problems = _readable(row_problems())
         first = min(problems, key=lambda problem: float("inf") if problem.seq is None else problem.seq, default=None)
     report(1.0)
     seq, says = (None, None) if first is None else (first.seq, first.says)
-    return AuditCheck(ok=first is None, checked=links.seq, first_bad=seq, problem=says, head=links.head(tx))
+    return _with_anchors(
+        AuditCheck(ok=first is None, checked=links.seq, first_bad=seq, problem=says, head=links.head(tx)), anchored, links
+    )
+
+
+def _with_anchors(checked: AuditCheck, anchored: Anchored, links: ChainLinks) -> AuditCheck:
+    """Add how each place agrees; of those that differ the one that agrees for longest tells where the history went wrong."""
+    hashes = {seq: true for seq, true in links.noted.items() if true is not None}
+    found = [compare(held, anchored.store, hashes, anchored.signed) for held in anchored.held]
+    checked = replace(checked, anchors=tuple(one.check for one in found))
+    bad = [one for one in found if one.check.state == "differs"]
+    if not bad or not checked.ok:
+        return checked
+    told = max(bad, key=lambda one: one.since)
+    return replace(checked, ok=False, first_bad=told.since + 1, problem=f"{told.check.place}: {told.problem}")
 
 
 class _ListenerFailed(BaseException):

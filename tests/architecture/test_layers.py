@@ -34,6 +34,7 @@ HOMES = {
     "lxml": {f"{PACKAGE}.readers"},
     "yaml": {f"{PACKAGE}.readers"},
     "dotenv": {f"{PACKAGE}.core.config"},
+    "cryptography": {f"{PACKAGE}.anchors"},
     "typer": {f"{PACKAGE}.api.cli"},
     "langgraph": {f"{PACKAGE}.langgraph"},
     "langchain_core": {f"{PACKAGE}.langgraph"},

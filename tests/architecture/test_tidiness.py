@@ -96,7 +96,7 @@ def test_no_address_of_a_machine_or_registry_stands_in_the_project(pattern: re.P
     assert found == []
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "benchmarks/requirements.lock"])
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock", "benchmarks/requirements.lock"])
 def test_the_lock_pins_by_hash_and_names_no_address(lock: str):
     text = text_of(lock)
     pinned = re.findall(r"^[A-Za-z0-9._-]+(?:\[[a-z, ]+\])?==[^\n]*\\\n    --hash=sha256:[0-9a-f]{64}", text, re.MULTILINE)

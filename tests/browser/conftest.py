@@ -8,9 +8,6 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,10 +19,8 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 import fake_openai as fake
 import machine
 import warm
-from app_browser import PATIENCE_MS, ready
+from app_browser import PATIENCE_MS, ready, wait_for_health
 from machine import REPOSITORY
-
-START_S = 180
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -132,17 +127,5 @@ def _start(settings: dict[str, str], folder: Path, secrets: Callable[[str], str]
     with (folder / "app.log").open("wb") as log:
         given: dict[str, Any] = {"cwd": REPOSITORY, "env": {**os.environ, **settings}, "stdout": log, "stderr": subprocess.STDOUT}
         process = warm.start(command, **given)
-    _wait_for_health(url, process)
+    wait_for_health(url, process)
     return process, url
-
-
-def _wait_for_health(url: str, process: warm.Process) -> None:
-    until = time.monotonic() + START_S
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{url}/api/health", timeout=5) as answer:
-                if answer.status == 200:
-                    return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    raise AssertionError("the app did not start")

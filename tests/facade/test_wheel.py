@@ -1,21 +1,16 @@
-"""The built wheel holds every file of the packages, and works without the source tree. Needs neither network nor git."""
+"""The built wheel holds the engine and the app, and works without the source tree."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
-from zipfile import ZipFile
 
 import pytest
 
 from machine import REPOSITORY
+from wheels import APP, PACKAGES, away_from_the_source, unpack
 
-PACKAGES = ("memoir_engine", "memoir_offline")
-PROJECT = ("pyproject.toml", "README.md", "LICENSE")
-BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 PROGRAM = """
 import sys
 
@@ -44,32 +39,24 @@ assert network.attempts == []
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel from a copy of the source, which a build writes into, and unpack it."""
-    source, built, target = (tmp_path_factory.mktemp(name) for name in ("source", "built", "unpacked"))
-    for name in PROJECT:
-        shutil.copy(REPOSITORY / name, source)
-    for name in PACKAGES:
-        shutil.copytree(REPOSITORY / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    subprocess.run([sys.executable, "-c", BUILD, str(built)], cwd=source, capture_output=True, text=True, timeout=120, check=True)
-    (wheel,) = built.glob("*.whl")
-    with ZipFile(wheel) as packed:
-        packed.extractall(target)
-    return target
+    return unpack(tmp_path_factory.mktemp("wheel"))
 
 
-def files(folder: Path) -> set[str]:
-    paths = (path for name in PACKAGES for path in (folder / name).rglob("*"))
+def files(folder: Path, *names: str) -> set[str]:
+    paths = (path for name in names for path in (folder / name, *(folder / name).rglob("*")))
     return {str(path.relative_to(folder)) for path in paths if path.is_file() and "__pycache__" not in path.parts}
 
 
 @pytest.mark.full("builds a wheel")
-def test_it_holds_every_file_of_the_packages(unpacked: Path):
-    assert files(unpacked) == files(REPOSITORY)
+def test_it_holds_every_file_of_the_engine_and_of_the_app_and_nothing_else(unpacked: Path):
+    assert files(unpacked, *PACKAGES) == files(REPOSITORY, *PACKAGES)
+    assert files(unpacked / "memoir_app", ".") == files(REPOSITORY, *APP)
+    tops = {path.name for path in unpacked.iterdir() if path.suffix != ".dist-info"}
+    assert tops == {*PACKAGES, "memoir_app"}
 
 
 @pytest.mark.full("builds a wheel")
 def test_it_works_offline_in_english_and_japanese_away_from_the_source(unpacked: Path, tmp_path: Path):
-    path = os.pathsep.join((str(unpacked), str(REPOSITORY / "tests")))
-    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", PROGRAM, str(unpacked), str(tmp_path)]
+    environment = away_from_the_source(unpacked, str(REPOSITORY / "tests"))
     subprocess.run(command, cwd=tmp_path, env=environment, timeout=120, check=True)

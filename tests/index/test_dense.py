@@ -128,7 +128,7 @@ def test_a_disk_that_fails_again_and_again_is_said_and_tried_later(opened, owner
 @pytest.mark.req("MEMOLLA F-03-02")
 def test_without_chromadb_it_is_unavailable_and_says_so(opened, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "chromadb", None)
-    assert "not installed" in opened().health.reason
+    assert "not installed" in opened(named="chroma").health.reason
 
 
 def test_a_closed_index_says_so(opened, owner):

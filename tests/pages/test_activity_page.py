@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app_pages import opened, words
-from memoir_engine import Memory
+from memoir_engine import AnchorState, Memory
 from ui import viewer
 
 
@@ -167,3 +167,16 @@ def test_a_change_names_its_fact_until_it_is_erased_and_only_to_who_may_read_it(
     memory.facts.forget(old.id, reason="asked to")
     assert given_way(memory) == (None, new.content)
     assert old.content not in memory.audit.export()
+
+
+def test_places_outside_are_shown_with_what_they_hold_and_how_they_agree(moved: str, monkeypatch: pytest.MonkeyPatch):
+    place = AnchorState("file:/elsewhere/heads.jsonl", 3, 2, "permission denied")
+    monkeypatch.setattr("memoir_engine.audit.trail.AuditTrail.anchors", lambda _: (place,))
+    page = opened("activity")
+    assert r"heads\.jsonl" in words(page)
+    assert "up to event 3 · 2 events still to be covered" in words(page)
+    assert "permission denied" in words(page)
+
+
+def test_without_any_place_outside_the_page_says_what_that_means(moved: str):
+    assert "whoever can change the database could rewrite it unnoticed" in words(opened("activity"))

@@ -6,25 +6,32 @@ Source: API "Commands".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from memoir_engine.api.cli import facts, recall, review
+from memoir_engine.api.cli import chain, facts, recall, review, serve
 from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, settings
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.events import Reindexing, Stamped
 from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import Category
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="See, question, correct and undo what an AI remembers.")
+app = typer.Typer(no_args_is_help=True, help="See, question, correct and undo what an AI remembers.")
 
 app.add_typer(facts.app, name="facts")
 app.add_typer(review.app, name="review")
-for command in (recall.remember, recall.recall, recall.context, review.undo):
+COMMANDS: tuple[Callable[..., None], ...] = (
+    *(recall.remember, recall.recall, recall.context, review.undo),
+    *(chain.verify, chain.anchors, chain.signing_key),
+)
+for command in COMMANDS:
     app.command()(command)
+app.command("app")(serve.open_app)
+app.command("demo")(serve.open_demo)
 
 SHOWN_CHARS = 160  # of a passage
 
@@ -167,23 +174,6 @@ def tidy(
         f"{counted(len(result.proposals), 'proposal')}, {len(result.actions)} made; "
         f"{shape.thin_leaves} of {leaves} one chunk, the largest {shape.largest_leaf:.0%} of all"
     )
-
-
-@app.command()
-def verify(
-    head: Annotated[str | None, typer.Argument(help="A head noted elsewhere.")] = None,
-    expected_head: Annotated[str | None, typer.Option(help="The same, as an option.")] = None,
-    links_only: Annotated[bool, typer.Option("--links-only", help="The chain alone, which is quick.")] = False,
-    data_dir: DataDir = None,
-) -> None:
-    """Check that the record was not touched; ends with 1 when it was."""
-    with opened(data_dir) as memory:
-        check = memory.audit.verify(head if expected_head is None else expected_head, links_only=links_only)
-    typer.echo(f"{counted(check.checked, 'event')}, head {check.head.hash}")
-    if not check.ok:
-        typer.echo(f"event {check.first_bad}: {check.problem}", err=True)
-        raise typer.Exit(1)
-    typer.echo("verified")
 
 
 @app.command()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import CACHED, RunStatus
@@ -224,15 +224,44 @@ class AuditHead:
     at: datetime
 
 
+class AnchorCheck(NamedTuple):
+    """How a place that holds heads agrees with the history. `seq`: the last event it agrees on, or the first head that differs.
+
+    `empty` is a place that holds no head yet. A place that cannot be read proves nothing, neither way.
+    """
+
+    place: str
+    state: Literal["agrees", "differs", "unreachable", "empty"]
+    seq: int | None
+
+
+@dataclass(frozen=True)
+class AnchorState:
+    """A place that this memory anchors its heads in. seq: of the last head it holds. owed: events that it has no head of yet.
+
+    problem: why nothing can be written there now, else empty.
+    """
+
+    place: str
+    seq: int | None
+    owed: int
+    problem: str = ""
+
+
 @dataclass(frozen=True)
 class AuditCheck:
-    """`checked` counts events; `first_bad` is the seq of the first event that fails, with `problem` in words."""
+    """`checked` counts events; `first_bad` is the seq of the first event that fails, with `problem` in words.
+
+    anchors: each place that was compared. `ok` is False where one differs; the events behind the last head that a place agrees on
+    are proved by the history alone.
+    """
 
     ok: bool
     checked: int
     first_bad: int | None
     problem: str | None
     head: AuditHead
+    anchors: tuple[AnchorCheck, ...] = ()
 
 
 @dataclass(frozen=True)

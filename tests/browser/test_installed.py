@@ -1,0 +1,37 @@
+"""The app as a stranger has it: installed from the wheel, opened by one command, away from the repository."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+import machine
+from app_browser import PATIENCE_MS, wait_for_health
+from wheels import away_from_the_source, unpack
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpack(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.mark.full("builds a wheel, and starts an app of its own")
+@pytest.mark.parametrize(("command", "seen"), [("app", "Explore the sample memory"), ("demo", "What it is about")])
+def test_one_command_opens_the_app(unpacked: Path, tmp_path: Path, visit, command: str, seen: str):
+    port = machine.free_port()
+    words = [command, "--port", str(port), "--data-dir", str(tmp_path / "memory")]
+    settings = away_from_the_source(unpacked) | {"MEMOIR_MODEL": "offline"}
+    with subprocess.Popen([sys.executable, "-m", "memoir_engine.api.cli", *words], cwd=tmp_path, env=settings) as process:
+        try:
+            wait_for_health(f"http://localhost:{port}", process)
+            page = visit(f"http://localhost:{port}")
+            expect(page.get_by_text(seen).first).to_be_visible(timeout=PATIENCE_MS)
+            font = page.locator(".stApp").evaluate("of => getComputedStyle(of).fontFamily")
+        finally:
+            process.send_signal(signal.SIGINT)
+    assert (process.returncode, font.split(",")[0]) == (0, "Inter")
