@@ -38,13 +38,17 @@ WAVES, WIDEST = (1, 2, 4), 8  # batches of one category that are asked together
 
 @dataclass(frozen=True)
 class Run:
-    """Measurements of one ingestion. engine_s: without the calls; calls_s: their latencies. chain: the longest, in calls."""
+    """Measurements of one ingestion. engine_s: without the calls; calls_s: their latencies. chain: the longest, in calls.
+
+    cpu_s: processor time of the process, the stub's not included; unlike the others it hardly depends on what else is running.
+    """
 
     chunks: int
     calls: int
     wall_s: float
     calls_s: float
     chain: int
+    cpu_s: float
 
     @property
     def engine_s(self) -> float:
@@ -78,6 +82,7 @@ def engine_figures(count: int, runs: list[Run]) -> list[dict[str, Any]]:
     return [
         figure(f"engine, {count} chunks", speeds, "chunks/s", aim=AIM_CHUNKS_PER_S, better="higher"),
         figure(f"model client, {count} chunks", [run.calls_s / run.calls * 1000 for run in runs], "ms/call"),
+        figure(f"processor, all together, {count} chunks", [run.cpu_s / run.chunks * 1000 for run in runs], "ms/chunk"),
         figure(f"all together, {count} chunks", [run.chunks / run.wall_s for run in runs], "chunks/s", better="higher"),
     ]
 
@@ -87,6 +92,7 @@ def delayed_figures(flight: int, run: Run, *, aim: float | None) -> list[dict[st
     name = f"{run.chunks} chunks, model of {DELAY_S * 1000:.0f} ms, {flight} in flight"
     return [
         figure(name, [run.wall_s], "s"),
+        figure(f"{name}, processor", [run.cpu_s], "s"),
         figure(f"{name}, calls one behind another", [behind], "calls"),
         figure(f"{name}, times its waiting time", [run.wall_s / (behind * DELAY_S)], "×", aim=aim),
     ]
@@ -126,13 +132,13 @@ def ingested(url: str, chunks: int, *, max_concurrency: int) -> Run:
     ):
         memory.test_call()  # what is loaded once is not the ingestion's
         memory.estimate(text[:5000])
-        began = time.perf_counter()
+        began, busy = time.perf_counter(), time.process_time()
         result = memory.ingest_text(text, name="corpus").raise_for_error()
-        wall_s = time.perf_counter() - began
+        wall_s, cpu_s = time.perf_counter() - began, time.process_time() - busy
         run, decisions = memory.jobs.get(result.run_id), list[Decision]()
         while page := memory.runs.decisions(result.run_id, after=decisions[-1].id if decisions else 0):
             decisions += page
-    return Run(result.chunks, run.calls, wall_s, run.latency_ms / 1000, longest_chain(decisions))
+    return Run(result.chunks, run.calls, wall_s, run.latency_ms / 1000, longest_chain(decisions), cpu_s)
 
 
 def peak_mb(chunks: int) -> float:

@@ -63,7 +63,9 @@ def recording_client(timeout_s: float) -> AsyncClient:
     """An HTTP client that fills the current `exchange`."""
     from pydantic_ai.models import create_async_httpx2_client
 
-    client = create_async_httpx2_client(timeout=timeout_s)
+    from memoir_engine.models.lean_transport import transport
+
+    client = create_async_httpx2_client(timeout=timeout_s, transport=transport())
     client.event_hooks = {"request": [_sent], "response": [_received]}
     return client
 

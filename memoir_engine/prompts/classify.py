@@ -43,7 +43,7 @@ from memoir_engine.prompts.frames import (
 )
 from memoir_engine.text.names import clean, fold, problem, quote_name, undecorated
 
-VERSION = "classify/4"
+VERSION = "classify/5"
 MAX_LITERALS = 250  # providers limit enumerations; above, the wire takes a string and the check here stays
 AMPLE = 10  # new categories: as many or more are not counted out
 

@@ -1,7 +1,7 @@
 """The engine's second opinion as two sections of a prompt: statistics of the likeliest options, and texts filed there by hand.
 
 Invariant: a section stays under its token ceiling; every text's nearest option or example comes before any text's second nearest.
-An example is quoted by its beginning; each row is one line of JSON, so that nothing in it can break the frame.
+An example is quoted by its beginning; each row is one line, its texts JSON, so that nothing in it can break the frame.
 Tokens are estimated as characters / 3: names and stems are shorter than prose.
 Source: DESIGN §9 (evidence beside names: level-1 accuracy .31 by name, .65 with 32 terms, .86 with earlier examples).
 """
@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memoir_engine.prompts.frames import item_line, read_item_line
+from memoir_engine.prompts.frames import labelled, read_labelled
 
 MAX_TOKENS = 2000
 PER_TEXT = 8  # likeliest options named for each text
@@ -28,7 +28,7 @@ _CHARS_PER_TOKEN = 3
 HEAD = "Evidence"
 EXPLAINED = """\
 The evidence is word statistics of the texts already filed in the likeliest options: how many texts, their key terms,
-and how near each text is to them (0 to 1). It can be wrong; the meaning of the text decides."""
+and how near each text is to them (0 to 1000). It can be wrong; the meaning of the text decides."""
 EXAMPLES_HEAD = "Examples"
 EXAMPLES_EXPLAINED = """\
 Examples, where there are any, are texts that a person filed here by hand or confirmed, with how near each text is to them."""
@@ -111,22 +111,39 @@ def _choose(
 
 
 def row(evidence: Evidence) -> str:
-    nearness, terms = list(evidence.nearness), list(evidence.terms)
-    return item_line({"category": evidence.category, "texts": evidence.size, "nearness": nearness, "terms": terms})
+    near, terms = list(map(_thousandths, evidence.nearness)), list(evidence.terms)
+    joined = " ".join(terms)
+    return labelled("-", evidence.category, texts=evidence.size, near=near, terms=joined if _parted(joined) == terms else terms)
 
 
-def read_row(line: str) -> Evidence:
-    parts = read_item_line(line)
-    return Evidence(parts["category"], parts["texts"], tuple(parts["terms"]), tuple(parts["nearness"]))
+def read_row(written: str) -> Evidence:
+    _, category, parts = read_labelled(written)
+    terms = parts["terms"]
+    listed = _parted(terms) if isinstance(terms, str) else terms
+    return Evidence(category, int(parts["texts"]), tuple(listed), tuple(map(_share, parts["near"])))
 
 
 def example_row(example: Example) -> str:
-    return item_line({"category": example.category, "nearness": list(example.nearness), "text": example.quote})
+    return labelled("-", example.category, near=list(map(_thousandths, example.nearness)), begins=example.quote)
 
 
-def read_example_row(line: str) -> Example:
-    parts = read_item_line(line)
-    return Example(parts["category"], parts["text"], tuple(parts["nearness"]))
+def read_example_row(written: str) -> Example:
+    _, category, parts = read_labelled(written)
+    return Example(category, parts["begins"], tuple(map(_share, parts["near"])))
+
+
+def _parted(joined: str) -> list[str]:
+    return joined.split(" ")
+
+
+def _thousandths(share: float) -> int | float:
+    """Return it as a whole number, which is one token and not three; what is finer stays as it is."""
+    whole = round(share * 1000)
+    return whole if whole / 1000 == share else share
+
+
+def _share(written: int | float) -> float:
+    return written / 1000 if isinstance(written, int) else written
 
 
 def quote(text: str) -> str:

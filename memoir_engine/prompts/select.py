@@ -32,7 +32,7 @@ from memoir_engine.prompts.frames import (
 )
 from memoir_engine.text.names import fold, quote_name, undecorated
 
-VERSION = "select/3"
+VERSION = "select/4"
 MAX_LITERALS = 250
 _HELPER, _QUESTION = "contextual_helper:\n", "Question:\n"
 _PROBLEMS = "Wrong with the reply before"

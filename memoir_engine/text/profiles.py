@@ -191,7 +191,8 @@ class Profiles:
 
     def add(self, category: int, chunk: int, terms: Terms) -> None:
         """Count a chunk in this category alone: one level of a draft, when the level's wave has ended."""
-        self.learn((terms,))
+        if terms not in self._learned:
+            self.learn((terms,))
         self._writable(category)[chunk] = self._words.learn(terms)
 
     def file(self, leaf: int, chunk: int, terms: Terms) -> None:

@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import repeat
+from itertools import combinations, repeat
 from typing import Any
 from zlib import crc32
 
@@ -215,7 +215,7 @@ def group_close_names(
     is_apart: True for two names that are known to differ.
     """
     names = list(examples)
-    if len(names) < 2:
+    if all(is_apart(one, other) for one, other in combinations(names, 2)):
         return ()
     examples = {name: [_content(found) for found in listed] for name, listed in examples.items()}
     ids = {stem: at for at, stem in enumerate(dict.fromkeys(s for found in examples.values() for t in found for s in t.counts))}

@@ -21,6 +21,8 @@ HOMES = {
     "tokenizers": {f"{PACKAGE}.models"},
     "openai": {f"{PACKAGE}.models"},
     "httpx2": {f"{PACKAGE}.models"},
+    "aiohttp": {f"{PACKAGE}.models"},
+    "yarl": {f"{PACKAGE}.models"},
     "sqlalchemy": {f"{PACKAGE}.store"},
     "alembic": {f"{PACKAGE}.store"},
     "psycopg": {f"{PACKAGE}.store"},

@@ -55,7 +55,7 @@ def test_the_prompt_shows_helper_options_evidence_and_the_chunks_in_their_form(g
     taught = Example("Public health", 'Nurses ask for "more" time.', (0.1, 0.35))
     beside = {"inside": ((), ("Nursing", "Care")), "own": (("Public health", 3),), "crowded": ("Tax policy",)}
     prompt = build(Batch(replace(asked.options, **beside), asked.helper, asked.chunks, (shown,), (taught,)))
-    golden("classify-4", prompt_text(prompt))
+    golden("classify-5", prompt_text(prompt))
     assert (prompt.purpose, prompt.per_item) == ("classify", True)
 
 

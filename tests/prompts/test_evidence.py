@@ -20,7 +20,7 @@ def test_options_near_a_text_are_shown_with_size_terms_and_nearness():
 
 def test_under_a_tight_ceiling_every_text_keeps_its_nearest_option():
     opinions = np.array([[0.9, 0.8, 0.7, 0.0], [0.0, 0.1, 0.2, 0.3]])
-    shown = likeliest(["A", "B", "C", "D"], opinions, [1] * 4, lambda index: ["word"], max_tokens=60)
+    shown = likeliest(["A", "B", "C", "D"], opinions, [1] * 4, lambda index: ["word"], max_tokens=30)
     assert [found.category for found in shown] == ["A", "D"]
 
 

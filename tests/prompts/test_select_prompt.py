@@ -31,7 +31,7 @@ def test_the_prompt_shows_the_question_and_the_options_under_their_open_paths(go
     prompt = build(
         SelectRequest("What did the roof cost?", 2, 3, 3, TWO, ("Author: Ann Lee.",), (shown,), ("'Roof' is not one",))
     )
-    golden("select-3", prompt_text(prompt))
+    golden("select-4", prompt_text(prompt))
 
 
 @given(st.builds(SelectRequest, TEXTS, NUMBERS, NUMBERS, NUMBERS, GROUPS, SOME, EVIDENCE, SOME))

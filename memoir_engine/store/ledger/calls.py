@@ -1,4 +1,4 @@
-"""Each attempt at a model, one row, written before its answer is used.
+"""Each attempt at a model, one row, written before its answer is used; attempts that end together share a transaction.
 
 Invariant: a row never changes; prompt and reply stand in its payload. Nothing is written for a run that has ended, nor by
 a process from which it was taken over.
@@ -7,8 +7,9 @@ Source: DESIGN §2.6, §6, §8 (answers paid for).
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, func, insert, select
@@ -62,16 +63,39 @@ class Counted(NamedTuple):
 
 def record(tx: Tx, attempt: Attempt, subject: str | None = None, *, call_id: int | None = None, owner: str | None = None) -> int:
     """Write the attempt and return its id, reserved beforehand or now. Raises what `hold` raises of the run and its `owner`."""
-    if is_retried(tx):
-        same = select(_C.id).where(_C.run_id == attempt.run_id, _C.fingerprint == attempt.fingerprint)
-        same = same.where(_C.attempt == attempt.attempt, _C.started_at == attempt.started_at)
-        written = tx.execute(same.order_by(_C.id.desc()).limit(1)).scalar()
-        if written is not None:
-            return int(written)
-    hold(tx, attempt.run_id, owner, "a call")
     number = call_id or ids.reserve(tx, "model_call", 1)
-    texts = {"prompt": _storable(attempt.prompt), "reply": None if attempt.reply is None else _storable(attempt.reply)}
-    row = {name: getattr(attempt, name) for name in _AS_THEY_ARE} | {
+    return record_all(tx, attempt.run_id, {number: attempt}, subject, owner=owner)[0]
+
+
+def record_all(
+    tx: Tx, run_id: str, attempts: Mapping[int, Attempt], subject: str | None, *, owner: str | None = None
+) -> list[int]:
+    """Write attempts of one run under these ids and return the ids they have: others, where this unit had written them before.
+
+    Raises what `hold` raises of the run and its `owner`.
+    """
+    written = {number: _written(tx, attempt) for number, attempt in attempts.items()} if is_retried(tx) else {}
+    new = {number: attempt for number, attempt in attempts.items() if written.get(number) is None}
+    if new:
+        hold(tx, run_id, owner, "a call")
+        payloads = put_payloads(tx, [_texts(attempt) for attempt in new.values()])
+        rows = [_row(number, attempt, subject, payload) for (number, attempt), payload in zip(new.items(), payloads, strict=True)]
+        _ADD.run_all(tx, seal(tables.model_call, rows))
+    return [written.get(number) or number for number in attempts]
+
+
+def _written(tx: Tx, attempt: Attempt) -> int | None:
+    same = select(_C.id).where(_C.run_id == attempt.run_id, _C.fingerprint == attempt.fingerprint)
+    same = same.where(_C.attempt == attempt.attempt, _C.started_at == attempt.started_at)
+    return tx.execute(same.order_by(_C.id.desc()).limit(1)).scalar()
+
+
+def _texts(attempt: Attempt) -> dict[str, str | None]:
+    return {"prompt": _storable(attempt.prompt), "reply": None if attempt.reply is None else _storable(attempt.reply)}
+
+
+def _row(number: int, attempt: Attempt, subject: str | None, payload: str) -> dict[str, Any]:
+    return {name: getattr(attempt, name) for name in _AS_THEY_ARE} | {
         "id": number,
         "subject": subject,
         "model": attempt.model[:200],
@@ -81,10 +105,8 @@ def record(tx: Tx, attempt: Attempt, subject: str | None = None, *, call_id: int
         "tokens_estimated": int(attempt.tokens_estimated),
         "cost": None if attempt.cost is None else round(attempt.cost, 10),
         "error": attempt.error and tame(attempt.error),
-        "payload": put_payloads(tx, [texts])[0],
+        "payload": payload,
     }
-    _ADD.run(tx, seal(tables.model_call, [row])[0])
-    return number
 
 
 def paid(tx: Tx, fingerprint: str, subject: str) -> Paid | None:
@@ -153,10 +175,18 @@ def _call(row: Any, texts: dict[str, Any]) -> Call:
 
 
 BLOCK = 16  # call ids reserved at a time
+TOGETHER = 64  # attempts that share a transaction at most
 NONE_YET = Counted(0, 0, 0.0)
 WORDLESS = (CallEnded, DatabaseRetried, RunEnded, RunStarted, Waiting)
 
 Unit = Callable[[Tx, bool], None]  # given whether it may have been written before
+
+
+class Due(NamedTuple):
+    """An attempt that waits to be written. number: its id, once it is."""
+
+    attempt: Attempt
+    number: asyncio.Future[int]
 
 
 class Carried(NamedTuple):
@@ -191,6 +221,8 @@ class Recorder:
         self._lock = threading.Lock()
         self._waiting: list[Stamped] = []
         self._units: list[Unit] = []
+        self._due: list[Due] = []
+        self._writer: asyncio.Task[None] | None = None
         self._ids: list[int] = []
         self._doubtful = False  # a unit was left before it said whether it has committed
         self._paid = paid  # fingerprints that `paid` could find; read once, since only this run adds to them
@@ -219,27 +251,66 @@ class Recorder:
             self._units.append(unit)
 
     async def record(self, attempt: Attempt) -> int:
+        """Return its id once it is written: what comes while others are being written shares the next transaction."""
+        loop = asyncio.get_running_loop()
+        due = Due(attempt, loop.create_future())
+        self._due.append(due)
+        if self._writer is None:
+            self._writer = loop.create_task(self._write_due())
+        try:
+            return await asyncio.shield(due.number)
+        except asyncio.CancelledError:  # the attempt is written or it is not, before anybody goes on
+            await asyncio.wait([due.number])
+            if not due.number.cancelled():
+                due.number.exception()  # nobody else looks at it
+            raise
+
+    async def _write_due(self) -> None:
+        try:
+            while self._due:
+                together, self._due = self._due[:TOGETHER], self._due[TOGETHER:]
+                try:
+                    numbers = await self._write([due.attempt for due in together])
+                except Exception as failed:
+                    for due in together:
+                        due.number.set_exception(failed)
+                except BaseException:
+                    for due in (*together, *self._due):
+                        due.number.cancel()
+                    raise
+                else:
+                    for due, number in zip(together, numbers, strict=True):
+                        due.number.set_result(number)
+        finally:
+            self._writer = None
+
+    async def _write(self, attempts: Sequence[Attempt]) -> list[int]:
+        """Write them in one transaction, in this order, with the events that wait."""
         carried, fresh = self._take(), list[int]()
 
-        def write(tx: Tx) -> int:
+        def write(tx: Tx) -> list[int]:
             if ids.erasures(tx, hold=True) != self.erasures:
                 raise ErasedMeanwhile
-            number = record(tx, attempt, self._subject, call_id=self._next_id(tx, fresh), owner=self._owner)
-            held = not is_retried(tx)  # by the call: another look at the run's row would cost a statement a call
+            numbers = self._next_ids(tx, len(attempts), fresh)
+            named = dict(zip(numbers, attempts, strict=True))
+            written = record_all(tx, self._run_id, named, self._subject, owner=self._owner)
+            held = not is_retried(tx)  # by the calls: another look at the run's row would cost a statement
             self._put(tx, carried, owner=None if held else self._owner)
-            return number
+            return written
 
+        what = f"the call {attempts[0].purpose}" if len(attempts) == 1 else f"{len(attempts)} calls"
         try:
-            call_id = await self._db.awrite(write, operation=f"the call {attempt.purpose} of run {self._run_id}")
+            written = await self._db.awrite(write, operation=f"{what} of run {self._run_id}")
         except BaseException:
             self._give_back(carried)
             raise
         with self._lock:
             self._ids += fresh
-        self._counted = self._counted.with_one(attempt)
-        if self._paid is not None and attempt.error is None:
-            self._paid.add(attempt.fingerprint)
-        return call_id
+        for attempt in attempts:
+            self._counted = self._counted.with_one(attempt)
+        if self._paid is not None:
+            self._paid.update(attempt.fingerprint for attempt in attempts if attempt.error is None)
+        return written
 
     async def paid(self, fingerprint: str) -> Paid | None:
         if self._subject is None:
@@ -278,17 +349,19 @@ class Recorder:
             self._give_back(carried)
             raise
 
-    def _next_id(self, tx: Tx, fresh: list[int]) -> int:
-        """Take an id from the run's own block, so that few calls lock the counter; what is left of a block stays unused.
+    def _next_ids(self, tx: Tx, count: int, fresh: list[int]) -> list[int]:
+        """Take ids from the run's own block, so that few calls lock the counter; what is left of a block stays unused.
 
         fresh: takes the rest of a new block, which is the run's only once the transaction has committed.
         """
         with self._lock:
-            if self._ids:
-                return self._ids.pop(0)
-        first = ids.reserve(tx, "model_call", BLOCK)
-        fresh[:] = range(first + 1, first + BLOCK)
-        return first
+            numbers, self._ids = self._ids[:count], self._ids[count:]
+        if lacking := count - len(numbers):
+            size = max(BLOCK, lacking)
+            first = ids.reserve(tx, "model_call", size)
+            numbers += range(first, first + lacking)
+            fresh[:] = range(first + lacking, first + size)
+        return numbers
 
     def _put(self, tx: Tx, carried: Carried, *, owner: str | None) -> None:
         for unit in carried.units:
