@@ -29,6 +29,13 @@ def test_at_level_1_a_new_category_is_a_subject_a_reader_would_look_under(text, 
     assert filed(text) == [subject]
 
 
+def test_talk_about_an_injury_is_about_health_and_not_about_what_was_talked_of_before():
+    said = "Tom: My knee hurts, the doctor says I need rest. Maya: Did you try physiotherapy? Tom: I start on Monday."
+    evidence = (Evidence("Travel", 1, ("flight", "maya"), (0.12,)),)
+    assert filed(said, names=("Travel",), evidence=evidence, already=1) == ["Health"]
+    assert filed(said, level=2, path=("Health",)) == ["Injuries and recovery"]
+
+
 def test_chunks_of_one_subject_share_the_new_category():
     assert filed(BREAD, "Fry the onion and garlic in butter, then add the sauce to the pasta.") == ["Food and cooking"] * 2
 
