@@ -22,7 +22,7 @@ from memoir_engine.prompts.classify import Batch, LevelOptions, NewName, read, r
 from memoir_engine.text.names import fold
 from memoir_engine.text.similarity import OptionIndex, TermVector, term_vector
 from memoir_engine.text.terms import Terms, terms, tokens
-from memoir_offline.phrases import GENERAL, Naming
+from memoir_offline.phrases import Naming, general
 from memoir_offline.subjects import Shelves, all_branches, branches, content, outline, subjects
 
 HELPER_WEIGHT = 0.35  # of the source's own subject beside the chunk's
@@ -34,6 +34,7 @@ NEW_AT = (0.12, 0.12, 0.12)  # what a new category is worth at levels 1, 2, 3 an
 NAME_WEIGHT = 0.08  # of an option whose name the chunk itself contains
 NEW_PER_BATCH = 3  # once there are options: eight batches of a wave name new ones without seeing each other's
 NEAR_NOTHING = 0.03  # below, no option has anything to do with the chunk
+NEAR_NO_FIELD = 0.06  # the same at level 1 of a chunk that speaks of no subject; of unrelated Japanese texts .95 are below
 TAUGHT = 0.5  # what a person placed counts as the evidence counts an option's best examples: as one half of its nearness
 CAPPED_FROM = 12  # chunks below the parent before balance matters
 FULL = 2  # times the fair share from which on an option draws less
@@ -99,9 +100,9 @@ def place(chunk: Chunk, at: int, batch: Batch, fresh: NewCategories) -> str:
         name, worth = newest
         if worth > max(values.values(), default=0.0):
             values[name] = worth
-    if max(values.values(), default=0.0) < NEAR_NOTHING and not newest:
-        # a chunk that says nothing goes to the general category, in the spelling of the options
-        name = next((name for name in options.names if fold(name) == fold(GENERAL)), GENERAL)
+    least = NEAR_NOTHING if options.level > 1 or chunk.shares else NEAR_NO_FIELD
+    if max(values.values(), default=0.0) < least and not newest:
+        name = general(chunk.text, options.names)
     else:
         name = _best(values)
     if name not in options.names:
@@ -216,7 +217,7 @@ def _subject_shares(options: LevelOptions, found: Terms, source: Terms) -> dict[
 def _shares(shelves: Shelves, found: Terms, source: Terms, least: int = 0) -> dict[str, float]:
     """Return the share of each subject in the chunk and its source. least: words a subject needs; 0 sets it by length."""
     of_source = {name: match.share for name, match in shelves.match(source.counts).items() if match.words > 1}
-    length = len(content(found.counts))
+    length = sum(1 if stem.isascii() else 0.5 for stem in content(found.counts))  # a word of Japanese is two pairs or more
     least = least or (1 if length < 15 else 2 if length < 40 else 3)
     own = {name: match.share for name, match in shelves.match(found.counts).items() if match.words >= least}
     return {name: share + HELPER_WEIGHT * of_source.get(name, 0.0) for name, share in own.items()}

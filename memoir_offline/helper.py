@@ -7,6 +7,7 @@ Source: offline-model §4.2 (author and date by rules, topic as key terms, summa
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
@@ -87,12 +88,12 @@ def document_date(file_name: str, head: str) -> str | None:
 
 def topic(request: HelperInput, body: str) -> str:
     """Key terms: the commonest words of the text, those of title and headers counted up; whole runs of Japanese and Chinese."""
-    if is_mostly_cjk(body):
-        return ", ".join(phrase.name for phrase in phrases(body)[:KEY_TERMS])
-    counted, empty = terms(body), function_words(body)
-    surfaces = counted.surfaces
     title = " ".join((request.title or "", *request.headings, re.sub(r"[\W_]+", " ", request.file_name)))
     named = set(tokens(title))
+    if is_mostly_cjk(body):
+        return ", ".join(_apart(phrase.name for phrase in phrases(body, favoured=named)))
+    counted, empty = terms(body), function_words(body)
+    surfaces = counted.surfaces
 
     def is_telling(term: str) -> bool:
         return not term.isdigit() and surfaces[term] not in empty
@@ -100,6 +101,15 @@ def topic(request: HelperInput, body: str) -> str:
     scores = {term: count * (2 if term in named else 1) for term, count in counted.counts.items() if is_telling(term)}
     best = sorted(scores, key=lambda term: (-scores[term], term))[:KEY_TERMS]
     return ", ".join(surfaces[term] for term in best)
+
+
+def _apart(names: Iterable[str]) -> list[str]:
+    """Return the first names of which none holds another: 年金 stands for 国民年金, too."""
+    kept: list[str] = []
+    for name in names:
+        if not any(name in other or other in name for other in kept):
+            kept.append(name)
+    return kept[:KEY_TERMS]
 
 
 def prose(body: str) -> str:

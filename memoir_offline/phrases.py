@@ -13,13 +13,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from memoir_engine.prompts.classify import Batch
-from memoir_engine.text.names import clean, problem
+from memoir_engine.text.languages import language
+from memoir_engine.text.names import clean, fold, problem
 from memoir_engine.text.terms import STOP, is_cjk, stem, terms, tokens
-from memoir_offline.function_words import function_words
+from memoir_offline.function_words import LOOKED_AT, function_words
+from memoir_offline.runs_of_signs import scored_words
 from memoir_offline.subjects import ORDINARY, subjects
 
 _PIECE = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]|\n\s*\n|\d+")
-_CJK_RUN = re.compile(r"[\u4e00-\u9fff\u3005]{2,6}|[\u30a1-\u30fa\u30fc]{3,12}|[\uac00-\ud7af]{2,6}")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LETTER = re.compile(r"[^\W\d_]")
 _CJK_PART = 0.3  # of the letters
@@ -95,10 +96,7 @@ def phrases(text: str, *, favoured: Collection[str] = ()) -> list[Phrase]:
     """Best first. favoured: stems that count more, such as those of the source's topic."""
     plain = unicodedata.normalize("NFKC", text)
     if is_mostly_cjk(plain):  # scripts without spaces: runs of kanji, katakana, hangul
-        runs = Counter(match.group() for match in _CJK_RUN.finditer(plain))
-        return best(
-            Phrase(run, (run,), (1 + math.log(count)) * min(1.0, 0.4 + len(run) / 6), False) for run, count in runs.items()
-        )
+        return best(Phrase(word, (word,), score, proper=False) for word, score in scored_words(plain, favoured))
     pieces = [match.group() for match in _PIECE.finditer(plain)]
     uses, pairs = _word_uses(pieces)
     words = [piece.lower() for piece in pieces if piece[0].isalpha()]
@@ -215,9 +213,21 @@ def tells(word: str) -> bool:
 
 
 GENERAL = "General"
+_GENERAL = {  # of what fits nowhere, by language
+    "ja": "その他", "zh": "其他", "ko": "기타", "de": "Allgemeines", "fr": "Divers", "es": "Varios", "it": "Varie",
+    "pt": "Diversos", "nl": "Diversen", "sv": "Övrigt", "da": "Diverse", "nb": "Diverse", "pl": "Różne", "ru": "Разное",
+    "uk": "Різне", "tr": "Çeşitli",
+}  # fmt: skip
 LEAST_SCORE = 0.9
 LEAST_AT_TOP = 2.2  # level 1 names from the text only where the text insists
 NEAR_BEST = 0.8  # among phrases nearly as good, the one other chunks of the batch share
+
+
+def general(text: str, options: Iterable[str]) -> str:
+    """Return the name for what fits nowhere: that of an option, in its spelling, else one in the language of the text."""
+    known = {fold(name) for name in (GENERAL, *_GENERAL.values())}
+    own = _GENERAL.get(language(text[:LOOKED_AT]) or "", GENERAL)
+    return next((name for name in options if fold(name) in known), own)
 
 
 class Naming:

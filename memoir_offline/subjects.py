@@ -1,8 +1,8 @@
 """Detect the subjects that a text speaks of, by common words of each.
 
-The subjects stand in subjects.txt: a subject, indented its branches, each with the words that speak of it; those of Japanese,
-by two characters of each word, in subjects_japanese.txt. Our own writing, general-purpose, as a library would shelve the world:
-no word was taken from a data set.
+The subjects stand in subjects.txt: a subject, indented its branches, each with the words that speak of it; those of Japanese in
+subjects_japanese.txt, by two characters of each word, as texts are counted. Our own writing, general-purpose, as a library would
+shelve the world: no word was taken from a data set.
 Invariant: shares are in [0, 1], the same for the same text; a word of several subjects counts for each a part.
 The offline model names upper categories by it where the match is clear, so that level 1 reads as topics.
 Source: DESIGN §10; verified/offline-model.md §3.1 (a fixed taxonomy alone: NMI .38; so it names, and nearness places).
@@ -33,6 +33,10 @@ _ORDINARY = frozenset(
     life light line list move movie name note order page part party people photo photos picture place plan play point power
     practice process project read release run season service set share show sign space stage state story study style support
     talk team test thing time type user watch water work working write
+    """.split()
+) | frozenset(
+    """代表 公開 写真 処理 利益 報告 家族 担当 支援 時代 更新 期間 検索 機能 当時 施設 期限 相談 自動 自然 記録 試験 計画 設定
+    設計 設備 資料 開発 練習 行事 種類 散歩 予約 商品 製品 地域 日程 情報 点検 材料 食事
     """.split()
 )
 
@@ -71,9 +75,7 @@ def content(counts: Mapping[str, int]) -> Mapping[str, int]:
 @cache
 def subjects() -> Shelves:
     """Return the subjects of level 1."""
-    listed = [(subject, words) for subject, branches in outline().items() for words in branches.values()]
-    japanese = _text("subjects_japanese.txt").replace("\n    ", " ").splitlines()
-    return shelves([*listed, *(tuple(line.split(": ", 1)) for line in japanese)])
+    return shelves((subject, words) for subject, branches in outline().items() for words in branches.values())
 
 
 @cache
@@ -94,7 +96,7 @@ def outline() -> dict[str, dict[str, str]]:
     """Read subject → branch → words."""
     subjects: dict[str, dict[str, str]] = {}
     branch = subject = ""
-    for line in _text("subjects.txt").splitlines():
+    for line in (*_text("subjects.txt").splitlines(), *_text("subjects_japanese.txt").splitlines()):
         if not line.startswith(" "):
             subject = line
             subjects[subject] = {}

@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 
 MARKED = "anthropic"  # caches nothing that is not marked
 REFUSALS = 2  # of refusals in words: one may be a whim, the second is meant
+CUT = "it was cut off at its token limit; write much less"
+CUTS = 2  # of replies that are to be shorter: the second shows that the model cannot
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ class ModelClient:
         if (reuse or seed_reply) and (repeated := await self._repeat(prompt, run, mark, seed_reply)):
             return repeated
         seat, calls = await self.seat(), self.calls(run)
-        messages, refusals = _first_messages(prompt, marked=self.choice.provider == MARKED), 0
+        messages, refusals, cuts = _first_messages(prompt, marked=self.choice.provider == MARKED), 0, 0
         for replies in range(1, prompt.retries + 2):
             answer = await self._answer(prompt, mark, messages, seat, calls)
             if not answer.problem:
@@ -170,6 +172,9 @@ class ModelClient:
             refusals += refuses(answer.text)
             if refusals == REFUSALS:
                 raise self._refused(prompt, answer.text)
+            cuts += answer.problem == CUT
+            if cuts == CUTS:
+                raise ModelReplyCut(model=self.choice.named, purpose=prompt.purpose)
             if replies <= prompt.retries:
                 messages = [*messages, *_correction(prompt, answer)]
         raise ModelReplyInvalid(model=self.choice.named, problem=answer.problem, purpose=prompt.purpose, replies=replies)
@@ -224,8 +229,10 @@ class ModelClient:
         def read(response: ModelResponse) -> Answer:
             text, refused = output_mode.reply_text(response), self.refusal(prompt, response)
             value, data, problem = _checked(prompt, text, in_words=not output_mode.is_thought_alone(response))
-            if refused is not None and (problem or not isinstance(refused, ModelReplyCut)):  # a cut one may be whole all the same
-                return Answer(response, text, refused=refused)
+            is_cut = isinstance(refused, ModelReplyCut)
+            if refused is not None and (problem or not is_cut):  # a cut one may be whole all the same
+                is_asked_again = is_cut and prompt.may_be_shorter
+                return Answer(response, text, problem=CUT) if is_asked_again else Answer(response, text, refused=refused)
             return Answer(response, text, value, data, problem)
 
         def can_ask_otherwise(error: ModelError) -> bool:
@@ -378,10 +385,12 @@ def _first_messages(prompt: Prompt, *, marked: bool) -> list[ModelMessage]:
 
 
 def _correction(prompt: Prompt, answer: Answer) -> list[ModelMessage]:
-    """Return the bad reply, and the problem with it, as the next turn of the conversation."""
+    """Return the bad reply, and the problem with it, as the next turn of the conversation; of a cut one the problem alone."""
     from pydantic_ai.messages import ModelRequest, ToolReturnPart, UserPromptPart
 
     text = output_mode.feedback(answer.problem)
+    if answer.problem == CUT:  # as long as it may be, and of no use to the model
+        return [ModelRequest(parts=[UserPromptPart(text)], instructions=instructions_of(prompt))]
     call = next((part for part in answer.response.parts if part.part_kind == "tool-call"), None)
     part = UserPromptPart(text) if call is None else ToolReturnPart(call.tool_name, text, call.tool_call_id)
     return [answer.response, ModelRequest(parts=[part], instructions=instructions_of(prompt))]

@@ -166,7 +166,7 @@ def decode(text: str, schema: type[BaseModel], fits: Fits | None = None) -> dict
     if not fitting and (inner := _unwrapped(answer, found, schema)):
         fitting = _different(data for data in inner if fits(data))
     if not fitting and (broken or not read):  # what is whole inside a broken object is not the answer
-        raise Undecodable(f"it is not JSON: {broken}" if "{" in answer else "it holds no JSON object")
+        raise Undecodable(f"it is not JSON{broken and f': {broken}'}" if "{" in answer else "it holds no JSON object")
     if len(fitting or read) > 1:
         raise Undecodable("it holds more than one JSON value")
     return (fitting or read)[0]

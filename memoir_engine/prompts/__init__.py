@@ -26,5 +26,6 @@ class Prompt:
     stable: int = 0  # characters of the text that other prompts of the run begin with, too: what a provider may cache
     lists: tuple[str, ...] = ()  # with `per_item`: what must be there as lists all the same, or the reply is asked again
     retries: int = 2  # further replies asked for where one does not fit
+    may_be_shorter: bool = False  # cut at its length, a reply is asked for once more; else the caller asks for less
     # reads a reply in plain words, "" for an empty one; None where it cannot be taken. Without it only JSON is taken
     from_words: Callable[[str], dict[str, Any] | None] | None = field(default=None, compare=False)

@@ -126,7 +126,7 @@ def build(question: str, passages: Sequence[NumberedChunk], *, helpers: Sequence
     """Ask for the answer to a question from the chunks that were read, with their numbers, and whether it is one."""
     text = _head(helpers) + "".join(chunk_text(passage) for passage in passages) + _tail(question)
     from_words = partial(read_words, question=question, texts=[passage.text for passage in passages])
-    return Prompt("answer", VERSION, INSTRUCTIONS, text, Reply, from_words=from_words)
+    return Prompt("answer", VERSION, INSTRUCTIONS, text, Reply, from_words=from_words, may_be_shorter=True)
 
 
 def read_words(words: str, *, question: str, texts: Sequence[str]) -> dict[str, Any] | None:

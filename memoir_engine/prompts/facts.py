@@ -361,7 +361,7 @@ class Recap(BaseModel):
 def build_recap(talk: ExtractRequest) -> Prompt:
     """Ask for what the next cut of a conversation must know of this one."""
     """talk: the cut that has been read, with the recap of what came before it."""
-    return Prompt("recap", RECAP_VERSION, RECAP_INSTRUCTIONS, build_text(talk), Recap)
+    return Prompt("recap", RECAP_VERSION, RECAP_INSTRUCTIONS, build_text(talk), Recap, may_be_shorter=True)
 
 
 def parse_recap(data: object) -> str:

@@ -99,7 +99,7 @@ def build(facts: HelperInput) -> Prompt:
     rows = [f"{name}: {UNKNOWN if value is None else line(value)}" for name, value in fields]
     rows += ["Headers:", *(f"- {line(heading)}" for heading in facts.headings), "", "First chunks:"]
     rows += [f"Chunk {number}:\n{block(chunk)}" for number, chunk in enumerate(facts.chunks, start=1)]
-    return Prompt("helper", VERSION, INSTRUCTIONS, "\n".join([*rows, ""]), HelperFields)
+    return Prompt("helper", VERSION, INSTRUCTIONS, "\n".join([*rows, ""]), HelperFields, may_be_shorter=True)
 
 
 def read(text: str) -> HelperInput:

@@ -63,7 +63,7 @@ def build(request: SummaryRequest) -> Prompt:
     part = "" if request.part is None else f"Part: {request.part[0]} of {request.part[1]}\n"
     parts = f"Summaries of {request.of_parts} parts\n" if request.of_parts else ""
     head = f"Kind: {request.kind}\nName: {line(request.name)}\n{part}{parts}target_chars: {request.target_chars}\n"
-    return Prompt("summarise", VERSION, INSTRUCTIONS, f"{head}{block(request.text)}\n", Summary)
+    return Prompt("summarise", VERSION, INSTRUCTIONS, f"{head}{block(request.text)}\n", Summary, may_be_shorter=True)
 
 
 def read(text: str) -> SummaryRequest:

@@ -55,6 +55,11 @@ def test_a_reply_with_one_reading_is_put_right(reply: str):
     assert decode(reply, Word)["word"] == "memoir"
 
 
+def test_what_is_wrong_with_a_reply_ends_without_a_colon():
+    with pytest.raises(Undecodable, match=r"^it is not JSON$"):
+        decode("{{{{", Word)
+
+
 def test_a_comma_or_a_bracket_inside_a_text_is_left_alone():
     assert decode('{"word": "a,] b,} \\" c,]",}', Word) == {"word": 'a,] b,} " c,]'}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -203,6 +204,23 @@ def test_a_reply_cut_at_its_limit_is_not_asked_again(opened, ask, fake_openai, b
     with pytest.raises(ModelReplyCut, match="was cut off at its token limit"):
         ask(opened(model=f"openai-{api}:gpt-4o-mini"), chat.build_ping())
     assert (len(book.rows), book.rows[0].tokens_completion) == (1, 7)
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_a_reply_that_may_be_shorter_is_asked_for_once_more_when_cut(opened, ask, fake_openai, book, api):
+    fake_openai.say(Text('{"word": "mem', finish="length"), {"word": "memoir"})
+    reply = ask(opened(model=f"openai-{api}:gpt-4o-mini"), replace(chat.build_ping(), may_be_shorter=True))
+    assert (reply.data, reply.attempts) == ({"word": "memoir"}, 2)
+    assert "cut off" in fake_openai.seen[1].turns[-1][1]
+    assert "assistant" not in {role for role, _ in fake_openai.seen[1].turns}  # half a reply is of no use to it
+    assert "cut off" in (book.errors[0] or "")
+
+
+def test_a_reply_that_is_cut_twice_is_said_as_such(opened, ask, fake_openai, book):
+    fake_openai.say(Text('{"word": "mem', finish="length"), Text('{"word": "mem', finish="length"))
+    with pytest.raises(ModelReplyCut, match="was cut off at its token limit"):
+        ask(opened(), replace(chat.build_ping(), may_be_shorter=True))
+    assert len(book.rows) == 2
 
 
 @pytest.mark.parametrize("api", ["chat", "responses"])

@@ -29,6 +29,13 @@ def test_at_level_1_a_new_category_is_a_subject_a_reader_would_look_under(text, 
     assert filed(text) == [subject]
 
 
+def test_talk_about_an_injury_is_about_health_and_not_about_what_was_talked_of_before():
+    said = "Tom: My knee hurts, the doctor says I need rest. Maya: Did you try physiotherapy? Tom: I start on Monday."
+    evidence = (Evidence("Travel", 1, ("flight", "maya"), (0.12,)),)
+    assert filed(said, names=("Travel",), evidence=evidence, already=1) == ["Health"]
+    assert filed(said, level=2, path=("Health",)) == ["Injuries and recovery"]
+
+
 def test_chunks_of_one_subject_share_the_new_category():
     assert filed(BREAD, "Fry the onion and garlic in butter, then add the sauce to the pasta.") == ["Food and cooking"] * 2
 
@@ -80,8 +87,46 @@ def test_a_person_is_no_category_of_level_1():
     assert filed(text) == ["General"]
 
 
+def test_what_fits_nowhere_is_filed_under_a_name_of_its_own_language():
+    german = "Der Verein wählt den Vorstand, und die Versammlung prüft die Kasse mit den Beiträgen der Mitglieder."
+    assert filed(german) == ["Allgemeines"]
+    assert filed(german, names=("General",), already=1) == ["General"]
+
+
 def test_japanese_texts_get_japanese_subjects():
     assert filed("日本の野球選手は試合で優勝し、大会の得点記録を更新した。選手は競技場で祝った。") == ["スポーツ"]
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (
+            "国民年金の保険料は毎月納める。受給の申請は年金事務所で行い、納付が難しい場合は免除がある。",
+            ("福祉と年金", "年金と保険"),
+        ),
+        ("地震が起きたら机の下に隠れ、津波の警報が出たら高台へ避難する。非常用の水を備蓄しておく。", ("防災", "避難と備え")),
+        ("茶の栽培では、新茶の収穫が五月に始まる。茶葉を蒸して乾かし、農家が出荷する。", ("農業", "栽培と収穫")),
+        ("本契約を解約する借主は、一か月前までに貸主へ書面で通知する。契約の更新は二年ごととする。", ("法律", "契約")),
+        ("猫は縄張りを示すために爪をとぐ。子猫は動物病院で獣医に診てもらう。", ("ペット", "犬と猫")),
+    ],
+    ids=["pension", "earthquake", "tea", "lease", "cat"],
+)
+def test_a_japanese_text_gets_a_field_and_a_topic_of_its_own(text, path):
+    """Beside what is filed already, and not with it: no word in common makes two texts alike."""
+    filed_before = Evidence("スポーツ", 3, ("野球",), (0.04,))
+    assert filed(text, names=("スポーツ",), evidence=(filed_before,), already=3) == [path[0]]
+    assert filed(text, level=2, path=path[:1]) == [path[1]]
+
+
+def test_a_japanese_text_about_nothing_known_does_not_join_what_is_filed():
+    evidence = (Evidence("スポーツ", 3, ("野球",), (0.04,)),)
+    text = "ぬいぐるみのくまは、だれかがくれたものらしい。名前はまだない。"
+    assert filed(text, names=("スポーツ",), evidence=evidence, already=3) == ["その他"]
+
+
+def test_a_japanese_leaf_is_named_by_what_the_text_tells_of():
+    text = "糖尿病は血糖値が高い状態が続く病気である。糖尿病の検査は六十五歳までは毎年受ける。"
+    assert filed(text, level=3, path=("医療", "病気と治療")) == ["糖尿病"]
 
 
 def test_a_language_it_does_not_know_is_filed_all_the_same():

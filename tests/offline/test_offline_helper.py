@@ -78,6 +78,27 @@ def test_function_words_of_other_languages_are_no_topic(text, topics):
     assert not said & {"の", "は", "も", "die", "und", "nicht", "mit", "dem", "le", "la", "et", "les", "pour", "avec"}
 
 
+@pytest.mark.parametrize(
+    ("text", "no_topics"),
+    [
+        ("Der Zug nach Bremen fährt um acht Uhr ab Gleis drei. Fahrkarten gibt es am Automaten.", {"ab", "acht", "drei", "gibt"}),
+        ("Il faut arroser le potager chaque soir, et il faut pailler le sol en deux fois.", {"faut", "chaque", "deux"}),
+        (
+            "国民年金の保険料は毎月納める。受給は六十五歳から始まり、申請は市役所で二時間ほどかかる。",
+            {"六十五歳", "毎月納", "二時間"},
+        ),
+    ],
+    ids=["German", "French", "Japanese"],
+)
+def test_numbers_times_and_parts_of_verbs_are_no_topic(text, no_topics):
+    assert not set(filled(chunks=(text,)).topic.split(", ")) & no_topics
+
+
+def test_what_several_words_begin_or_end_with_is_a_topic():
+    text = "国民年金と厚生年金は、年金事務所が扱う。遺族年金の申請も年金事務所で行う。"
+    assert filled(chunks=(text,)).topic.startswith("年金")
+
+
 def test_the_summary_is_made_of_the_text_s_own_sentences():
     text = "# Head\n\nAuthor: Ann\n\nThe roof carries cells. The cells bring power.\n\n- one item"
     assert filled(chunks=(text,)).summary == "The roof carries cells. The cells bring power."

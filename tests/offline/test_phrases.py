@@ -41,6 +41,11 @@ def test_japanese_gives_runs_of_characters():
     assert names("東京の野球選手は野球選手と話した。")[0] == "野球選手"
 
 
+@pytest.mark.parametrize("word", ["年金", "時計", "分子", "月面", "日程"])
+def test_a_word_that_begins_with_a_sign_of_time_is_a_word(word):
+    assert names(f"{word}は店で修理してもらう。{word}の話をした。")[0] == word
+
+
 @pytest.mark.parametrize("text", ["", "   ", "!!! ???", "42"], ids=repr)
 def test_nothing_gives_nothing(text):
     assert phrases(text) == []

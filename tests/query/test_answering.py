@@ -11,7 +11,7 @@ from memoir_engine import Memory, QueryResult
 from memoir_engine.core.errors import BudgetTooSmall, ModelReplyInvalid
 from memoir_engine.prompts.answer import SourceHelper, fixed_text
 from memoir_engine.query.record import to_record
-from scripted_model import Opened, Script, events, paper, selected
+from scripted_model import CUT, Opened, Script, events, paper, selected
 
 THREE = ("Music/Strings/Violin", "Music/Wind/Flute", "Art/Oil/Dutch")
 
@@ -35,6 +35,16 @@ def final_tokens(memory: Memory, script: Script) -> int:
 def earlier_record(result: QueryResult) -> dict[str, Any]:
     """Return what earlier versions kept of a question."""
     return {name: value for name, value in to_record(result).items() if name != "answered"}
+
+
+# --- cut at its length ----------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_that_was_cut_is_asked_for_once_more_so_that_what_was_paid_for_is_not_lost(small: Memory, script: Script):
+    script.on("answer", CUT, {"answer": "It tells of Flute [2].", "answered": True})
+    result = small.query("where?").raise_for_error()
+    assert (result.answer, result.answered) == ("It tells of Flute [2].", True)
+    assert len(script.asked("answer")) == 2
 
 
 # --- pruning --------------------------------------------------------------------------------------------------------------
