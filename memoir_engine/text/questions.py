@@ -79,7 +79,8 @@ class Question:
     """marks: stems and topics it asks for, with the weight of each. kinds: of answer it asks for.
 
     during: the time of which it asks what was so then, from (inclusive) until (exclusive). hypothetical: it asks for wishes.
-    of_before: it asks for what was, not for what is. about: keys of the persons whose facts are asked.
+    of_before: it asks for what was, not for what is. about: keys of the persons whose facts are asked. quiet: stems that say
+    nothing in it.
     """
 
     marks: dict[str, float] = field(hash=False)
@@ -88,6 +89,7 @@ class Question:
     hypothetical: bool
     of_before: bool
     about: frozenset[str] = frozenset()
+    quiet: frozenset[str] = frozenset()
 
 
 def read_question(text: str, *, now: datetime, zone: tzinfo, silent: Iterable[str] = ()) -> Question:
@@ -107,7 +109,8 @@ def read_question(text: str, *, now: datetime, zone: tzinfo, silent: Iterable[st
     if during is not None and (during[0] > now or not _speech().past.search(plain)):
         during = None  # a day that something is planned for
     of_before = during is not None or bool(_speech().of_before.search(plain))
-    return Question(marks, kinds, during, bool(_speech().wishes.search(plain)), of_before, frozenset(map(subject_key, about)))
+    hypothetical, keys = bool(_speech().wishes.search(plain)), frozenset(map(subject_key, about))
+    return Question(marks, kinds, during, hypothetical, of_before, keys, frozenset(quiet))
 
 
 @lru_cache(maxsize=20_000)
@@ -158,7 +161,7 @@ def lift_newer(
     for head in sorted((at for at, share in enumerate(shares) if share > least), key=lambda at: (-shares[at], times[at]))[:HEADS]:
         links = dict[int, float]()
         for mark in sorted(statements[head] & having.keys()):
-            if ":" in mark or mark in _speech().common:
+            if ":" in mark or mark in _speech().common or mark in question.quiet:
                 continue
             asked = mark in question.marks
             weight = _rarity(counts[mark], len(statements)) * (1.0 if asked else INDIRECT) / one_thing

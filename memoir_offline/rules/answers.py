@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from memoir_engine.text.clauses import is_past_form
+from memoir_engine.text.clauses import is_past_form, to_third_person
 from memoir_engine.text.sentences import split
 from memoir_offline.rules.fillers import opening
 from memoir_offline.rules.language import is_english
@@ -35,6 +35,7 @@ _OF_ITS_OWN = re.compile(
     r"|great|well|all|he|she|they|it|that|this|there|another|getting|hanging|what|how|why|who|when|where|can)\b",
     re.IGNORECASE,
 )
+_FIRST_VERB = re.compile(r"(?<= )(?!(?:usually|normally|really|still|also|ever|always|actually)\b)[a-z]+")
 _SPELLED_OUT = {"'s": "is", "'re": "are"}
 _SAID_OF_THEM = ((r"\byou\b", "they"), (r"\byour\b", "their"), (r"\byours\b", "theirs"), (r"\byourself\b", "themselves"))
 
@@ -67,6 +68,8 @@ def asked_of_them(before: str) -> str:
     verb = hit["aux"] or _SPELLED_OUT[(hit["short"] or "'s").replace("’", "'").lower()]
     who, rest = hit["who"], hit["rest"].rstrip()
     kept = "" if verb.lower() in ("do", "does") else f" {verb.lower()}"
+    if verb.lower() == "does":
+        rest = _FIRST_VERB.sub(lambda hit: to_third_person(hit[0]), rest, count=1)
     if not rest and kept and hit["asked"].lower() in ("what", "who", "where", "when"):
         return _of_them(who)  # "What's your budget?": "Their budget"
     return _of_them(f"{hit['asked']} {who}{kept}{rest}")

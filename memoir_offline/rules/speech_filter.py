@@ -66,9 +66,16 @@ _TABLE: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("speech_en
 _WISHED = re.compile(rf"(?<!\w)(?:{'|'.join(_TABLE['wished'])})", re.IGNORECASE)
 _IRONIC = re.compile(rf"(?<!\w)(?:{'|'.join(_TABLE['ironic'])})", re.IGNORECASE)
 _STRANGER = re.compile(
-    rf"^(?:(?:and|but|so|well|also|apparently|turns out)[, ]+)*(?:{'|'.join(_TABLE['stranger'])})", re.IGNORECASE
+    rf"^(?:(?:and|but|so|well|also|apparently|turns out|because|sure|yes|yeah|oh|right)[, ]+)*(?:{'|'.join(_TABLE['stranger'])})",
+    re.IGNORECASE,
 )
 _QUOTING = re.compile(rf"(?<!\w)(?:{'|'.join(_TABLE['quoted'])})", re.IGNORECASE)
+_WHO = (
+    rf"(?:(?:my|our|his|her|the|this) (?!(?:\w+ )?(?:{_TABLE['experts']})\b)(?:\w+ )?[\w-]+"
+    rf"|(?!(?:Dr|Mr|Mrs|Ms)\b)(?-i:[A-Z])[a-z]+(?: and (?-i:[A-Z])[a-z]+)?"
+    r"|he|she|they|everyone|everybody|people|somebody|someone)"
+)
+_OPINION = re.compile(rf"(?<![\w’'])(?:{'|'.join(_TABLE['opinion'])})".replace("{who}", _WHO), re.IGNORECASE)
 _BY_WAY_OF = re.compile(
     rf"^(?:(?:and|but|so|well|also|apparently)[, ]+)*(?:(?:my|our) [\w-]+|(?-i:[A-Z])\w+)['’]s (?:{_TABLE['theirs']})\b",
     re.IGNORECASE,
@@ -137,7 +144,7 @@ def unreal_from(sentence: str) -> int | None:
     """Return where a sentence begins to tell of what is not so, a wish, irony or a supposition; None where all is claimed."""
     if _TOLD.search(sentence) or _TAGGED.search(sentence) or _IRONIC.search(sentence) or _is_of_a_stranger(sentence):
         return 0
-    wish = _first_of(_WISHED.search(sentence), _QUOTING.search(sentence))
+    wish = _first_of(_WISHED.search(sentence), _QUOTING.search(sentence), _OPINION.search(sentence))
     condition = next((hit for hit in _IF.finditer(sentence) if _is_past(hit["verb"].lower())), None)
     would = _WOULD.search(sentence) if condition is not None else None
     first = min((hit.start() for hit in (wish, condition if would else None, would) if hit is not None), default=None)

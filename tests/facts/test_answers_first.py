@@ -52,6 +52,19 @@ def test_of_two_statements_about_one_thing_the_newer_stands_above_the_older_thou
     assert "library" in found[0]
 
 
+def test_the_name_of_the_person_makes_no_two_statements_one_thing():
+    asked = read_question("Wo arbeitet Heike?", now=DAY, zone=UTC, silent=["Heike"])
+    marks = [read_statement(said) for said in ("Heike arbeitet bei Brillen Kamp", "Dienstags sitzt Heike jetzt im Garten")]
+    shares = weigh(asked, marks)
+    assert lift_newer(asked, marks, shares, [DAY, DAY + timedelta(9)]) == shares
+
+
+def test_a_weekday_is_no_place():
+    asked = read_question("Where does Ana live?", now=DAY, zone=UTC, silent=["Ana"])
+    home, day = weigh(asked, [read_statement("Moved to Bern"), read_statement("Moved to Tuesday")])
+    assert home > day
+
+
 def test_a_wish_stands_below_what_is(memory):
     memory.remember(said("I live in a small flat in Leeds.", at=DAY + timedelta(1)), user_id="priya")
     memory.remember(said("I would love to live in a house in Lisbon one day.", at=DAY + timedelta(9)), user_id="priya")

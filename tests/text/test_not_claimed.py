@@ -43,6 +43,16 @@ def contents(text: str) -> list[str]:
         "My flatmate has a parrot.",
         "My neighbour's kid has a parrot. He's got a boat and a vineyard too.",
         "Jen's husband keeps parrots.",
+        "My cousin reckons I'll buy a boat by June.",
+        "Ruth says we should sell the house.",
+        "My aunt keeps telling me to buy a vineyard.",
+        "According to my brother I'm made for the sea.",
+        "I almost bought a boat last week.",
+        "We could have had a house by the sea.",
+        "Had I asked, I'd have a parrot by now.",
+        "Sure, because everyone knows gardeners live in a vineyard.",
+        "Great, another queue.",
+        "Remind me what a vineyard is.",
     ],
 )
 def test_what_is_not_so_is_no_fact(text: str) -> None:
@@ -58,6 +68,11 @@ def test_what_is_not_so_is_no_fact(text: str) -> None:
         ("Ravi trains me on the crane, he's got two parrots.", "Ravi trains them on the crane"),
         ("Suppose I won. I'd buy a vineyard. I drive an old Saab.", "Drives an old Saab"),
         ("You said it would rain, so I took my umbrella.", "Took their umbrella"),
+        ("My doctor says I should swim.", "Doctor says they should swim"),
+        ("My sister says she'll visit in May.", "Sister says she'll visit in May"),
+        ("My wife thinks we need a bigger car, so we're buying a Volvo.", "Is buying a Volvo"),
+        ("I've almost finished the quilt.", "Has almost finished the quilt"),
+        ("Everyone in my family is left-handed.", "Everyone in their family is left-handed"),
         ("The plumber's coming on Tuesday about the tap.", "The plumber's coming on Tuesday about the tap"),
     ],
 )
