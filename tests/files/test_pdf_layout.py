@@ -126,8 +126,9 @@ def test_running_heads_and_page_numbers_are_left_out_and_told_of():
 @pytest.mark.parametrize(("leading", "after"), [(15, 4), (18, 0), (20, 7), (24, 12)])
 def test_sentences_that_recur_at_the_edges_of_pages_are_text(leading, after):
     watch = (
-        "Watch {}. The keeper went round in the evening and found all lamps lit, the doors shut and the water at its usual height. "
-        "Nothing was out of order. The watch was handed over at ten o'clock, and it was entered into the book as on every other day."
+        "Watch {}. The keeper went round in the evening and found all lamps lit, the doors shut and the water at its usual "
+        "height. Nothing was out of order. The watch was handed over at ten o'clock, and it was entered into the book as on "
+        "every other day."
     )
     style = t.ParagraphStyle("log", t.TEXT, leading=leading, spaceAfter=after, firstLineIndent=0 if after else 14)
     kept = [watch.format(number) for number in range(1, 60)]
