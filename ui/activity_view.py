@@ -165,7 +165,7 @@ def _undo(memory: Memory, action: Action) -> None:
             return
         st.caption(texts.UNDO_WOULD)
         for change in preview.changes[:20]:
-            st.markdown(f":small[{md_escape(change)}]")
+            st.markdown(f":small[{md_escape(change[:1].upper() + change[1:])}]")
         if len(preview.changes) > 20:
             st.caption(texts.MORE.format(count=len(preview.changes) - 20))
         if viewer.may(memory, key="act-undo"):

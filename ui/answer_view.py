@@ -157,7 +157,7 @@ def _ended(memory: Memory, detail: RunDetail) -> None:
             st.caption(figures.of_question(detail, result), help=wording.METRIC_HELP["LATENCY"])
     run_comparison.branch_of(detail.run, result, link=True)
     for warning in result.warnings:
-        st.caption(f":orange[:material/warning:] {md_escape(warning)}")
+        st.caption(f":orange[:material/warning:] {md_escape(warning[:1].upper() + warning[1:])}")
     if result.decisions:
         _path(memory, result, detail)
     if result.decisions or detail.calls:

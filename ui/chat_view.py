@@ -80,7 +80,7 @@ def _answer(memory: Memory, session: SessionView, text: str) -> None:
     stopping.empty()
     place.text(reply.text)  # of one that had to begin anew the words that came first are no part
     for warning in reply.warnings:
-        st.caption(f":orange[:material/warning:] {md_escape(warning)}")
+        st.caption(f":orange[:material/warning:] {md_escape(warning[:1].upper() + warning[1:])}")
     if not reply.warnings:
         state.update(n=reply.messages[-1].n)
         st.rerun()

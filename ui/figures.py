@@ -23,6 +23,7 @@ from ui.wording_counts import texts as counts
 from ui.wording_figures import texts
 
 RECENT = timedelta(days=30)  # what is older is told by its day
+LEAST_USD = 0.0001  # that is written in digits
 
 
 def count(number: int) -> str:
@@ -48,7 +49,8 @@ def money(cost: float | None) -> str:
         return texts.UNKNOWN
     if cost == 0 or cost >= 0.01:
         return format_currency(cost, "USD", "¤#,##0.00" if cost else "¤0", locale=language.current(), currency_digits=False)
-    return format_currency(cost, "USD", "¤0.0000", locale=language.current(), currency_digits=False)
+    least = format_currency(max(cost, LEAST_USD), "USD", "¤0.0000", locale=language.current(), currency_digits=False)
+    return least if cost >= LEAST_USD else f"<{least}"
 
 
 def tokens(number: int) -> str:

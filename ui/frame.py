@@ -169,9 +169,9 @@ def first_buttons(memory: Memory) -> None:
         filing.follow(memory, key="first-filed")
         return
     with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
-        sample.open_button()
-        if st.button(wording.ADD_OWN, icon=":material/upload_file:", key="add-own"):
+        if st.button(wording.ADD_OWN, type="primary", icon=":material/upload_file:", key="add-own"):
             st.switch_page("../pages/sources.py")
+        sample.open_button()
 
 
 def table_height(rows: int, *, most: int = 14) -> int | Literal["content"]:

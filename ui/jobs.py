@@ -217,8 +217,8 @@ def _ending(memory: Memory, run: RunView) -> None:
         problems.tell(run.error, run.remedy)
     if run.resumable and not _hopeless(run):
         st.caption(f":material/play_arrow: {job_log.going_on(memory, run)}")
-    for warning in run.result.get("warnings", ()):
-        st.caption(f":orange[:material/warning:] {md_escape(str(warning))}")
+    for warning in map(str, run.result.get("warnings", ())):
+        st.caption(f":orange[:material/warning:] {md_escape(warning[:1].upper() + warning[1:])}")
     result = run.result
     made = [
         plural(int(result[name]))

@@ -32,7 +32,8 @@ def card(memory: Memory) -> None:
             st.warning(md_escape(view.note), icon=":material/key_off:")
         if view.fixed:
             st.caption(texts.MODEL_FIXED)
-        chosen = current if view.fixed or not viewer.may(memory, key="model", role="admin") else _chosen(memory, view)
+        may = not view.fixed and viewer.may(memory, key="model", role="admin", so_that=texts.MODEL_NAME_FIRST)
+        chosen = _chosen(memory, view) if may else current
         if chosen is None:
             return
         _facts(chosen)

@@ -34,7 +34,7 @@ def address() -> dict[str, str | None]:
 
 
 def open_button() -> None:
-    if st.button(texts.EXPLORE, type="primary", icon=":material/auto_stories:", key="samples", help=texts.EXPLORE_HELP):
+    if st.button(texts.EXPLORE, icon=":material/auto_stories:", key="samples", help=texts.EXPLORE_HELP):
         with problems.shown(), st.spinner(texts.MAKING):
             engine.sample()
         _go(to_sample=True)

@@ -164,8 +164,8 @@ def _warnings(memory: Memory, source: Source) -> None:
     """Show the warnings of its ingestion, which hold as long as the source is kept."""
     with suppress(MemoirError):  # the run of another is not ours to read
         run = memory.jobs.get(source.run_id or "")
-        for warning in run.result.get("warnings", ()):
-            st.markdown(f":orange[:material/warning: {md_escape(str(warning))}]")
+        for warning in map(str, run.result.get("warnings", ())):
+            st.markdown(f":orange[:material/warning: {md_escape(warning[:1].upper() + warning[1:])}]")
 
 
 def _numbers(source: Source, passages: int) -> dict[str, str]:

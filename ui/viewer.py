@@ -91,14 +91,20 @@ def guard() -> None:
     st.stop()
 
 
-def may(memory: Memory, *, key: str, role: str = "auditor", folded: bool = False) -> bool:
-    """Check the viewer's role; if it lacks, explain why here or ask who they are. folded: within what may be closed."""
+def may(memory: Memory, *, key: str, role: str = "auditor", folded: bool = False, so_that: str = "") -> bool:
+    """Check the viewer's role; if it lacks, explain why here or ask who they are.
+
+    folded: within what may be closed. so_that: what the name is asked for, where the page does not show it.
+    """
     if role in memory.actor.roles:
         return True
     if _by_sign_in():
         given = texts.GIVEN_ROLES.format(roles=texts.AND.join(sorted(memory.actor.roles)))
         st.caption(f":material/lock: {texts.NEEDS_ROLE.format(role=role, given=given)}")
-    elif folded:
+        return False
+    if so_that:
+        st.caption(so_that)
+    if folded:
         _ask(key, texts.SAY_WHO, icon=":material/badge:")
     else:
         _ask_once(key)

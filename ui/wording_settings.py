@@ -44,6 +44,7 @@ class Settings(Words):
     MODEL_TITLE = "Model"
     MODEL_ABOUT = "This model files texts and answers questions. Changing it is recorded and can be undone in Activity."
     MODEL_FIXED = "The model was set when the memory was opened, so it cannot be changed here."
+    MODEL_NAME_FIRST = "Enter your name to choose another model: the change is recorded under it."
     MODEL_CHOICE = "Model to use"
     MODEL_CHOICE_HELP = "Prices are for a million tokens sent and received. You can also type the name of any other model."
     WINDOW_SHORT = "{tokens} window"

@@ -57,6 +57,11 @@ def test_from_a_dropped_pdf_to_an_answer_with_its_source_on_one_way(served: Serv
     expect(page.locator(".answer")).to_contain_text("every guest knows better", timeout=PATIENCE_MS)
     expect(page.locator(".answer button").first).to_be_visible()
     expect(page.get_by_text("oven.pdf").first).to_be_visible()
+    page.go_back()
+    expect(asked.get_by_role("heading")).to_have_text("Ask about oven.pdf", timeout=PATIENCE_MS)
+    expect(page).to_have_url(re.compile(r"/\?since=\w+$"))
+    page.go_forward()
+    expect(page.locator(".answer")).to_contain_text("every guest knows better", timeout=PATIENCE_MS)
 
 
 def test_a_refresh_in_the_middle_finds_what_was_dropped_where_it_was(served: Served, visit: Visit, held: Held):

@@ -64,6 +64,7 @@ def test_a_fact_is_approved_skipped_and_rejected_and_each_is_taken_back(memory: 
     gone = memory.facts.get(found.fact.id)
     assert (gone.status, gone.cause, gone.reason) == ("outdated", "person", "Nobody said so")
     assert memory.review.fact(found.key).state == "rejected"
+    assert f"“{found.fact.content}” is active again" in memory.review.preview_undo(rejected.action_id).changes
     memory.review.undo(rejected.action_id)
     assert memory.facts.get(found.fact.id).status == "active"
     assert memory.audit.verify().ok

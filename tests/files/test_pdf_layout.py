@@ -123,6 +123,21 @@ def test_running_heads_and_page_numbers_are_left_out_and_told_of():
     assert "The survey of the north" in document.warnings[0]
 
 
+@pytest.mark.parametrize(("leading", "after"), [(15, 4), (18, 0), (20, 7), (24, 12)])
+def test_sentences_that_recur_at_the_edges_of_pages_are_text(leading, after):
+    watch = (
+        "Watch {}. The keeper went round in the evening and found all lamps lit, the doors shut and the water at its usual "
+        "height. Nothing was out of order. The watch was handed over at ten o'clock, and it was entered into the book as on "
+        "every other day."
+    )
+    style = t.ParagraphStyle("log", t.TEXT, leading=leading, spaceAfter=after, firstLineIndent=0 if after else 14)
+    kept = [watch.format(number) for number in range(1, 60)]
+    book = t.typeset([t.Set(text, style) for text in kept], head=lambda _page: "Book of the lighthouse", foot=str)
+    document = read_pdf(book, "a.pdf")
+    assert document.text.split("\n\n") == kept
+    assert document.warnings == ("the page headers and footers were not read: “Book of the lighthouse”",)
+
+
 def test_the_pages_begin_where_their_text_does():
     story = [t.Set(text, t.INDENTED) for text in PROSE * 3]
     document = read_pdf(t.typeset(story, foot=str), "a.pdf")

@@ -31,7 +31,9 @@ def test_escaped_text_reads_the_same():
     assert md_escape("Report *2024*: 5 < 6").replace("\\", "").replace("\u200b", "") == "Report *2024*: 5 < 6"
 
 
-@pytest.mark.parametrize(("cost", "shown"), [(None, "unknown"), (0.0, "$0"), (0.004, "$0.0040"), (1.5, "$1.50")])
+@pytest.mark.parametrize(
+    ("cost", "shown"), [(None, "unknown"), (0.0, "$0"), (0.000006, "<$0.0001"), (0.004, "$0.0040"), (1.5, "$1.50")]
+)
 def test_an_unknown_price_is_no_zero(cost: float | None, shown: str):
     assert figures.money(cost) == shown
 

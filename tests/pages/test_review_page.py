@@ -38,7 +38,7 @@ def states(memory: Memory) -> dict[str, int]:
 def test_without_anything_filed_the_page_says_where_to_begin(memory: Memory):
     page = opened("review")
     assert "There is nothing to review yet" in words(page)
-    assert [button.key for button in page.main.button] == ["samples", "add-own"]
+    assert [button.key for button in page.main.button] == ["add-own", "samples"]
 
 
 def test_the_queue_comes_in_the_engines_own_order(filled: Memory):

@@ -118,7 +118,7 @@ def test_the_same_bytes_again_are_told_apart_from_a_new_source(filled: Memory):
     filled.ingest_text(filled.sources.text(1), name="bakery.md")
     shown = words(opened("sources"))
     assert "already in memory" in shown
-    assert filled.runs.list()[0].result["warnings"][0][:20] in shown.replace("\\", "")
+    assert filled.runs.list()[0].result["warnings"][0][1:20] in shown.replace("\\", "")
 
 
 def test_a_failed_job_is_not_folded_away_behind_later_ones(filled: Memory):
@@ -151,7 +151,7 @@ def test_what_its_ingestion_warned_of_stands_on_the_page_of_the_source(memory: M
     result = memory.ingest_file(mixed, name="mixed.txt").raise_for_error()
     assert result.warnings
     page = opened("sources", src=result.source_id)
-    assert md_escape(result.warnings[0]) in words(page)
+    assert md_escape(result.warnings[0][1:]) in words(page)
 
 
 def test_the_pages_of_a_pdf_are_shown_as_they_look_one_at_a_time(memory: Memory):

@@ -19,7 +19,7 @@ class IngestionError(MemoirError):
 class NothingToIngest(IngestionError):
     code = "E201"
     message_form = "{name!r} holds no text"
-    remedy_form = "Give a text with at least one word; a scanned PDF needs text recognition first. Nothing was stored."
+    remedy_form = "If it is a scan, run text recognition (OCR) on it first; else add some text to it. Nothing was stored."
 
 
 class FileTooLarge(IngestionError):

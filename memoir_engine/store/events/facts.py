@@ -117,7 +117,8 @@ MOVES = {"corrected": "fact.corrected", "retired": "fact.retired"}  # kinds of e
 def _undo_move(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Give the fact the status it had before; take it back where it had none."""
     tx, number, was = undo.tx, event.body["fact"], event.body.get("was", 0)
-    if tx.execute(select(tables.fact.c.id).where(tables.fact.c.id == number, rows.REMEMBERED)).first() is None:
+    content = tx.execute(select(tables.fact.c.content).where(tables.fact.c.id == number, rows.REMEMBERED)).scalar_one_or_none()
+    if content is None:
         return Inverse(clash="it was forgotten, and that is final")
     versions = tx.execute(select(tables.fact_status).where(tables.fact_status.c.fact_id == number)).all()
     changed = _check_current(undo, ("fact", number), event, versions, FactState, event.body["status"])
@@ -141,7 +142,7 @@ def _undo_move(undo: UndoContext, event: AuditEvent) -> Inverse:
 
     says = "is taken back" if before is None else f"is {before.status} again"
     says = "expires as it did before" if event.kind == "fact.expires" else says
-    return step(f"fact {number} {says}", move_back)
+    return step(f"“{content}” {says}", move_back)
 
 
 def _undo_proposal(undo: UndoContext, event: AuditEvent) -> Inverse:
@@ -160,7 +161,8 @@ def _undo_proposal(undo: UndoContext, event: AuditEvent) -> Inverse:
         again = None if before is None else _first_seq(tx, was)
         rows.set_proposal(tx, action, kind, number, versions[0].owner, before, versions[0].run_id, again=again)
 
-    return step(f"the proposal {number} is as it was before", propose_back)
+    waits = before is not None and before.outcome is None
+    return step("the decision is open again" if waits else "the proposal is as it was before", propose_back)
 
 
 def _check_current(
@@ -215,7 +217,8 @@ def _undo_sighting(undo: UndoContext, event: AuditEvent) -> Inverse:
     ns = list(body["ns"]) if "ns" in body else list(range(body["origins"][0], sum(body["origins"][:2])))
     c = tables.fact_origin.c
     query = select(c.to_seq).where(c.fact_id == number, c.n.in_(ns))
-    says = f"that fact {number} was said again {'holds' if was_unseen else 'is taken back'}"
+    content = undo.tx.execute(select(tables.fact.c.content).where(tables.fact.c.id == number)).scalar_one()
+    says = f"that “{content}” was said again {'holds' if was_unseen else 'is taken back'}"
     blocked = _check_ends(undo, set(undo.tx.execute(query).scalars()), event.seq if was_unseen else FAR)
     return blocked or step(says, lambda tx, action: rows.set_seen(tx, action, number, ns, is_seen=was_unseen))
 
