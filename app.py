@@ -13,11 +13,12 @@ import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
 from ui import engine, problems
@@ -41,10 +42,17 @@ async def health(_request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok", "memory": engine.state()})
 
 
+async def cuts(request: Request) -> RedirectResponse:
+    """Lead an old address to where a conversation is cut now: with it, or with the one to be imported."""
+    kept = {name: request.query_params[name] for name in ("session", "user", "most") if name in request.query_params}
+    there = {"show": "cuts"} | ({} if kept.get("session") else {"bring": "1"})
+    return RedirectResponse(f"conversations?{urlencode(there | kept)}")
+
+
 app = st.App(
     ROOT / "ui" / "main.py",
     lifespan=lifespan,
-    routes=[Route("/api/health", health)],
+    routes=[Route("/api/health", health), Route("/cuts", cuts)],
     middleware=[Middleware(SecurityHeaders)],
     on_script_error=problems.unexpected,
 )

@@ -19,14 +19,13 @@ HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "pages"
 
 
-def page(name: str, *, default: bool = False, hidden: bool = False) -> st.Page:
+def page(name: str, *, default: bool = False) -> st.Page:
     return st.Page(
         PAGES / f"{name}.py",
         title=wording.PAGES[name],
         icon=frame.ICONS[name],
         url_path=None if default else name,
         default=default,
-        visibility="hidden" if hidden else "visible",
         help=wording.PAGE_HELP[name],
     )
 
@@ -40,6 +39,7 @@ def guard() -> Memory:
         st.stop()
 
 
+asked = address.query()
 st.set_page_config(page_title="Memoir", page_icon=HERE / "static" / "favicon.svg", layout="wide")
 st.logo(HERE / "static" / "logo.svg", icon_image=HERE / "static" / "favicon.svg", size="large")
 look.draw()
@@ -48,7 +48,7 @@ chosen = st.navigation(
     {
         "": [page("overview", default=True)],
         wording.GROUPS["build"]: [page(name) for name in ("sources", "conversations", "review")],
-        wording.GROUPS["explore"]: [page(name) for name in ("tree", "ask", "search", "facts")] + [page("cuts", hidden=True)],
+        wording.GROUPS["explore"]: [page(name) for name in ("tree", "ask", "search", "facts")],
         wording.GROUPS["admin"]: [page(name) for name in ("people", "activity", "settings")],
     }
 )
@@ -71,6 +71,6 @@ try:
 finally:
     try:
         with above:
-            address.keep(sample.address() | tour.address() | presenting.address())
+            address.keep(sample.address() | tour.address() | presenting.address(), page=chosen.url_path, asked=asked)
     finally:
         engine.drawn()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -12,7 +14,7 @@ def test_a_cut_leads_to_the_message_where_it_begins_and_the_strips_follow_the_re
     page = visit(f"{served()}/cuts?most=360")  # an old address
     page.get_by_role("button", name="Use a sample").click()
     expect(page.locator(".lane")).to_have_count(3)
-    assert "/conversations?" in page.url
+    expect(page).to_have_url(re.compile(r"/conversations\?show=cuts&bring=1&most=360$"))
     natural = page.locator(".lane").nth(1).locator(".block")
     natural.nth(3).click()
     expect(page.locator(".row.on .said")).to_have_text("Inés is well again, it was a cold. Now I need your help with the money.")

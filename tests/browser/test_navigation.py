@@ -6,10 +6,38 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app_browser import BAKERY, Served, Visit, ready
 from memoir_engine import Memory, SampleMemory
+
+
+class Line:
+    """What the server tells the page, which can be held up, as on a slow machine."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.is_held, self.held = page, False, list[str | bytes]()
+        page.route_web_socket(re.compile("_stcore/stream"), self.connect)
+
+    def connect(self, socket: WebSocketRoute) -> None:
+        self.socket, server = socket, socket.connect_to_server()
+        socket.on_message(server.send)
+        server.on_message(lambda message: self.held.append(message) if self.is_held else socket.send(message))
+
+    def wait(self, pages: int) -> None:
+        """Wait until the server has told of this many pages that the browser does not know of."""
+        while [_kind(message) for message in self.held].count("navigation") < pages:
+            self.page.wait_for_timeout(20)
+
+    def let_go(self) -> None:
+        self.is_held = False
+        for message in self.held:
+            self.socket.send(message)
+
+
+def _kind(message: str | bytes) -> str | None:
+    return ForwardMsg.FromString(message).WhichOneof("type") if isinstance(message, bytes) else None
 
 
 def go(page: Page, name: str) -> None:
@@ -62,3 +90,28 @@ def test_the_entry_of_a_page_leads_to_its_beginning(filled: dict[str, str], serv
         page.go_back()
         expect(page).to_have_url(f"{app}/{opened}")
         page.context.close()
+
+
+def test_a_page_that_comes_late_leaves_the_address_that_back_led_to(filled: dict[str, str], served: Served, visit: Visit):
+    app = served()
+    fact, talk = (f"{app}/{filled[name]}" for name in ("Facts", "Conversations"))
+    page = visit(app)
+    line = Line(page)
+    page.goto(fact)
+    page.get_by_role("link", name="Open the conversation").click()
+    said = page.locator(".message.human .text")
+    expect(said).to_have_text("I live in Bern.")
+    go(page, "People")
+    line.is_held = True
+    page.go_back()
+    expect(page).to_have_url(talk)
+    line.wait(pages=1)
+    page.go_back()
+    expect(page).to_have_url(fact)
+    line.let_go()
+    expect(page.get_by_role("heading", name="Facts", level=1)).to_be_visible()
+    ready(page)
+    expect(page).to_have_url(fact)
+    page.go_forward()
+    expect(said).to_have_text("I live in Bern.")
+    expect(page).to_have_url(talk)

@@ -1,22 +1,56 @@
-// Keeps in the address what a tab is, without an entry in the browser's history of its own; and leads a click on a page's own
-// entry in the navigation to that page's beginning, which Streamlit would leave where it is.
+// Keeps in the address what a tab is, without an entry in the browser's history of its own; keeps the address that Back or Forward
+// led to; and leads a click on a page's own entry in the navigation to that page's beginning, which Streamlit would leave where it is.
 const OWN = "[data-testid=stSidebarNavLink][aria-current=page]";
+const PRESSES = ["pointerdown", "keydown", "click"];
+
+const sorted = (query) => {
+  const copy = new URLSearchParams(query);
+  copy.sort();
+  return `${copy}`;
+};
+
+// Back changes the address at once, before the server is asked for the page. A page that was asked for earlier and comes late would
+// write its own name over the address, and add an entry. Until the page that Back led to is drawn, or something is pressed on this
+// one, no entry is added and no other page named.
+function watch() {
+  const led = { to: null }, push = window.history.pushState;
+  window.addEventListener("popstate", () => { led.to = new URL(window.location.href); }, true);
+  for (const press of PRESSES) window.addEventListener(press, () => { led.to = null; }, true);
+  window.history.pushState = function (state, title, url) {
+    if (!led.to) return push.call(this, state, title, url);
+    if (new URL(url ?? "", window.location.href).pathname === led.to.pathname) this.replaceState(state, title, url);
+  };
+  return led;
+}
 
 export default function (component) {
   const { data, parentElement: root } = component, page = root.ownerDocument;
+  const led = (window.memoirLed ??= watch()); // once in a tab, however often this runs
   const named = Object.entries(data.kept);
-  const kept = (query) => {
+  const withKept = (query) => {
     for (const [name, value] of named) value === null ? query.delete(name) : query.set(name, value);
-    return query.size ? `?${query}` : "";
+    return query;
   };
+  const written = (query) => (query.size ? `?${query}` : "");
+  const write = (query) =>
+    window.history.replaceState(window.history.state, "", window.location.pathname + written(query) + window.location.hash);
+
   const now = new URLSearchParams(window.location.search);
-  if (named.some(([name, value]) => now.get(name) !== value))
-    window.history.replaceState(window.history.state, "", window.location.pathname + kept(now) + window.location.hash);
+  if (named.some(([name, value]) => now.get(name) !== value)) write(withKept(now));
+
+  if (led.to && led.to.pathname.split("/").pop() === data.page && sorted(led.to.search) === sorted(data.asked)) {
+    led.to = null; // this is the page it led to
+    const query = withKept(new URLSearchParams(data.query));
+    if (sorted(window.location.search) !== sorted(query)) { // a late one's values, which Streamlit takes for this one's
+      write(query);
+      window.dispatchEvent(new PopStateEvent("popstate"));
+    }
+  }
 
   const begin = (event) => {
     const own = event.target instanceof Element && event.target.closest(OWN);
     if (!own || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-    const start = own.pathname + kept(new URLSearchParams());
+    const start = own.pathname + written(withKept(new URLSearchParams()));
     setTimeout(() => { // after Streamlit's own, which closes the navigation on a narrow screen
       if (start !== window.location.pathname + window.location.search) window.history.pushState({}, "", start);
       window.dispatchEvent(new PopStateEvent("popstate"));
