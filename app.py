@@ -49,10 +49,15 @@ async def cuts(request: Request) -> RedirectResponse:
     return RedirectResponse(f"conversations?{urlencode(there | kept)}")
 
 
+async def overview(request: Request) -> RedirectResponse:
+    """Lead the name of the first page to its address, which has none."""
+    return RedirectResponse(f".?{request.url.query}".rstrip("?"))
+
+
 app = st.App(
     ROOT / "ui" / "main.py",
     lifespan=lifespan,
-    routes=[Route("/api/health", health), Route("/cuts", cuts)],
+    routes=[Route("/api/health", health), Route("/cuts", cuts), Route("/overview", overview)],
     middleware=[Middleware(SecurityHeaders)],
     on_script_error=problems.unexpected,
 )

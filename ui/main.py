@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import engine, frame, language_switch, look, presenting, problems, sample, tour, viewer
+from ui import engine, frame, language_switch, look, missing, presenting, problems, sample, tour, viewer
 from ui.components import address
 from ui.wording import texts as wording
 
@@ -46,7 +46,7 @@ look.draw()
 viewer.guard()
 chosen = st.navigation(
     {
-        "": [page("overview", default=True)],
+        "": [page("overview", default=True), *missing.pages(wording.PAGES)],
         wording.GROUPS["build"]: [page(name) for name in ("sources", "conversations", "review")],
         wording.GROUPS["explore"]: [page(name) for name in ("tree", "ask", "search", "facts")],
         wording.GROUPS["admin"]: [page(name) for name in ("people", "activity", "settings")],

@@ -37,6 +37,9 @@ class Shared(Words):
         "activity": "Activity",
         "settings": "Settings",
     }
+    MISSING = "There is no page at this address"
+    MISSING_TEXT = "“{name}” may be mistyped, or come from an old link."
+    MISSING_GO = "Go to the overview"
     GROUPS = {"build": "Build", "explore": "Explore", "admin": "Admin"}
     CHAIN_LENGTH = Plural("{count} audit event", "{count} audit events")
     CODE = "Code {code}"

@@ -115,3 +115,14 @@ def test_a_page_that_comes_late_leaves_the_address_that_back_led_to(filled: dict
     page.go_forward()
     expect(said).to_have_text("I live in Bern.")
     expect(page).to_have_url(talk)
+
+
+def test_an_address_that_no_page_has_says_so_in_words_of_the_app(served: Served, visit: Visit):
+    app = served()
+    page = visit(f"{app}/sorces", locale="ja")
+    expect(page.get_by_role("heading", name="このアドレスのページはありません")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("link", name="概要へ移動").click()
+    expect(page).to_have_url(f"{app}/")
+    page.goto(f"{app}/overview?present=1")
+    expect(page).to_have_url(f"{app}/?present=1")
