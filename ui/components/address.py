@@ -1,7 +1,7 @@
 """Address: what a tab is stays in it, whatever a page writes there, and the browser's Back needs one press for one page.
 
-Invariant: writing it adds no entry to the browser's history, as `st.query_params` would; a page that comes late, after the browser
-has gone back, writes nothing.
+Invariant: writing it adds no entry to the browser's history, as `st.query_params` would; a page that comes after the browser has
+gone back writes nothing.
 """
 
 from __future__ import annotations
