@@ -25,10 +25,10 @@ class Line:
         socket.on_message(server.send)
         server.on_message(lambda message: self.held.append(message) if self.is_held else socket.send(message))
 
-    def wait(self, pages: int) -> None:
-        """Wait until the server has told of this many pages that the browser does not know of."""
-        while [_kind(message) for message in self.held].count("navigation") < pages:
-            self.page.wait_for_timeout(20)
+    def wait(self, kind: str) -> None:
+        """Wait until the server has sent a message of this kind that the browser does not know of."""
+        while kind not in map(_kind, self.held):
+            self.page.wait_for_timeout(20)  # the messages come in meanwhile
 
     def let_go(self) -> None:
         self.is_held = False
@@ -105,7 +105,7 @@ def test_a_page_that_comes_late_leaves_the_address_that_back_led_to(filled: dict
     line.is_held = True
     page.go_back()
     expect(page).to_have_url(talk)
-    line.wait(pages=1)
+    line.wait("navigation")
     page.go_back()
     expect(page).to_have_url(fact)
     line.let_go()
@@ -115,6 +115,29 @@ def test_a_page_that_comes_late_leaves_the_address_that_back_led_to(filled: dict
     page.go_forward()
     expect(said).to_have_text("I live in Bern.")
     expect(page).to_have_url(talk)
+
+
+def test_what_a_late_page_writes_into_the_address_is_taken_out_again(filled: dict[str, str], served: Served, visit: Visit):
+    app = served()
+    page = visit(app)
+    line = Line(page)
+    page.goto(f"{app}/people")
+    ready(page)
+    go(page, "Facts")
+    bar = page.locator(".bar")
+    expect(bar).to_be_visible()
+    line.is_held = True
+    bar.click()
+    line.wait("page_info_changed")
+    page.go_back()
+    expect(page).to_have_url(f"{app}/people")
+    line.let_go()
+    expect(page.get_by_role("heading", name="People", level=1)).to_be_visible()
+    ready(page)
+    expect(page).to_have_url(f"{app}/people")
+    page.reload()
+    ready(page)
+    expect(page).to_have_url(f"{app}/people")
 
 
 def test_an_address_that_no_page_has_says_so_in_words_of_the_app(served: Served, visit: Visit):
