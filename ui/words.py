@@ -111,5 +111,5 @@ def _translated(value: Any, spoken: str) -> Any:
 
 
 def _is_word(text: str) -> bool:
-    """Check for two letters in a row that are no name of a field or an icon, or for a quotation mark; languages differ in them."""
+    """Check for two letters in a row that are no name of a field or an icon, or for a quotation mark."""
     return _WORD.search(_NO_WORD.sub(" ", text)) is not None
