@@ -44,9 +44,8 @@ async def health(_request: Request) -> JSONResponse:
 
 async def cuts(request: Request) -> RedirectResponse:
     """Lead an old address to where a conversation is cut now: with it, or with the one to be imported."""
-    kept = {name: request.query_params[name] for name in ("session", "user", "most") if name in request.query_params}
-    there = {"show": "cuts"} | ({} if kept.get("session") else {"bring": "1"})
-    return RedirectResponse(f"conversations?{urlencode(there | kept)}")
+    there = {"show": "cuts"} | ({} if request.query_params.get("session") else {"bring": "1"})
+    return RedirectResponse(f"conversations?{urlencode(there | dict(request.query_params))}")
 
 
 async def overview(request: Request) -> RedirectResponse:

@@ -91,7 +91,7 @@ def test_a_conversation_shows_how_it_is_cut_beside_its_messages(memory: Memory):
     ("asked", "there"),
     [
         ("most=120", "conversations?show=cuts&bring=1&most=120"),
-        ("session=roof&user=mia&more=1", "conversations?show=cuts&session=roof&user=mia"),
+        ("session=roof&user=mia&sample=1", "conversations?show=cuts&session=roof&user=mia&sample=1"),
     ],
     ids=["to be imported", "a conversation"],
 )
