@@ -13,11 +13,12 @@ import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
 from ui import engine, problems
@@ -41,10 +42,21 @@ async def health(_request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok", "memory": engine.state()})
 
 
+async def cuts(request: Request) -> RedirectResponse:
+    """Lead an old address to where a conversation is cut now: with it, or with the one to be imported."""
+    there = {"show": "cuts"} | ({} if request.query_params.get("session") else {"bring": "1"})
+    return RedirectResponse(f"conversations?{urlencode(there | dict(request.query_params))}")
+
+
+async def overview(request: Request) -> RedirectResponse:
+    """Lead the name of the first page to its address, which has none."""
+    return RedirectResponse(f".?{request.url.query}".rstrip("?"))
+
+
 app = st.App(
     ROOT / "ui" / "main.py",
     lifespan=lifespan,
-    routes=[Route("/api/health", health)],
+    routes=[Route("/api/health", health), Route("/cuts", cuts), Route("/overview", overview)],
     middleware=[Middleware(SecurityHeaders)],
     on_script_error=problems.unexpected,
 )

@@ -164,10 +164,10 @@ def _undo(memory: Memory, action: Action) -> None:
             _in_the_way(memory, preview)
             return
         st.caption(texts.UNDO_WOULD)
-        for change in preview.changes[:20]:
-            st.markdown(f":small[{md_escape(change[:1].upper() + change[1:])}]")
-        if len(preview.changes) > 20:
-            st.caption(texts.MORE.format(count=len(preview.changes) - 20))
+        for change in action.changes[:20]:
+            st.markdown(f":small[{md_escape(figures.one_line(event_words.sentence(change), 300))}]")
+        if len(action.changes) > 20:
+            st.caption(texts.MORE.format(count=len(action.changes) - 20))
         if viewer.may(memory, key="act-undo"):
             _ask(memory, action)
 

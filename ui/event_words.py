@@ -17,6 +17,8 @@ from ui.wording import texts as wording
 from ui.wording_events import DONE_TO, texts
 
 HIDDEN = ("before", "after")  # stand beside the sentence, not in it
+FIRST = ("source.added",)  # kinds that the others of their action follow from
+DECIDED = ("approve", "skip")  # verbs that say all they did to a chunk
 BESIDE = ("fact.settled", "fact.reviewed", "cuts.recorded")  # kinds that go with another change, which says more
 
 
@@ -38,7 +40,11 @@ def outcome(done: Action) -> str | None:
 
 def headline(done: Action) -> tuple[str, list[str]]:
     """Return an action in short, and its changes as sentences, those that say most first."""
-    changes = sorted(done.changes, key=lambda one: (one.kind in BESIDE, one.kind not in texts.NAMED, -len(_ends(one))))
+    changes = sorted(
+        done.changes, key=lambda one: (one.kind not in FIRST, one.kind in BESIDE, one.kind not in texts.NAMED, -len(_ends(one)))
+    )
+    if done.verb in DECIDED and [(one.kind, one.count) for one in changes] == [("filing.reviewed", 1)]:
+        return action(done), [_word("chunk", changes[0].fields.get("chunk"))]
     title = texts.SHORT.get(done.verb) if any(map(_ends, changes)) else None
     return title or action(done), [sentence(one) for one in changes]
 

@@ -34,7 +34,7 @@ def show(memory: Memory, proposals: tuple[FactProposal, ...]) -> None:
 
 def _first(proposals: tuple[FactProposal, ...]) -> str:
     """Tell what the first is about, in a line."""
-    return f"“{figures.one_line(proposals[0].new.content, TOLD_CHARS)}”"
+    return figures.quoted(figures.one_line(proposals[0].new.content, TOLD_CHARS))
 
 
 def _one(memory: Memory, proposal: FactProposal, *, may: bool) -> None:
@@ -53,7 +53,7 @@ def _one(memory: Memory, proposal: FactProposal, *, may: bool) -> None:
             texts.REJECT, icon=":material/close:", key=f"decide-no-{proposal.id}", width="stretch", disabled=not may,
             on_click=_decided, args=(memory, proposal.id, False),
         )  # fmt: skip
-    reason = f": “{proposal.reason}”" if proposal.reason else ""
+    reason = f": {figures.quoted(proposal.reason)}" if proposal.reason else ""
     would = texts.WOULD[proposal.cause].format(content=proposal.merged)
     st.caption(md_escape(f"{would} ({texts.DOUBTS.get(proposal.doubt, proposal.doubt)}){reason}"))
 

@@ -136,7 +136,7 @@ def outcome(memory: Memory) -> str | None:
         return None
     with suppress(MemoirError):
         if memory.audit.action(action_id).verb in ACTIONS:
-            return f"“{figures.one_line(memory.facts.get(fact_id).content, 120)}”"
+            return figures.quoted(figures.one_line(memory.facts.get(fact_id).content, 120))
     return None
 
 

@@ -198,4 +198,4 @@ def _facts(title: str, facts: Sequence[FactView]) -> None:
 
 
 def _quoted(content: str) -> str:
-    return md_escape(f"“{figures.one_line(content, 160)}”")
+    return md_escape(figures.quoted(figures.one_line(content, 160)))

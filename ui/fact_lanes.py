@@ -18,6 +18,7 @@ TYPES = ("personal", "professional", "health", "preference", "activity", "plan",
 ORDER: tuple[str, ...] = (*get_args(FactAttribute), *TYPES)  # of the lanes of a subject
 LEAST = 0.012  # of the whole width: what a bar takes at least
 SHORT, WORDS = 0.06, 0.2  # of the whole width: a bar shorter than this has its words beside it, which take so much
+DAY_S = 86_400  # the shortest time that the picture shows
 AHEAD, AHEAD_S = 0.5, 60 * 86_400  # how far the picture reaches into the time to come: of what has passed, and at least
 
 
@@ -56,7 +57,8 @@ def begins(fact: FactView) -> datetime:
 def span(facts: Sequence[FactView], now: datetime) -> tuple[float, float]:
     """Return the range of the timeline in seconds since 1970: all starts with some room before the first, and what expires."""
     first, present = min((begins(fact) for fact in facts), default=now).timestamp(), now.timestamp()
-    last = max(present, *(begins(fact).timestamp() for fact in facts), first + 86_400)
+    first = min(first, present - DAY_S)  # what was learned just now stands beside today, not before an empty tomorrow
+    last = max(present, *(begins(fact).timestamp() for fact in facts))
     ahead = max((fact.expires_at.timestamp() for fact in facts if _expires(fact) and fact.expires_at), default=present)
     last = max(last, min(ahead + (ahead - first) * 0.02, present + max((last - first) * AHEAD, AHEAD_S)))
     return first - (last - first) * 0.02, last

@@ -92,7 +92,7 @@ def _said(fact: FactView) -> None:
         if origin.kind == "person":
             st.markdown(f":small[:material/person: {where}]")
         elif origin.quote:
-            quote = md_escape(f"“{figures.one_line(origin.quote, 160)}”")
+            quote = md_escape(figures.quoted(figures.one_line(origin.quote, 160)))
             st.markdown(f":small[:material/format_quote: {quote} :gray[{where}]]")
 
 

@@ -30,6 +30,11 @@ def count(number: int) -> str:
     return catalogue.number(language.current(), number)
 
 
+def quoted(text: str) -> str:
+    """Put a text into the quotation marks of the language."""
+    return texts.QUOTED.format(text=text)
+
+
 def short(number: int) -> str:
     return format_compact_decimal(number, fraction_digits=1, locale=language.current())
 

@@ -26,7 +26,6 @@ ICONS = {
     "tree": ":material/account_tree:",
     "ask": ":material/manage_search:",
     "search": ":material/search:",
-    "cuts": ":material/content_cut:",
     "facts": ":material/timeline:",
     "people": ":material/group:",
     "activity": ":material/history:",

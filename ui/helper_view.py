@@ -166,7 +166,7 @@ def _last_change(memory: Memory, source_id: int) -> None:
     if last is None:
         return
     verb = texts.HELPER_VERBS[last.verb]
-    reason = f" · “{md_escape(figures.one_line(last.reason, 80))}”" if last.reason else ""
+    reason = f" · {figures.quoted(md_escape(figures.one_line(last.reason, 80)))}" if last.reason else ""
     line = texts.LAST_CHANGE.format(actor=viewer.inside(last.actor), verb=verb, when=figures.ago(last.at), reason=reason)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(line, width="content")

@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import engine, frame, language_switch, look, presenting, problems, sample, tour, viewer
+from ui import engine, frame, language_switch, look, missing, presenting, problems, sample, tour, viewer
 from ui.components import address
 from ui.wording import texts as wording
 
@@ -19,14 +19,13 @@ HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "pages"
 
 
-def page(name: str, *, default: bool = False, hidden: bool = False) -> st.Page:
+def page(name: str, *, default: bool = False) -> st.Page:
     return st.Page(
         PAGES / f"{name}.py",
         title=wording.PAGES[name],
         icon=frame.ICONS[name],
         url_path=None if default else name,
         default=default,
-        visibility="hidden" if hidden else "visible",
         help=wording.PAGE_HELP[name],
     )
 
@@ -40,15 +39,16 @@ def guard() -> Memory:
         st.stop()
 
 
+asked = address.query()
 st.set_page_config(page_title="Memoir", page_icon=HERE / "static" / "favicon.svg", layout="wide")
 st.logo(HERE / "static" / "logo.svg", icon_image=HERE / "static" / "favicon.svg", size="large")
 look.draw()
 viewer.guard()
 chosen = st.navigation(
     {
-        "": [page("overview", default=True)],
+        "": [page("overview", default=True), *missing.pages(wording.PAGES)],
         wording.GROUPS["build"]: [page(name) for name in ("sources", "conversations", "review")],
-        wording.GROUPS["explore"]: [page(name) for name in ("tree", "ask", "search", "facts")] + [page("cuts", hidden=True)],
+        wording.GROUPS["explore"]: [page(name) for name in ("tree", "ask", "search", "facts")],
         wording.GROUPS["admin"]: [page(name) for name in ("people", "activity", "settings")],
     }
 )
@@ -71,6 +71,6 @@ try:
 finally:
     try:
         with above:
-            address.keep(sample.address() | tour.address() | presenting.address())
+            address.keep(sample.address() | tour.address() | presenting.address(), page=chosen.url_path, asked=asked)
     finally:
         engine.drawn()

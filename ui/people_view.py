@@ -61,7 +61,7 @@ def one(memory: Memory, user: str) -> None:
             help=texts.EXPORT_HELP,
             on_click="ignore",
         )
-    frame.metrics({label: figures.count(getattr(person, name)) for name, label in texts.METRICS.items()}, columns=8, width=100)
+    frame.metrics({label: figures.count(getattr(person, name)) for name, label in texts.METRICS.items()}, columns=4, width=130)
     with st.container(horizontal=True, vertical_alignment="center"):
         if person.first_at and person.last_at:
             st.caption(

@@ -19,6 +19,22 @@ _SLANTED = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])|(
 _CODE = re.compile(r"`([^`\n]+)`")
 
 
+def fields_end(text: str) -> int:
+    """Return where the text begins behind the fields at its head; 0 if it has none."""
+    fields = _FIELDS.match(text)
+    return fields.end() if fields else 0
+
+
+def signs(text: str) -> list[tuple[int, int]]:
+    """Return the spans that are marks alone: what is left of the text without them is read where it stands."""
+    around = [match for form in (_HEADING, _STRONG, _SLANTED, _CODE) for match in form.finditer(text)]
+    spans = [match.span() for form in (_FENCE, _UNDERLINE) for match in form.finditer(text)]
+    for match in around:
+        inner = next(number for number in range(match.re.groups, 0, -1) if match[number] is not None)
+        spans += [(match.start(), match.start(inner)), (match.end(inner), match.end())]
+    return sorted(span for span in set(spans) if span[0] < span[1])
+
+
 def plain(text: str) -> str:
     """Return the text without marks; a list keeps its bullets."""
     text = _FENCE.sub("", _FIELDS.sub("", text))

@@ -25,7 +25,7 @@ PLACES = 60
 def item(found: ReviewItem) -> dict[str, Any]:
     return {
         "key": found.key,
-        "name": f"{figures.shortened(found.source_name, 40)}: “{figures.one_line(plain(found.text), QUOTE)}”",
+        "name": f"{figures.shortened(found.source_name, 40)}: {figures.quoted(figures.one_line(plain(found.text), QUOTE))}",
         "source": found.source_name,
         "category": found.category_id,
         "path": list(found.path),

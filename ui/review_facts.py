@@ -27,7 +27,7 @@ def item(found: FactReviewItem) -> dict[str, Any]:
     return {
         "key": found.key,
         "kind": found.kind,
-        "name": f"“{figures.one_line(found.fact.content, QUOTE)}”",
+        "name": figures.quoted(figures.one_line(found.fact.content, QUOTE)),
         "source": texts.FACTS_OF.format(user=found.user_id or wording_facts.WORKSPACE),
         "category": None,
         "path": [],
@@ -43,12 +43,13 @@ def evidence(memory: Memory, found: FactReviewItem) -> dict[str, Any]:
     if found.kind == "fact":
         sides = [_side(memory, found.fact, texts.LEARNED)]
     kind = "suggestion" if found.proposal and found.proposal.doubt == "agent" else found.kind
+    reason = found.proposal.reason if found.proposal else found.fact.reason
     asked = {"fact": found.fact.id} | ({"user": found.user_id} if found.user_id else {})
     return {
         "sides": sides,
         "asks": texts.FACT_ASKS[kind],
         "does": _does(found),
-        "because": found.proposal.reason if found.proposal else found.fact.reason,
+        "because": figures.quoted(reason) if reason else "",
         "chain": _chain(memory, found.fact),
         "link": "facts?" + urlencode(asked),
         "labels": texts.FACT_LABELS[kind],

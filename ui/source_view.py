@@ -200,7 +200,7 @@ def _versions(source: Source, versions: tuple[Source, ...]) -> None:
             labels.NAME: version.name,
             labels.CHUNKS: version.chunks,
             labels.ADDED: figures.stamp(version.created_at),
-            labels.BY: version.added_by or version.owner or "",
+            labels.BY: viewer.plain_name(version.added_by or version.owner or ""),
         }
         for version in versions
     ]
@@ -216,7 +216,7 @@ def _facts(source: Source) -> None:
         labels.AUTHOR: source.author,
         labels.DATE: source.dated,
         labels.ADDED: figures.stamp(source.created_at),
-        labels.BY: source.added_by or source.owner,
+        labels.BY: viewer.plain_name(source.added_by or source.owner or ""),
         labels.VERSION: str(source.version),
         "SHA-256": source.sha256[:24] + "…",
         **{name: str(value) for name, value in source.metadata.items()},

@@ -13,20 +13,21 @@ from memoir_engine import MessageRecord
 from ui import figures
 from ui.wording_conversations import texts
 from ui.wording_counts import texts as counts
+from ui.wording_cuts import texts as wording_cuts
 
 CHARS, MOST = 300, 40  # of a finding, and findings
 
 
 def speaker(message: MessageRecord) -> str:
     """Return who speaks: a person or model by name, a known tool by what it does."""
-    who = message.name or message.role
+    who = message.name or wording_cuts.ROLES.get(message.role, message.role)
     return texts.TOOLS.get(who, who) if message.kind == "tool" else who
 
 
 def call(name: str, args: object) -> str:
     """Tell what a tool is asked: its one argument as a quotation, else its arguments as they are."""
     if isinstance(args, Mapping) and len(args) == 1 and isinstance(only := next(iter(args.values())), str):
-        told = f"“{figures.one_line(only, CHARS)}”"
+        told = figures.quoted(figures.one_line(only, CHARS))
     else:
         told = json.dumps(args, ensure_ascii=False)[:CHARS] if args else ""
     return f"{texts.TOOL_CALLS.get(name, name)} {told}".strip()

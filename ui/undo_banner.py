@@ -52,7 +52,7 @@ def _decide(memory: Memory, action: Action) -> None:
             edit_effect.changes(tuple(_what(memory.audit.action(one)) for one in preview.blocked_by))
         return
     st.markdown(f"**{texts.UNDO_WOULD}**")
-    edit_effect.changes(preview.changes)
+    edit_effect.changes(tuple(event_words.sentence(change) for change in action.changes))
     reason = st.text_input(texts.REASON, placeholder=texts.REASON_FORM, max_chars=2000, key="undo-reason")
     if st.button(texts.UNDO_IT, type="primary", icon=ICON, key="undo-do"):
         with problems.noted():

@@ -33,11 +33,13 @@ class Shared(Words):
         "ask": "Ask",
         "search": "Search",
         "facts": "Facts",
-        "cuts": "How it is cut",
         "people": "People",
         "activity": "Activity",
         "settings": "Settings",
     }
+    MISSING = "There is no page at this address"
+    MISSING_TEXT = "“{name}” may be mistyped, or come from an old link."
+    MISSING_GO = "Go to the overview"
     GROUPS = {"build": "Build", "explore": "Explore", "admin": "Admin"}
     CHAIN_LENGTH = Plural("{count} audit event", "{count} audit events")
     CODE = "Code {code}"
@@ -49,7 +51,6 @@ class Shared(Words):
         "tree": "Browse the categories, read what is in each, and see why it is there.",
         "ask": "Ask a question and see how the answer was found.",
         "search": "Find passages by words and by meaning, and open each one in its source.",
-        "cuts": "See how a long conversation is divided before facts are extracted.",
         "facts": "What is remembered about people, since when, based on what, and what was believed before.",
         "people": "Whose data is stored, all of it on one page or in one file, and how to erase it.",
         "activity": "Who did what, when and why. Undo actions and verify the audit log.",

@@ -40,7 +40,7 @@ class Activity(Words):
     )
     UNDO_TITLE = "Undo this action"
     UNDO_ABOUT = "Nothing is deleted: the undo is an action of its own and can itself be undone."
-    UNDO_WOULD = "This would happen:"
+    UNDO_WOULD = "The undo takes this back:"
     UNDO_BLOCKED = "Later actions depend on it. Undo these first:"
     UNDO_CLASH = "It cannot be undone now: {clash}."
     UNDO = "Undo"

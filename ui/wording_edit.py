@@ -92,7 +92,7 @@ class Edit(Words):
     UNDO = "Undo"
     UNDO_IT = "Undo it"
     CLOSE = "Close"
-    UNDO_WOULD = "Undoing would do this"
+    UNDO_WOULD = "The undo takes this back"
     UNDO_CANNOT = "It cannot be undone now"
     UNDO_FIRST = "Undo these first:"
     UNDONE_BEFORE = "It has been undone."

@@ -35,7 +35,7 @@ class Events(Words):
 
     DONE = {  # by verb, after the action, which names the facts: one, and several
         "correct_fact": Plural("Corrected", "Corrected"),
-        "add_fact": Plural("Added", "Added"),
+        "add_fact": Plural("Fact added", "Fact added"),
         "retire_fact": Plural("Ended", "{count} facts ended"),
         "expire_fact": Plural("Expiry set", "Expiry of {count} facts set"),
         "approve_fact": Plural("The change was made", "The change was made"),

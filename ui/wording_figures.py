@@ -6,6 +6,7 @@ from ui.words import Plural, Words
 
 
 class Figures(Words):
+    QUOTED = "“{text}”"
     UNKNOWN = "unknown"
     JUST_NOW = "just now"
     YESTERDAY = "Yesterday {time}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ui import catalogue, language
 
 _NO_WORD = re.compile(r"\{[^{}]*\}|:material/\w+:")
-_WORD = re.compile(r"[^\W\d_]{2}")
+_WORD = re.compile(r"[^\W\d_]{2}|“")
 
 
 class InContext(str):
@@ -111,5 +111,5 @@ def _translated(value: Any, spoken: str) -> Any:
 
 
 def _is_word(text: str) -> bool:
-    """Check for two letters in a row that are no name of a field or an icon."""
+    """Check for two letters in a row that are no name of a field or an icon, or for a quotation mark."""
     return _WORD.search(_NO_WORD.sub(" ", text)) is not None

@@ -78,7 +78,7 @@ def places(tmp_path: Path) -> list[str]:
         done = memory.audit.actions(limit=1)[0].action_id
     on_pages = ("", "sources", "sources?src=1", "conversations", "conversations?session=moved", "review", "tree", "tree?cat=1")
     others = (f"tree?chunk={chunk}", "ask", f"ask?run={asked.run_id}", "search?q=garden", "facts?user=mia", "people", "settings")
-    return [*on_pages, *others, "activity", f"activity?action={done}", "cuts"]
+    return [*on_pages, *others, "activity", f"activity?action={done}", "cuts", "nowhere"]
 
 
 def allowed() -> dict[str, str]:

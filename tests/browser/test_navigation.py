@@ -6,10 +6,38 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app_browser import BAKERY, Served, Visit, ready
 from memoir_engine import Memory, SampleMemory
+
+
+class Line:
+    """What the server tells the page, which can be held up, as on a slow machine."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.is_held, self.held = page, False, list[str | bytes]()
+        page.route_web_socket(re.compile("_stcore/stream"), self.connect)
+
+    def connect(self, socket: WebSocketRoute) -> None:
+        self.socket, server = socket, socket.connect_to_server()
+        socket.on_message(server.send)
+        server.on_message(lambda message: self.held.append(message) if self.is_held else socket.send(message))
+
+    def wait(self, kind: str) -> None:
+        """Wait until the server has sent a message of this kind that the browser does not know of."""
+        while kind not in map(_kind, self.held):
+            self.page.wait_for_timeout(20)  # the messages come in meanwhile
+
+    def let_go(self) -> None:
+        self.is_held = False
+        for message in self.held:
+            self.socket.send(message)
+
+
+def _kind(message: str | bytes) -> str | None:
+    return ForwardMsg.FromString(message).WhichOneof("type") if isinstance(message, bytes) else None
 
 
 def go(page: Page, name: str) -> None:
@@ -62,3 +90,62 @@ def test_the_entry_of_a_page_leads_to_its_beginning(filled: dict[str, str], serv
         page.go_back()
         expect(page).to_have_url(f"{app}/{opened}")
         page.context.close()
+
+
+def test_a_page_that_comes_late_leaves_the_address_that_back_led_to(filled: dict[str, str], served: Served, visit: Visit):
+    app = served()
+    fact, talk = (f"{app}/{filled[name]}" for name in ("Facts", "Conversations"))
+    page = visit(app)
+    line = Line(page)
+    page.goto(fact)
+    page.get_by_role("link", name="Open the conversation").click()
+    said = page.locator(".message.human .text")
+    expect(said).to_have_text("I live in Bern.")
+    go(page, "People")
+    line.is_held = True
+    page.go_back()
+    expect(page).to_have_url(talk)
+    line.wait("navigation")
+    page.go_back()
+    expect(page).to_have_url(fact)
+    line.let_go()
+    expect(page.get_by_role("heading", name="Facts", level=1)).to_be_visible()
+    ready(page)
+    expect(page).to_have_url(fact)
+    page.go_forward()
+    expect(said).to_have_text("I live in Bern.")
+    expect(page).to_have_url(talk)
+
+
+def test_what_a_late_page_writes_into_the_address_is_taken_out_again(filled: dict[str, str], served: Served, visit: Visit):
+    app = served()
+    page = visit(app)
+    line = Line(page)
+    page.goto(f"{app}/people")
+    ready(page)
+    go(page, "Facts")
+    bar = page.locator(".bar")
+    expect(bar).to_be_visible()
+    line.is_held = True
+    bar.click()
+    line.wait("page_info_changed")
+    page.go_back()
+    expect(page).to_have_url(f"{app}/people")
+    line.let_go()
+    expect(page.get_by_role("heading", name="People", level=1)).to_be_visible()
+    ready(page)
+    expect(page).to_have_url(f"{app}/people")
+    page.reload()
+    ready(page)
+    expect(page).to_have_url(f"{app}/people")
+
+
+def test_an_address_that_no_page_has_says_so_in_words_of_the_app(served: Served, visit: Visit):
+    app = served()
+    page = visit(f"{app}/sorces", locale="ja")
+    expect(page.get_by_role("heading", name="このアドレスのページはありません")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("link", name="概要へ移動").click()
+    expect(page).to_have_url(f"{app}/")
+    page.goto(f"{app}/overview?present=1")
+    expect(page).to_have_url(f"{app}/?present=1")

@@ -33,6 +33,17 @@ def test_what_was_done_stands_newest_first(moved: str, filled: Memory):
     assert "it was \\<b\\>wrong\\</b\\>" in words(page)
 
 
+def test_an_action_begins_with_what_it_was_about_and_says_nothing_twice(filled: Memory):
+    done = filled.acting_as("Mia", roles=("auditor",)).review.approve(filled.review.queue().items[0].key)
+    (of,) = [change.fields["chunk"] for change in filled.audit.action(done.action_id).changes]
+    page = words(opened("activity"))
+    assert f"**Approved a chunk** :gray[·] chunk {of['position']} of {of['source']}\n" in f"{page}\n".replace("\\", "")
+    assert page.replace("\\", "").count(" was stored") == 2
+    assert "**Added a source** :gray[·] version" not in page
+    undo = words(opened("activity", action=done.action_id)).replace("\\", "")
+    assert f"chunk {of['position']} of {of['source']} was reviewed: approved" in undo
+
+
 @pytest.mark.parametrize(
     ("name", "value", "found"),
     [

@@ -45,9 +45,9 @@ def test_a_conversation_is_drawn_as_it_was_said_and_opens_at_the_message_of_the_
     page = opened("conversations", session="kitchen", n=2)
     drawn = component(page, "said-1")
     assert [(one["who"], one["text"]) for one in drawn["messages"]] == [
-        ("user", SAID[0]),
-        ("assistant", SAID[1]),
-        ("user", SAID[2]),
+        ("User", SAID[0]),
+        ("Assistant", SAID[1]),
+        ("User", SAID[2]),
     ]
     assert drawn["target"] == 2
     assert "Message 2" in words(page)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+import asyncio
 
+import pytest
+from starlette.requests import Request
+
+import app
 from app_pages import component, opened, words
 from memoir_engine import Memory
 
@@ -83,18 +87,14 @@ def test_a_conversation_shows_how_it_is_cut_beside_its_messages(memory: Memory):
     ]
 
 
-def test_the_old_address_leads_to_the_conversation_and_nothing_else_names_it(memory: Memory):
-    memory.add_conversation("roof", "user", "The roof leaks.")
-    page = opened("cuts", session="roof", most=120)
-    assert dict(page.query_params) == {"show": "cuts", "session": "roof", "most": "120"}
-    assert component(page, "cuts-drawn")["messages"][0]["text"] == "The roof leaks."
-
-
-def test_a_conversation_that_is_not_here_is_told(memory: Memory):
-    assert "no conversation" in words(opened("conversations", session="nowhere", show="cuts")).lower()
-
-
-def test_a_file_of_hostile_texts_is_data_for_the_component_and_never_markup(memory: Memory):
-    page = pasted("Ana: <script>alert(1)</script>\nBot: ![x](http://evil.example/x.png)")
-    assert component(page, "cuts-drawn")["messages"][0]["text"] == "<script>alert(1)</script>"
-    assert "evil" not in words(page)
+@pytest.mark.parametrize(
+    ("asked", "there"),
+    [
+        ("most=120", "conversations?show=cuts&bring=1&most=120"),
+        ("session=roof&user=mia&sample=1", "conversations?show=cuts&session=roof&user=mia&sample=1"),
+    ],
+    ids=["to be imported", "a conversation"],
+)
+def test_the_old_address_leads_to_the_conversation(asked: str, there: str):
+    request = Request({"type": "http", "query_string": asked.encode(), "headers": []})
+    assert asyncio.run(app.cuts(request)).headers["location"] == there

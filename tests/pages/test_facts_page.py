@@ -267,6 +267,14 @@ def test_dates_are_shown_as_they_were_said(tmp_path: Path, monkeypatch: pytest.M
     assert by_words == {said_so: f"active, {period}" for said_so, period in DATED.items()}
 
 
+def test_today_ends_the_picture_of_what_was_learned_just_now(remembered: Memory):
+    now = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    fact = replace(remembered.facts.list("Leonie")[0], valid_from=now, recorded_at=now, expires_at=None)
+    begin, end = fact_lanes.span([fact], now)
+    assert round((now.timestamp() - begin) / (end - begin), 2) == 0.98
+    assert 86_400 < now.timestamp() - begin < 90_000
+
+
 def test_what_was_over_when_it_was_said_lies_before_its_end(remembered: Memory):
     over, said_at = datetime(2016, 1, 1, tzinfo=UTC), datetime(2026, 1, 5, tzinfo=UTC)
     known = remembered.facts.list("Leonie")[0]

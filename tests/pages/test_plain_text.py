@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ui.plain_text import plain
+from ui.plain_text import fields_end, plain, signs
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,10 @@ from ui.plain_text import plain
 )
 def test_marks_go_and_words_stay(text: str, read: str):
     assert plain(text) == read
+
+
+def test_marks_are_found_where_they_stand():
+    text = "---\ntitle: Bread\n---\n## Rye\nIt is **very** _old_."
+    assert text[fields_end(text) :].startswith("## Rye")
+    assert fields_end("The dough rests.") == 0
+    assert [text[start:end] for start, end in signs(text)] == ["---\n", "---\n", "## ", "**", "**", "_", "_"]

@@ -52,7 +52,8 @@ def test_a_rename_is_done_with_its_reason_and_can_be_undone_from_the_banner(fill
     assert filled.audit.actions()[0].reason == "shorter"
     assert address(page, "done") == filled.audit.actions()[0].action_id
     page = pressed(page, "undo-ask")
-    assert "Undoing would do this" in words(page)
+    assert "The undo takes this back" in words(page)
+    assert "Loaves" in words(page).partition("The undo takes this back")[2]
     page = pressed(page, "undo-do")
     assert filled.tree.all() == before
     assert not page.exception

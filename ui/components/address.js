@@ -1,47 +1,71 @@
-// Keeps in the address what a tab is, without an entry in the browser's history of its own; leads a click on a page's own
-// entry in the navigation to that page's beginning, which Streamlit would leave where it is; and makes one entry of the two with
-// which Streamlit goes to an address on another page.
+// Keeps in the address what a tab is, without an entry in the browser's history of its own; keeps the address that Back or Forward
+// led to; makes one entry of the two with which Streamlit goes to an address on another page; and leads a click on a page's own
+// entry in the navigation to that page's beginning, which Streamlit would leave where it is.
 const OWN = "[data-testid=stSidebarNavLink][aria-current=page]";
-const JOINED = Symbol.for("memoir.joined");
+const PRESSES = ["pointerdown", "keydown", "click"];
 
-// Streamlit first puts the query of the other page behind the path of this one, which overwrites where one was, and then goes
-// there. Nobody touches anything between the two: what somebody does in between makes two entries of it.
-function join(named) {
-  const known = window.history[JOINED] ??= { names: [], half: null };
-  known.names = named.map(([name]) => name);
-  if (known.push) return;
-  known.push = window.history.pushState.bind(window.history);
-  const query = (address) => {
+const sorted = (query) => {
+  const copy = new URLSearchParams(query);
+  copy.sort();
+  return `${copy}`;
+};
+
+// Back changes the address at once, before the server is asked for the page. A page that was asked for earlier and comes late would
+// write its own name over the address, and add an entry. Until the page that Back led to is drawn, or something is pressed on this
+// one, no entry is added and no other page named.
+// Going to another page, Streamlit first puts that page's query behind the path of this one, which overwrites where one was, and then
+// goes there. Nobody touches anything between the two: what somebody does in between makes two entries of it.
+function watch() {
+  const tab = { led: null, half: null, names: [] }, push = window.history.pushState;
+  const own = (address) => {
     const left = new URLSearchParams(address.search);
-    known.names.forEach((name) => left.delete(name));
+    tab.names.forEach((name) => left.delete(name));
     return `${left}`;
   };
-  window.history.pushState = (state, title, url) => {
+  window.addEventListener("popstate", () => { tab.led = new URL(window.location.href); tab.half = null; }, true);
+  for (const press of PRESSES) window.addEventListener(press, () => { tab.led = tab.half = null; }, true);
+  window.history.pushState = function (state, title, url) {
     const now = window.location, next = new URL(url ?? now.href, now.href), moves = next.pathname !== now.pathname;
-    const second = moves && query(next) && known.half === now.pathname && query(next) === query(now);
-    known.half = !moves && query(next) !== query(now) ? now.pathname : null;
-    second ? window.history.replaceState(state, title, url) : known.push(state, title, url);
+    if (tab.led) {
+      if (next.pathname === tab.led.pathname) this.replaceState(state, title, url);
+      return;
+    }
+    const second = moves && own(next) && tab.half === now.pathname && own(next) === own(now);
+    tab.half = !moves && own(next) !== own(now) ? now.pathname : null;
+    second ? this.replaceState(state, title, url) : push.call(this, state, title, url);
   };
-  for (const input of ["pointerdown", "keydown", "popstate"])
-    window.addEventListener(input, () => { known.half = null; }, true);
+  return tab;
 }
 
 export default function (component) {
   const { data, parentElement: root } = component, page = root.ownerDocument;
+  const tab = (window.memoirTab ??= watch()); // once in a tab, however often this runs
   const named = Object.entries(data.kept);
-  join(named);
-  const kept = (query) => {
+  tab.names = named.map(([name]) => name);
+  const withKept = (query) => {
     for (const [name, value] of named) value === null ? query.delete(name) : query.set(name, value);
-    return query.size ? `?${query}` : "";
+    return query;
   };
+  const written = (query) => (query.size ? `?${query}` : "");
+  const write = (query) =>
+    window.history.replaceState(window.history.state, "", window.location.pathname + written(query) + window.location.hash);
+
   const now = new URLSearchParams(window.location.search);
-  if (named.some(([name, value]) => now.get(name) !== value))
-    window.history.replaceState(window.history.state, "", window.location.pathname + kept(now) + window.location.hash);
+  if (named.some(([name, value]) => now.get(name) !== value)) write(withKept(now));
+
+  if (tab.led && tab.led.pathname.split("/").pop() === data.page && sorted(tab.led.search) === sorted(data.asked)) {
+    tab.led = null; // this is the page it led to
+    const query = withKept(new URLSearchParams(data.query));
+    if (sorted(window.location.search) !== sorted(query)) { // a late one's values, which Streamlit takes for this one's
+      write(query);
+      window.dispatchEvent(new PopStateEvent("popstate"));
+    }
+  }
 
   const begin = (event) => {
     const own = event.target instanceof Element && event.target.closest(OWN);
     if (!own || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-    const start = own.pathname + kept(new URLSearchParams());
+    const start = own.pathname + written(withKept(new URLSearchParams()));
     setTimeout(() => { // after Streamlit's own, which closes the navigation on a narrow screen
       if (start !== window.location.pathname + window.location.search) window.history.pushState({}, "", start);
       window.dispatchEvent(new PopStateEvent("popstate"));

@@ -1,9 +1,10 @@
-// The little Markdown that sources and answers have, drawn without its signs: front matter, headings, lists, tables, bold, code.
+// The little Markdown that sources and answers have, drawn without its signs: front matter, headings, lists, tables, bold, code, and
+// of a link its words.
 // Text is only ever set as text: `write(node, start, end)` adds text[start:end] and may mark it or turn parts of it into buttons.
-const FRONT = /^---\n((?:[\w -]+:[^\n]*\n)+)---(?:\n|$)/;
+const FRONT = /^---\n(?=[\w -]+:)(?:(?!---(?:\n|$))[^\n]*\n)+---(?:\n|$)/, FIELD = /^[\w -]+:\s*/;
 const ROW = /^\s*\|.*\|\s*$/, RULE = /^\s*\|(?:\s*:?-{3,}:?\s*\|)+\s*$/;
 const HEADING = /^#{1,6}\s+(?=\S)/, ITEM = /^\s*[-*+]\s+(?=\S)/;
-const INLINE = /\*\*(?=\S)([^*\n]+?)\*\*|(?<![\w*])\*(?=[^\s*])([^*\n]*?[^\s*])\*(?![\w*])|`([^`\n]+)`/g;
+const INLINE = /\*\*(?=\S)([^*\n]+?)\*\*|(?<![\w*])\*(?=[^\s*])([^*\n]*?[^\s*])\*(?![\w*])|`([^`\n]+)`|(?<!!)\[([^\[\]\n]+)\]\([^()\s]*\)/g;
 
 const linesOf = (text, from) => {
   const lines = [];
@@ -18,10 +19,10 @@ const linesOf = (text, from) => {
 const inline = (node, text, start, end, write) => {
   let at = start;
   for (const found of text.slice(start, end).matchAll(INLINE)) {
-    const [whole, strong, slanted] = found, sign = strong === undefined ? 1 : 2, begins = start + found.index;
-    const kind = strong !== undefined ? "strong" : slanted !== undefined ? "em" : "code", inner = make(kind);
+    const [whole, strong, slanted, code, link] = found, sign = strong === undefined ? 1 : 2, begins = start + found.index;
+    const inner = make(strong !== undefined ? "strong" : slanted !== undefined ? "em" : code !== undefined ? "code" : "span");
     write(node, at, begins);
-    write(inner, begins + sign, begins + whole.length - sign);
+    write(inner, begins + sign, begins + sign + (strong ?? slanted ?? code ?? link).length);
     node.append(inner);
     at = begins + whole.length;
   }
@@ -56,12 +57,21 @@ const tableOf = (rows, text, write) => {
 
 const frontMatter = (text, length, write) => {
   const node = make("div", "front");
-  for (const line of linesOf(text.slice(0, length), 4).filter((line) => /^[\w -]+:/.test(line.text))) {
-    const colon = line.text.indexOf(":"), row = make("div"), name = make("b");
-    write(name, line.start, line.start + colon);
-    row.append(name, " ");
-    write(row, line.start + colon + 1 + /^\s*/.exec(line.text.slice(colon + 1))[0].length, line.end);
-    node.append(row);
+  let row = null, isFilled = false;
+  for (const line of linesOf(text.slice(0, length).replace(/\n---\n?$/, ""), 4)) {
+    const field = FIELD.exec(line.text), item = /^\s*(?:-\s+)?(?=\S)/.exec(line.text);
+    if (field) {
+      const name = make("b");
+      write(name, line.start, line.start + line.text.indexOf(":"));
+      [row, isFilled] = [make("div"), field[0].length < line.text.length];
+      row.append(name, " ");
+      write(row, line.start + field[0].length, line.end);
+    } else if (row && item) {
+      if (isFilled) row.append(", ");
+      isFilled = true;
+      write(row, line.start + item[0].length, line.end);
+    }
+    if (row && isFilled) node.append(row);
   }
   return node;
 };

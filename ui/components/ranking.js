@@ -3,9 +3,10 @@ const memory = new WeakMap();
 const MOVE_MS = 240;
 const TOLD_MS = 400; // after the last move: the address follows, the order already has
 
-// Marks are [start, end] in code points, as Python counts them; JavaScript counts UTF-16 units.
-const write = (node, text, marks, from) => {
+// Marks and signs are [start, end] in code points, as Python counts them; JavaScript counts UTF-16 units. Signs are left out.
+const write = (node, { text, marks, signs }, from) => {
   const points = Array.from(text);
+  for (const [start, end] of signs) points.fill("", start, end);
   let at = from;
   node.replaceChildren(...(from ? ["… "] : []));
   for (const [start, end] of marks.filter(([start]) => start >= from)) {
@@ -34,10 +35,10 @@ const rowOf = (row, data, open) => {
   total.append(sum, score);
   head.append(make("span", "disc"), name, make("span", "about", row.about), total);
   const text = make("div", "text"), more = make("button", "more", words.more);
-  write(text, row.text, row.marks, row.from);
+  write(text, row, row.from);
   more.onclick = () => {
     const whole = node.classList.toggle("whole");
-    write(text, row.text, row.marks, whole ? 0 : row.from);
+    write(text, row, whole ? 0 : row.from);
     more.textContent = whole ? words.less : words.more;
     more.setAttribute("aria-expanded", whole);
   };

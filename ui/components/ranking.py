@@ -1,7 +1,7 @@
 """Search results, re-ranked in the browser while the reader moves the weight between words and vectors.
 
 Invariant: scores are the engine's; the browser combines them by `alpha` as the engine does, over all candidates, so both rank
-alike. Texts are shown as they are, never as markup.
+alike. Texts are shown as text, never as markup: their own signs of Markdown are left out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import SearchResult
-from ui import figures
+from ui import figures, plain_text
 from ui.components import reader
 from ui.components.scripts import read, script
 from ui.wording_search import texts
@@ -56,11 +56,13 @@ def show(found: Sequence[SearchResult], query: str, *, alpha: float, most: int, 
 
 def _row(one: SearchResult, query: str) -> dict[str, Any]:
     marks = [(start, end) for start, end, _ in reader.shared(one.text, query)]
+    begin = plain_text.fields_end(one.text) if one.start == 0 else 0
     return {
         "id": one.passage_id,
         "text": one.text,
         "marks": marks,
-        "from": excerpt(one.text, marks, cut=one.start > 0),
+        "from": begin + excerpt(one.text[begin:], [(a - begin, b - begin) for a, b in marks if a >= begin], cut=one.start > 0),
+        "signs": plain_text.signs(one.text),
         "name": texts.named(one),
         "about": " · ".join(part for part in (texts.place(one), texts.kind(one.kind), one.dated or "") if part),
         "bm25": one.score_bm25,

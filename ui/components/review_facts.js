@@ -35,7 +35,7 @@ const factWhy = (item, evidence, words) => {
   return [
     join(make("div", "filed"), make("b", "", evidence.asks), does),
     heading(words.whyQueued), reasons,
-    ...(evidence.because ? [heading(words.modelSaid), make("p", "", `“${evidence.because}”`)] : []),
+    ...(evidence.because ? [heading(words.modelSaid), make("p", "", evidence.because)] : []),
     ...(evidence.chain.length ? [heading(words.chain), chain] : []),
   ];
 };
