@@ -195,6 +195,7 @@ from memoir_engine.core.results.evidence import (
     Report as Report,
     RunDetail as RunDetail,
     RunView as RunView,
+    TreeEffect as TreeEffect,
     UndoPreview as UndoPreview,
 )
 from memoir_engine.core.results.facts import (

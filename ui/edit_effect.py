@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from memoir_engine import Action, EditPreview, Memory
+from memoir_engine import Action, EditPreview, Memory, TreeEffect
 from ui import figures, problems, state
 from ui.escape import md_escape
 from ui.wording_edit import texts
@@ -68,7 +68,20 @@ def effect(preview: EditPreview, *, key: str) -> None:
             st.space("stretch")
             st.badge(f"{texts.MOVED}: {figures.count(preview.chunks_moved)}", color="blue" if preview.chunks_moved else "gray")
             st.badge(f"{texts.CHANGED}: {figures.count(preview.categories_changed)}", color="gray")
-        changes(preview.changes)
+        effects(preview.effects)
+
+
+def effects(found: tuple[TreeEffect, ...]) -> None:
+    changes(tuple(map(_told, found)))
+
+
+def _told(effect: TreeEffect) -> str:
+    fields = {"path": figures.path(effect.path), "to": figures.path(effect.to), "name": effect.name}
+    if effect.kind == "chunks":
+        return texts.CHUNKS_GO(effect.chunks, **fields)
+    if effect.kind == "moved" and effect.chunks:
+        return texts.MOVES_WITH(effect.chunks, **fields)
+    return texts.EFFECTS[effect.kind].format(**fields)
 
 
 def changes(lines: tuple[str, ...]) -> None:

@@ -104,7 +104,7 @@ def _open(memory: Memory, proposal: TreeProposal, *, keys: bool) -> None:
         if proposal.why:
             st.caption(md_escape(proposal.why))
         if proposal.preview is not None:
-            edit_effect.changes(proposal.preview.changes)
+            edit_effect.effects(proposal.preview.effects)
         with st.container(horizontal=True, gap="small"):
             accept, decline = KEYS if keys else (None, None)
             if st.button(texts.ACCEPT, icon=":material/check:", type="primary", key=f"{key}-accept", shortcut=accept):

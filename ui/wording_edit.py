@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui.words import Words
+from ui.words import Plural, Words
 
 
 class Edit(Words):
@@ -63,6 +63,15 @@ class Edit(Words):
     SOME_SHOWN = "Showing the first {shown} of {all}."
     CHOSEN = "{chosen} of {all} selected"
     WOULD = "What this would do"
+    EFFECTS = {
+        "created": "{path} is created",
+        "closed": "{path} closes",
+        "merged": "{path} is merged into {to}",
+        "renamed": "{path} is renamed to {name}",
+        "moved": "{path} moves to {to}",
+    }
+    CHUNKS_GO = Plural("1 chunk goes from {path} to {to}", "{count} chunks go from {path} to {to}")
+    MOVES_WITH = Plural("{path} moves to {to} with 1 chunk", "{path} moves to {to} with {count} chunks")
     MOVED = "Chunks moved"
     CHANGED = "Categories changed"
     CANNOT = "This cannot be done"

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages import ended, opened, selected, words
 from memoir_engine import Category, Memory
+from ui import language
 
 
 def leaf(memory: Memory, name: str = "") -> Category:
@@ -42,6 +43,15 @@ def test_a_name_that_is_typed_shows_what_it_would_do_and_does_nothing(filled: Me
     assert "is renamed to Loaves" in words(page)
     assert "What this would do" in words(page)
     assert filled.audit.head() == head
+
+
+def test_what_an_edit_would_do_is_said_in_the_language_of_the_session(filled: Memory):
+    node = leaf(filled)
+    page = editing("rename", node)
+    page.session_state[language.KEY] = "ja"
+    page = typed(page, f"edit-rename-{node.id}-name", "Loaves")
+    assert "の名前を Loaves に変更します" in words(page)
+    assert "is renamed" not in words(page)
 
 
 def test_a_rename_is_done_with_its_reason_and_can_be_undone_from_the_banner(filled: Memory):

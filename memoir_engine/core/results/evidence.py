@@ -276,8 +276,22 @@ class UndoPreview:
 
 
 @dataclass(frozen=True)
+class TreeEffect:
+    """One thing that an edit of the tree does. to: the category it moves to, is merged into, or its chunks go to; else empty.
+
+    name: the new name of a renamed one. chunks: how many go, or move along.
+    """
+
+    kind: Literal["created", "chunks", "closed", "merged", "renamed", "moved"]
+    path: Path
+    to: Path = ()
+    name: str = ""
+    chunks: int = 0
+
+
+@dataclass(frozen=True)
 class EditPreview:
-    """Effect of an edit of the tree, computed by the code that applies it. `changes` describes it in words.
+    """Effect of an edit of the tree, computed by the code that applies it: as `effects`, and as `changes` in English words.
 
     chunks_moved: filed elsewhere, or carried along below a category that moves. categories_changed: made, renamed, moved,
     merged or closed. `clashes` are names in the way, `limit` a full parent, `depth` a wrong level; `problem` is the refusal the
@@ -293,6 +307,7 @@ class EditPreview:
     depth: str | None
     problem: str | None
     changes: tuple[str, ...]
+    effects: tuple[TreeEffect, ...] = ()
 
 
 @dataclass(frozen=True)

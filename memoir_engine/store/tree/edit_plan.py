@@ -30,7 +30,7 @@ from memoir_engine.core.errors import (
     WrongLevel,
 )
 from memoir_engine.core.number_words import counted
-from memoir_engine.core.results import Action, EditPreview
+from memoir_engine.core.results import Action, EditPreview, TreeEffect
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
@@ -202,7 +202,7 @@ def _no_parent(node: OpenCategory, parent: str, parent_level: int) -> WrongLevel
 
 
 def _preview_of(plan: EditPlan) -> EditPreview:
-    obstacles = plan.obstacles
+    obstacles, told = plan.obstacles, effects(plan)
     refiled = sum(isinstance(step, RefileChunk) for step in plan.steps)
     changed = (step for step in plan.steps if isinstance(step, ChangeCategory))
     moved = {step.node.id for step in changed if step.was.parent_id != step.node.parent_id}
@@ -219,38 +219,55 @@ def _preview_of(plan: EditPlan) -> EditPreview:
         limit=next(iter(limits), None),
         depth=next(iter(levels), None),
         problem=obstacles[0].message if obstacles else None,
-        changes=changes(plan),
+        changes=tuple(map(in_words, told)),
+        effects=told,
     )
 
 
-def changes(plan: EditPlan) -> tuple[str, ...]:
+def effects(plan: EditPlan) -> tuple[TreeEffect, ...]:
     snapshot = plan.drawing.standing
     made = next((step.node for step in plan.steps if isinstance(step, CreateCategory)), None)
     new = (*snapshot.path(made.parent_id), made.name) if made else ()
     going = Counter((step.was, step.leaf) for step in plan.steps if isinstance(step, RefileChunk))
     merged = {step.node.id for step in plan.steps if isinstance(step, ChangeCategory) and step.merged_into is not None}
-    sentences = (_say(step, snapshot, going, merged, new) for step in plan.steps)
-    return tuple(dict.fromkeys(filter(None, sentences)))
+    found = (_effect(step, snapshot, going, new) for step in plan.steps if not _is_told(step, merged))
+    return tuple(dict.fromkeys(found))
 
 
-def _say(step: Step, snapshot: EditSnapshot, going: Counter[tuple[int, int]], merged: set[int], new: Path) -> str:
-    def path(category_id: int) -> str:
-        return _path(new if category_id == NEW else snapshot.path(category_id))
+def _is_told(step: Step, merged: set[int]) -> bool:
+    """Report whether a step is the end of a merge, which is told with it."""
+    return isinstance(step, CloseCategory) and step.node.id in merged
+
+
+def _effect(step: Step, snapshot: EditSnapshot, going: Counter[tuple[int, int]], new: Path) -> TreeEffect:
+    def path(category_id: int) -> Path:
+        return new if category_id == NEW else snapshot.path(category_id)
 
     match step:
         case CreateCategory():
-            return f"{_path(new)} is created"
+            return TreeEffect("created", new)
         case RefileChunk():
-            chunks = going[step.was, step.leaf]
-            return f"{counted(chunks, 'chunk')} {'goes' if chunks == 1 else 'go'} from {path(step.was)} to {path(step.leaf)}"
+            return TreeEffect("chunks", path(step.was), path(step.leaf), chunks=going[step.was, step.leaf])
         case CloseCategory():
-            return "" if step.node.id in merged else f"{path(step.node.id)} closes"
+            return TreeEffect("closed", path(step.node.id))
         case ChangeCategory(merged_into=int(into)):
-            return f"{path(step.node.id)} is merged into {path(into)}"
+            return TreeEffect("merged", path(step.node.id), path(into))
         case ChangeCategory() if step.was.name != step.node.name:
-            return f"{path(step.node.id)} is renamed to {step.node.name}"
-    chunks = snapshot.chunks_below([step.node.id])
-    return f"{path(step.node.id)} moves to {path(step.node.parent_id)}" + (f" with {counted(chunks, 'chunk')}" if chunks else "")
+            return TreeEffect("renamed", path(step.node.id), name=step.node.name)
+    return TreeEffect("moved", path(step.node.id), path(step.node.parent_id), chunks=snapshot.chunks_below([step.node.id]))
+
+
+def in_words(effect: TreeEffect) -> str:
+    path, to, chunks = _path(effect.path), _path(effect.to), counted(effect.chunks, "chunk")
+    with_chunks = f" with {chunks}" if effect.chunks else ""
+    return {
+        "created": f"{path} is created",
+        "chunks": f"{chunks} {'goes' if effect.chunks == 1 else 'go'} from {path} to {to}",
+        "closed": f"{path} closes",
+        "merged": f"{path} is merged into {to}",
+        "renamed": f"{path} is renamed to {effect.name}",
+        "moved": f"{path} moves to {to}{with_chunks}",
+    }[effect.kind]
 
 
 def _path(path: Sequence[str]) -> str:
