@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypedDict, TypeVar
 
-from memoir_engine.core.config import Resolved
+from memoir_engine.core.config import MemoirConfig, Resolved, Secrets
 from memoir_engine.core.errors import (
     DatabaseError,
     DataDirUnusable,
@@ -264,9 +264,8 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
     first: called when all the rest is in order, before the database is opened.
     """
     clock, config = clock or SystemClock(), resolved.config
-    taken, secrets, fallback = take_model(resolved, None), with_entered_keys(resolved).secrets, None
-    if config.fallback_model:
-        fallback = ModelClient.open(config.model_copy(update={"model": config.fallback_model}), secrets)
+    taken, secrets = take_model(resolved, None), with_entered_keys(resolved).secrets
+    fallback = _fallback(config, secrets)
     # what is at hand without being named goes by the settings: another model to answer shall not change what is compared
     embedder = open_embedder(config, resolved.secrets if config.embedder in (None, AUTO) else secrets)
     parameters, matrices = bm25_parameters(resolved), Matrices()
@@ -282,10 +281,10 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
         opened.callback(LOOP.release)
         if (chosen := db.read(model_choice.last)[1]) is not None:
             taken = take_model(resolved, chosen)
-        runner, refresher = Runner(db, clock, LOOP), CacheRefresher(db, cache, lexical, passages)
+        runner, anchoring = Runner(db, clock, LOOP), open_anchoring(db, config)
+        refresher = CacheRefresher(db, cache, lexical, passages)
         opened.callback(refresher.close)
         db.on_retry = runner.retried
-        anchoring = open_anchoring(db, resolved.config)
         engine = Engine(
             resolved,
             taken.resolved,
@@ -302,13 +301,19 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
             VectorBackfill(db, embedder, passages),
             Nearness(db, embedder, matrices, nearest_facts_of(resolved, db, matrices)),
             anchoring,
-            fallback=fallback,
-            model_note=taken.note,
+            fallback,
+            taken.note,
         )
         refresher.resume()
         anchoring.start()
         opened.pop_all()
         return engine
+
+
+def _fallback(config: MemoirConfig, secrets: Secrets) -> ModelClient | None:
+    """Open the model that is asked where the configured one is not to be had, if there is one."""
+    named = config.fallback_model
+    return ModelClient.open(config.model_copy(update={"model": named}), secrets) if named else None
 
 
 def _indexes(opened: ExitStack, resolved: Resolved, db: Database, parameters: Bm25Parameters) -> tuple[LexicalIndex, Collections]:
