@@ -31,12 +31,14 @@ from memoir_engine.core.errors.features import (
     ChoiceNotOffered as ChoiceNotOffered,
     ChunkNotFound as ChunkNotFound,
     ChunkUnclassified as ChunkUnclassified,
+    CitationNotRead as CitationNotRead,
     ConversationError as ConversationError,
     ConversationInputMissing as ConversationInputMissing,
     CostCapReached as CostCapReached,
     DocIdExists as DocIdExists,
     DraftNotFound as DraftNotFound,
     ErasedMeanwhile as ErasedMeanwhile,
+    FeedbackNotFound as FeedbackNotFound,
     FileTooLarge as FileTooLarge,
     FileTypeUnknown as FileTypeUnknown,
     FileUnreadable as FileUnreadable,
@@ -53,6 +55,7 @@ from memoir_engine.core.errors.features import (
     MessageRefused as MessageRefused,
     NameInvalid as NameInvalid,
     NameTaken as NameTaken,
+    NoAnswerThere as NoAnswerThere,
     NoRoomForContent as NoRoomForContent,
     NotALeaf as NotALeaf,
     NotAllowed as NotAllowed,
@@ -214,6 +217,12 @@ from memoir_engine.core.results.facts import (
     RecalledFacts as RecalledFacts,
     RecallMode as RecallMode,
     RememberResult as RememberResult,
+)
+from memoir_engine.core.results.feedback import (
+    Feedback as Feedback,
+    FeedbackPage as FeedbackPage,
+    Notice as Notice,
+    Settlement as Settlement,
 )
 from memoir_engine.core.results.outcomes import (
     ChunkSummary as ChunkSummary,

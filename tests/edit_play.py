@@ -18,12 +18,14 @@ from sqlalchemy import select
 
 from memoir_engine.core import errors
 from memoir_engine.core.results import Action
+from memoir_engine.core.results.feedback import FeedbackVerdict
 from memoir_engine.core.results.review import Verdict
 from memoir_engine.core.run import new_id
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import FAR, ROOT, Tx
-from memoir_engine.store.review import reviews
+from memoir_engine.store.ledger import runs
+from memoir_engine.store.review import feedback, reviews
 from memoir_engine.store.sources import helpers, sources
 from memoir_engine.store.sources.plan import NewHelper, PlanStale
 from memoir_engine.store.tree import categories, filings
@@ -34,11 +36,13 @@ from small_plans import plan_of
 from small_stores import Store
 
 NAMES = ("Ant", "Bee", "Cat", "Dog")  # few, so that they meet
+FEEDBACK: tuple[FeedbackVerdict, ...] = ("wrong", "helped")
 DEPTH = 3
 VERBS = (
     *("ingest", "ingest", "ingest", "replace", "withdraw", "helper", "refile", "refile_many", "refile_many"),
     *("create", "rename", "rename", "move", "move", "merge", "merge", "split", "split", "retire"),
     *("approve", "approve", "reject", "reject", "skip"),
+    *("say", "say", "settle"),
     *("undo", "undo", "undo", "undo", "redo", "redo", "probe"),
 )
 
@@ -51,6 +55,7 @@ class Play:
     texts: int = 0
     name: str = "text"
     alone: bool = True  # else others act between a preview and the deed
+    answers: list[str] = field(default_factory=list)  # runs that people say something of
 
     def __post_init__(self) -> None:
         self.cache = TreeCache(self.store.db, depth=DEPTH)
@@ -66,6 +71,8 @@ class Play:
             "approve": partial(self._judge, "approve"),
             "reject": partial(self._judge, "reject"),
             "skip": partial(self._judge, "skip"),
+            "say": self._say,
+            "settle": self._settle,
             "undo": self._undo,
             "redo": self._redo,
             "probe": self._probe,
@@ -156,6 +163,37 @@ class Play:
         try:
             return self.store.db.write(judge).action_id
         except errors.ReviewError:  # it is judged so already
+            return None
+
+    def _say(self, one: int, other: int) -> str | None:
+        """Say of one of two answers that it is wrong or that it helped, as one of two people."""
+        clock, verdict = self.store.clock, FEEDBACK[one % 2]
+        if len(self.answers) < 2:
+            self.answers.append(self.store.answered())
+        run = self.store.db.read(lambda tx: runs.get(tx, self.answers[other % len(self.answers)]))
+        given = {"words": f"Said {other % 3}.", "chunk_id": None, "actor": ("Mia", "Noa")[one // 2 % 2]}
+        action_id = new_id(clock.now())
+        try:
+            done = self.store.db.write(
+                lambda tx: feedback.give(tx, run, verdict, **given, clock=clock, action_id=action_id)  # type: ignore[arg-type]
+            )
+        except errors.NothingChanges:
+            return None
+        return done.action_id
+
+    def _settle(self, one: int, other: int) -> str | None:
+        """Resolve a report that is open, by the last action or with a word."""
+        waiting = self.store.reports("open")
+        if not waiting:
+            return None
+        report, clock, action_id = waiting[one % len(waiting)], self.store.clock, new_id(self.store.clock.now())
+        mended = self.done[-1] if other % 2 and self.done else None
+        about = {"number": int(report.key.removeprefix("answer-")), "mended_by": mended, "words": "So.", "user": None}
+        try:
+            return self.store.db.write(
+                lambda tx: feedback.settle(tx, **about, actor="Ada", clock=clock, action_id=action_id)  # type: ignore[arg-type]
+            ).action_id
+        except errors.InvalidSetting:  # that action was before the report
             return None
 
     def _undo(self, one: int, _: int) -> str | None:

@@ -17,13 +17,13 @@ from memoir_engine.core.results import Action, EditPreview, SignOff, SignOffPrev
 from memoir_engine.review.proposals import TreeProposals
 from memoir_engine.review.queue import Reviews, id_of_caller
 from memoir_engine.runtime import access
-from memoir_engine.runtime.access import needs_auditor
+from memoir_engine.runtime.access import needs_auditor, runs_of
 from memoir_engine.runtime.engine import View
 from memoir_engine.store import model_choice, undo
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import sentences
 from memoir_engine.store.facts import reviews
-from memoir_engine.store.review import sign_offs
+from memoir_engine.store.review import feedback, sign_offs
 from memoir_engine.store.review.sign_offs import Subject
 from memoir_engine.store.tree import edit_draft, edit_plan, filings
 from memoir_engine.store.tree.edit_draft import Edit, EditVerb
@@ -155,7 +155,7 @@ class ReviewView(Reviews, SignOffs, TreeEdits, TreeProposals):
         limit, whose, action_id = self._engine.resolved.config.limit, access.readable(self._actor), validation.action(action_id)
 
         def work(tx: Tx) -> UndoPreview:
-            reviews.check_owner(tx, whose, action_id)
+            self._check_seen(tx, whose, action_id)
             return undo.preview(tx, action_id, limits=limit)
 
         return self._read(work)
@@ -167,7 +167,7 @@ class ReviewView(Reviews, SignOffs, TreeEdits, TreeProposals):
         """
         needs_auditor(self._actor, "undo an action")
         whose, action_id, reason = access.any_of(self._actor), validation.action(action_id), validation.reason(reason)
-        self._read(lambda tx: reviews.check_owner(tx, whose, action_id))
+        self._read(lambda tx: self._check_seen(tx, whose, action_id))
         engine, actor = self._engine, self._actor
         own = engine.new_id() if undo_id is None else id_of_caller("undo_id", undo_id)
         done = engine.db.write(
@@ -185,6 +185,11 @@ class ReviewView(Reviews, SignOffs, TreeEdits, TreeProposals):
         if any(event.kind == model_choice.CHOSEN for event in done.events):
             engine.take_model()
         return done
+
+    def _check_seen(self, tx: Tx, whose: str | None, action_id: str) -> None:
+        """Raise ActionNotFound for an action on somebody else's facts or answers."""
+        reviews.check_owner(tx, whose, action_id)
+        feedback.check_seen(tx, action_id, user=runs_of(self._actor))
 
 
 def _checked_edit(edit: Edit) -> Edit:

@@ -61,6 +61,9 @@ VERBS: dict[str, str] = {
     "expire_fact": "Set an expiry date",
     "store_items": "Stored an agent's memories",
     "suggest_fact": "Suggested a change to facts",
+    "say_wrong": "Reported a wrong answer",
+    "say_helped": "Said that an answer helped",
+    "settle": "Resolved a report of a wrong answer",
 }
 
 COUNTED = {"parts": "part", "messages": "message", "chunks": "chunk", "filings": "chunk"}  # fields that count, and what
