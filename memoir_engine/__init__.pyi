@@ -222,7 +222,7 @@ from memoir_engine.core.results.feedback import (
     Feedback as Feedback,
     FeedbackPage as FeedbackPage,
     Notice as Notice,
-    Settlement as Settlement,
+    FeedbackSettlement as FeedbackSettlement,
 )
 from memoir_engine.core.results.outcomes import (
     ChunkSummary as ChunkSummary,

@@ -17,6 +17,7 @@ from ui.wording import texts as wording
 from ui.wording_events import DONE_TO, texts
 
 HIDDEN = ("before", "after")  # stand beside the sentence, not in it
+JUDGED = ("filing.reviewed", "feedback.given", "feedback.settled")  # kinds whose end is a verdict
 BESIDE = ("fact.settled", "fact.reviewed", "cuts.recorded")  # kinds that go with another change, which says more
 
 
@@ -133,4 +134,4 @@ def _end(kind: str, value: Any) -> str:
         return figures.path(value) or texts.NO_CATEGORY
     if isinstance(value, int):
         return texts.VERSION.format(number=value)
-    return texts.VERDICTS.get(value, value) if kind == "filing.reviewed" else str(value)
+    return texts.VERDICTS.get(value, value) if kind in JUDGED else str(value)

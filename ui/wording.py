@@ -173,6 +173,9 @@ class Shared(Words):
         "expire_fact": "set an expiry date for facts",
         "store_items": "stored an agent's memories",
         "suggest_fact": "suggested a change to facts",
+        "say_wrong": "reported a wrong answer",
+        "say_helped": "said that an answer helped",
+        "settle": "resolved a report of a wrong answer",
     }
 
     # --- tree ----------------------------------------------------------------------------------------------------------

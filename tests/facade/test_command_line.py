@@ -284,3 +284,19 @@ def test_an_embedder_is_chosen_by_its_name(run, monkeypatch) -> None:  # type: i
     refused = run("embedder", "no-such")
     assert (refused.exit_code, "no server is configured for it" in refused.output) == (1, True)
     assert [option["name"] for option in json.loads(run("embedder", "--json").output) if option["in_force"]] == ["offline"]
+
+
+def test_an_answer_is_reported_as_wrong_listed_and_resolved(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    assert "there is no run 'of a question'" in run("feedback", "wrong").output
+    (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
+    run("ingest", tmp_path / "lease.txt")
+    run("ask", "How much notice does ending the lease need?")
+    key = run("feedback", "wrong", "It is two months.").output.strip().removeprefix("reported: ")
+    assert (
+        f"{key}  wrong  local on “How much notice does ending the lease need?”: It is two months."
+        in run("feedback", "list").output
+    )
+    assert "neither a word nor an action" in run("feedback", "resolve", key).output
+    assert run("feedback", "resolve", key, "The text says three.").output == f"resolved: {key}\n"
+    assert run("feedback", "list").output == "no reports\n"
+    assert "→ explained by local" in run("feedback", "list", "--state", "all").output

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from memoir_engine.api.cli import facts, recall, review
+from memoir_engine.api.cli import facts, feedback, recall, review
 from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, settings
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.events import Reindexing, Stamped
@@ -23,6 +23,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, help="See, questio
 
 app.add_typer(facts.app, name="facts")
 app.add_typer(review.app, name="review")
+app.add_typer(feedback.app, name="feedback")
 for command in (recall.remember, recall.recall, recall.context, review.undo):
     app.command()(command)
 

@@ -19,7 +19,7 @@ NoticeKind = Literal["mended", "explained"]
 
 
 @dataclass(frozen=True)
-class Settlement:
+class FeedbackSettlement:
     """How a report was resolved. mended_by: the action that put right what was wrong; undone: it was taken back since."""
 
     action_id: str
@@ -47,7 +47,7 @@ class Feedback:
     words: str | None
     chunk_id: int | None
     state: FeedbackState | None
-    settlement: Settlement | None = None
+    settlement: FeedbackSettlement | None = None
 
 
 @dataclass(frozen=True)

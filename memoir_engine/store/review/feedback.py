@@ -25,7 +25,7 @@ from memoir_engine.core.errors import (
     ReviewOvertaken,
 )
 from memoir_engine.core.results import Action, RunView
-from memoir_engine.core.results.feedback import Feedback, FeedbackPage, FeedbackState, FeedbackVerdict, Settlement
+from memoir_engine.core.results.feedback import Feedback, FeedbackPage, FeedbackSettlement, FeedbackState, FeedbackVerdict
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
@@ -44,7 +44,7 @@ _R = tables.remark.c
 
 
 @dataclass(frozen=True)
-class Report:
+class StandingReport:
     """A row of feedback with the row that settles it. undone: the action that mended it was taken back since."""
 
     row: Any
@@ -87,7 +87,7 @@ def give(
     if any(r.row.verdict == verdict and said.get(r.row.payload, {}).get("words") == words for r in before):
         raise NothingChanges(problem="you have said so already")
     action = OpenAction(tx, verb=SAYS[verdict], actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=None)
+    action.describe(reason=None, run_id=run.id)
     ends = [report.row.number for report in before]
     about: dict[str, Any] = {"verdict": verdict, "chunk_id": chunk_id, "said": {"words": words}, "ends": ends}
     remarks.make(tx, action, FEEDBACK, run.id, author=actor, **about)
@@ -122,7 +122,7 @@ def settle(
     if mended_by is not None:
         _check_mending(tx, report, mended_by)
     action = OpenAction(tx, verb=RESOLVES, actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=None)
+    action.describe(reason=None, run_id=report.row.item)
     ends = [] if report.settled is None else [report.settled.number]
     verdict = "explained" if mended_by is None else "mended"
     about: dict[str, Any] = {"verdict": verdict, "names": mended_by, "said": {"words": words}, "ends": ends}
@@ -131,7 +131,7 @@ def settle(
     return actions.get(tx, action.id)
 
 
-def find(tx: Tx, number: int, *, user: str | None, seq: int | None = None) -> Report:
+def find(tx: Tx, number: int, *, user: str | None, seq: int | None = None) -> StandingReport:
     """Return a report that stands. Raises FeedbackNotFound, also where its run is somebody else's."""
     query = _seen(user).where(_R.number == number, *remarks.standing(seq))
     found = _reports(tx, tx.execute(query).all(), seq)
@@ -167,7 +167,7 @@ def page(
     return FeedbackPage(views(tx, shown), len(wanted), dict(counts), after)
 
 
-def views(tx: Tx, reports: Sequence[Report]) -> tuple[Feedback, ...]:
+def views(tx: Tx, reports: Sequence[StandingReport]) -> tuple[Feedback, ...]:
     """Return reports with their words, questions and settlements."""
     rows = [row for report in reports for row in (report.row, report.settled) if row is not None]
     said, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
@@ -175,13 +175,13 @@ def views(tx: Tx, reports: Sequence[Report]) -> tuple[Feedback, ...]:
     named = [report.settled.names for report in reports if report.settled is not None and report.settled.names]
     mending = {name: actions.brief(tx, name) for name in dict.fromkeys(named)}
 
-    def settlement(report: Report) -> Settlement | None:
+    def settlement(report: StandingReport) -> FeedbackSettlement | None:
         row = report.settled
         if row is None:
             return None
         cause = causes[row.number]
         words = said.get(row.payload, {}).get("words")
-        return Settlement(cause.action_id, row.author, cause.at, words, mending.get(row.names), report.undone)
+        return FeedbackSettlement(cause.action_id, row.author, cause.at, words, mending.get(row.names), report.undone)
 
     return tuple(
         Feedback(
@@ -219,7 +219,7 @@ def read_chunks(record: Mapping[str, Any]) -> set[int]:
     return {row[0] for row in record.get("used", ()) if isinstance(row, list) and row}
 
 
-def mending(tx: Tx, report: Report, *, limit: int = MOST_MENDING) -> tuple[Action, ...]:
+def mending(tx: Tx, report: StandingReport, *, limit: int = MOST_MENDING) -> tuple[Action, ...]:
     """Return actions since the report that stand and touched what the answer had read, newest first; then those of others."""
     result = tx.execute(select(tables.run.c.result).where(tables.run.c.id == report.row.item)).scalar_one()
     chunks = read_chunks(parse(result))
@@ -262,7 +262,7 @@ def _check_answer(run: RunView, chunk_id: int | None) -> None:
         raise CitationNotRead(run_id=run.id, chunk_id=chunk_id)
 
 
-def _check_mending(tx: Tx, report: Report, action_id: str) -> None:
+def _check_mending(tx: Tx, report: StandingReport, action_id: str) -> None:
     """Raise ActionNotFound, or InvalidSetting for an action that mended nothing."""
     actions.brief(tx, action_id)
     seqs = tx.execute(select(tables.audit_event.c.seq).where(tables.audit_event.c.action_id == action_id)).scalars().all()
@@ -282,12 +282,12 @@ def _seen(user: str | None) -> Any:
     return query.where(_R.kind == FEEDBACK, *runs.seen_by(user))
 
 
-def _reports(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> list[Report]:
+def _reports(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> list[StandingReport]:
     """Join feedback with what settles it."""
     settled = {row.item: row for row in _settlements(tx, rows, seq)}
     undone = actions.standing(tx, [row.names for row in settled.values() if row.names])
     reports = ((row, settled.get(f"{REPORT}{row.number}")) for row in rows)
-    return [Report(row, by, by is not None and by.names in undone) for row, by in reports]
+    return [StandingReport(row, by, by is not None and by.names in undone) for row, by in reports]
 
 
 def _settlements(tx: Tx, rows: Sequence[Any], seq: int | None) -> list[Any]:
