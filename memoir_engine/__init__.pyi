@@ -24,6 +24,7 @@ from memoir_engine.core.errors.facts import (
 from memoir_engine.core.errors.features import (
     ActionNotFound as ActionNotFound,
     AnswerOverBudget as AnswerOverBudget,
+    AssigneeUnknown as AssigneeUnknown,
     BudgetTooSmall as BudgetTooSmall,
     CategoryInUse as CategoryInUse,
     CategoryNotFound as CategoryNotFound,
@@ -75,6 +76,7 @@ from memoir_engine.core.errors.features import (
     RunNotFound as RunNotFound,
     RunNotResumable as RunNotResumable,
     SameAsAnother as SameAsAnother,
+    SecondSignatureNeeded as SecondSignatureNeeded,
     SelectionInvalid as SelectionInvalid,
     SessionNotFound as SessionNotFound,
     SignedStateChanged as SignedStateChanged,
@@ -221,7 +223,10 @@ from memoir_engine.core.results.facts import (
 from memoir_engine.core.results.feedback import (
     Feedback as Feedback,
     FeedbackPage as FeedbackPage,
+    ItemComment as ItemComment,
+    ItemRemarks as ItemRemarks,
     Notice as Notice,
+    SecondLook as SecondLook,
     FeedbackSettlement as FeedbackSettlement,
 )
 from memoir_engine.core.results.outcomes import (

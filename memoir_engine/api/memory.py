@@ -54,7 +54,8 @@ if TYPE_CHECKING:
     from memoir_engine.ingest.view import SourcesView
     from memoir_engine.query.pipeline import AsOf, PerPath, PruneBy
     from memoir_engine.query.tree_view import TreeView
-    from memoir_engine.review.feedback import FeedbackView, NoticesView
+    from memoir_engine.review.feedback import FeedbackView
+    from memoir_engine.review.notices import NoticesView
     from memoir_engine.review.split import AsyncReview
     from memoir_engine.runtime.engine import Engine
     from memoir_engine.runtime.jobs import JobsView

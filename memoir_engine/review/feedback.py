@@ -1,4 +1,4 @@
-"""`memory.feedback`: what people say of answers, and its resolution. `memory.notices`: what they are told of it.
+"""`memory.feedback`: what people say of answers, and its resolution.
 
 Invariant: who may ask may say what an answer was worth; resolving needs the role auditor, checked here whatever a page shows. Who
 may not see the run of an answer sees nothing that was said of it.
@@ -13,15 +13,17 @@ from typing import Any, get_args
 from memoir_engine.core import validation
 from memoir_engine.core.errors import FeedbackNotFound, InvalidSetting, NotAllowed
 from memoir_engine.core.results import Action
-from memoir_engine.core.results.feedback import Feedback, FeedbackPage, FeedbackState, FeedbackVerdict, Notice
+from memoir_engine.core.results.feedback import Feedback, FeedbackPage, FeedbackState, FeedbackVerdict
 from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor, runs_of
 from memoir_engine.runtime.engine import View
+from memoir_engine.runtime.second_looks import take_two
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import runs
-from memoir_engine.store.review import feedback, notices
+from memoir_engine.store.review import feedback, second_looks
 from memoir_engine.store.review.remarks import REPORT
+from memoir_engine.store.review.second_looks import Decision
 
 MOST_REPORTS = 500
 
@@ -105,9 +107,17 @@ class FeedbackView(View):
         if by is None and said is None:
             advice = "Say how it was resolved, or give the action that mended it."
             raise InvalidSetting(name="words", value=words, problem="there is neither a word nor an action", advice=advice)
-        settle = partial(feedback.settle, number=number, mended_by=by, words=said, user=runs_of(self._actor))
-        signature = self._engine.signature(self._actor)
-        return self._engine.db.write(lambda tx: settle(tx, **signature), operation=f"the resolution of {key}")
+        user, signature = runs_of(self._actor), self._engine.signature(self._actor)
+        settle = partial(feedback.settle, number=number, mended_by=by, words=said, user=user, **signature)
+        needed = take_two(self._engine, "answers", key)
+
+        def work(tx: Tx) -> Action:
+            proposer = feedback.find(tx, number, user=user).row.author
+            decision = Decision("answers", key, "resolve", {"mended_by": by}, proposer)
+            check = partial(feedback.check_open, number=number, mended_by=by, user=user)
+            return second_looks.decide(tx, decision, settle, needed=needed, check=check, reason=said, **signature)
+
+        return self._engine.db.write(work, operation=f"the resolution of {key}")
 
     def _give(self, run_id: str, verdict: FeedbackVerdict, words: str | None, chunk_id: int | None) -> Action:
         needs_own_voice(self._actor, "say what an answer is worth")
@@ -119,25 +129,6 @@ class FeedbackView(View):
             return feedback.give(tx, run, verdict, words=said, chunk_id=chunk, **signature)
 
         return self._engine.db.write(work, operation="what is said of an answer")
-
-
-class NoticesView(View):
-    """What the actor has not read: how reports of theirs were resolved."""
-
-    def list(self, limit: int = 50) -> tuple[Notice, ...]:
-        """Return what is new, newest first."""
-        most, person, user = validation.limit(limit), self._actor.name, runs_of(self._actor)
-        return self._read(lambda tx: notices.unread(tx, person, user=user, limit=most))
-
-    def read(self, seq: int) -> None:
-        """Note that the actor has read everything up to the notice with this seq."""
-        needs_own_voice(self._actor, "mark a notice as read")
-        person, up_to = self._actor.name, validation.cursor("seq", seq)
-
-        def work(tx: Tx) -> None:
-            notices.mark_read(tx, person, min(up_to, actions.seq(tx)))
-
-        self._engine.db.write(work, operation="what was read")
 
 
 def report_number(key: object) -> int:

@@ -465,6 +465,20 @@ class FeedbackNotFound(ReviewError):
     remedy_form = "feedback.reports() shows the reports there are, with their keys."
 
 
+class SecondSignatureNeeded(ReviewError):
+    """The first decision is kept; who made or proposed it cannot be the second."""
+
+    code = "E743"
+    message_form = "{actor!r} cannot give the second signature: {problem}"
+    remedy_form = "Ask somebody else to decide the same; review.second_looks() shows what waits for a second signature."
+
+
+class AssigneeUnknown(ReviewError):
+    code = "E744"
+    message_form = "nobody called {person!r} can be assigned: {problem}"
+    remedy_form = "Give the name or e-mail of somebody with the role auditor; None takes the assignment away."
+
+
 class SourceErased(ReviewError):
     code = "E720"
     message_form = "source {source_id!r} was erased"

@@ -32,7 +32,7 @@ from memoir_engine.store.db.statements import FAR, Tx, portions, rows_in
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.facts import vectors
 from memoir_engine.store.ledger import runs
-from memoir_engine.store.review import remarks
+from memoir_engine.store.review import remarks, second_looks
 from memoir_engine.store.search import embeddings
 from memoir_engine.text.redaction import ERASED
 
@@ -129,7 +129,10 @@ def _trace(tx: Tx, user_id: str) -> PersonTrace:
     choices = list(rows_in(tx, select(decision.id, decision.offer).order_by(decision.id), decision.run_id, own))
     requests = [row.request for row in rows_in(tx, select(tables.run.c.request), tables.run.c.id, own)]
     cuts = tuple(tx.execute(select(c.id).where(c.owner == owner).order_by(c.id)).scalars())
-    remarked = remarks.payloads_of(tx, own) | remarks.payloads_by(tx, user_id)
+    asked = tx.execute(select(tables.fact_proposal.c.id).where(tables.fact_proposal.c.owner == owner)).scalars()
+    items = (*own, second_looks.erasure_key("person", [user_id]))
+    remarked = remarks.payloads_of(tx, items) | remarks.payloads_by(tx, user_id)
+    remarked |= remarks.payloads_on(tx, set(facts), set(asked))
     said = _said_about(tx, owner, {"fact": set(facts), "session": set(sessions), "cuts": set(cuts)}, own)
     papers = {*requests, *said, *remarked, *(row.payload for row in calls), *(row.offer for row in choices)}
     return PersonTrace(

@@ -14,6 +14,7 @@ from sqlalchemy import select
 
 from memoir_engine.core.results import AuditEvent
 from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.events.kind import EventKind, Names, each, family
@@ -32,10 +33,20 @@ from memoir_engine.store.review import remarks
 TAKEN_BACK = {  # what an undo would do, by kind
     remarks.FEEDBACK: "feedback on an answer is taken back",
     remarks.SETTLEMENT: "a report of a wrong answer is open again",
+    remarks.COMMENT: "a comment is taken back",
+    remarks.ASSIGNMENT: "an assignment is taken back",
+    remarks.ASKED: "a second pair of eyes is no longer asked for",
+    remarks.FIRST: "a first signature is taken back",
+    remarks.SECOND: "a second signature is taken back",
 }
 RETURNS = {
     remarks.FEEDBACK: "feedback on an answer counts again",
     remarks.SETTLEMENT: "a report of a wrong answer is resolved again",
+    remarks.COMMENT: "a comment counts again",
+    remarks.ASSIGNMENT: "an item is assigned again",
+    remarks.ASKED: "a second pair of eyes is asked for again",
+    remarks.FIRST: "a first signature counts again",
+    remarks.SECOND: "a second signature counts again",
 }
 
 
@@ -76,6 +87,8 @@ def _undo_making(undo: UndoContext, event: AuditEvent) -> Inverse:
     blocked = undo.check_later(remarks.depending(undo.tx, row))
     if blocked:
         return blocked
+    if row.kind == remarks.SECOND and actions.undone_by(undo.tx, row.names) is None:
+        return Inverse(blocked_by=(row.names,))  # what it signed stands
     undo.current["remark", number] = 0  # it makes room for those that come back
 
     def take_back(tx: Tx, action: OpenAction) -> None:
@@ -131,6 +144,36 @@ KINDS = family(
         one="a report of a wrong answer was resolved",
         many="{count} reports of wrong answers were resolved",
         apply=partial(_make, remarks.SETTLEMENT),
+    ),
+    _said(
+        "item.commented",
+        one="an item of the review was commented on",
+        many="{count} times an item of the review was commented on",
+        apply=partial(_make, remarks.COMMENT),
+    ),
+    _said(
+        "item.assigned",
+        one="an item of the review was assigned",
+        many="{count} items of the review were assigned",
+        apply=partial(_make, remarks.ASSIGNMENT),
+    ),
+    _said(
+        "signature.asked",
+        one="a second pair of eyes was asked for",
+        many="{count} times a second pair of eyes was asked for",
+        apply=partial(_make, remarks.ASKED),
+    ),
+    _said(
+        "signature.first",
+        one="a first signature was given",
+        many="{count} first signatures were given",
+        apply=partial(_make, remarks.FIRST),
+    ),
+    _said(
+        "signature.second",
+        one="a second signature was given",
+        many="{count} second signatures were given",
+        apply=partial(_make, remarks.SECOND),
     ),
     _remark(
         "remark.withdrawn",

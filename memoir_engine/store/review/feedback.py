@@ -113,14 +113,7 @@ def settle(
     remarks.hold(tx)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    report = find(tx, number, user=user)
-    if report.state is None:
-        raise NothingChanges(problem="it says that the answer helped")
-    if report.state != "open" and report.settled is not None:
-        at = actions.causes(tx, [report.settled.number])[report.settled.number].at
-        raise ReviewOvertaken(key=report.key, by=report.settled.author, what="resolved", at=at)
-    if mended_by is not None:
-        _check_mending(tx, report, mended_by)
+    report = check_open(tx, number, mended_by=mended_by, user=user)
     action = OpenAction(tx, verb=RESOLVES, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None, run_id=report.row.item)
     ends = [] if report.settled is None else [report.settled.number]
@@ -129,6 +122,19 @@ def settle(
     remarks.make(tx, action, SETTLEMENT, report.key, author=actor, **about)
     action.seal()
     return actions.get(tx, action.id)
+
+
+def check_open(tx: Tx, number: int, *, mended_by: str | None, user: str | None) -> StandingReport:
+    """Return a report that can be resolved so. Raises what `settle` does."""
+    report = find(tx, number, user=user)
+    if report.state is None:
+        raise NothingChanges(problem="it says that the answer helped")
+    if report.state != "open" and report.settled is not None:
+        at = actions.causes(tx, [report.settled.number])[report.settled.number].at
+        raise ReviewOvertaken(key=report.key, by=report.settled.author, what="resolved", at=at)
+    if mended_by is not None:
+        _check_mending(tx, report, mended_by)
+    return report
 
 
 def find(tx: Tx, number: int, *, user: str | None, seq: int | None = None) -> StandingReport:
@@ -246,7 +252,7 @@ _MENDING = ("chunk", "filing", "source", "category", "helper", "fact")  # famili
 
 def check_seen(tx: Tx, action_id: str, *, user: str | None) -> None:
     """Raise ActionNotFound for an action that says something of an answer which the user may not see."""
-    about = remarks.runs_in(tx, action_id)
+    about = {item for item in remarks.items_in(tx, action_id) if "-" not in item}  # the ids of runs; keys of items have dashes
     r = tables.run.c
     seen = set(tx.execute(select(r.id).where(r.id.in_(sorted(about)), *runs.seen_by(user))).scalars()) if about else set()
     if about - seen:

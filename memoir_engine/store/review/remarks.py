@@ -8,7 +8,7 @@ Source: docs/decisions/0096.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import insert, or_, select, update
@@ -19,13 +19,25 @@ from memoir_engine.store.chain.canonical_json import parse, put_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, Tx
 
-FEEDBACK, SETTLEMENT = "feedback", "settlement"  # kinds of remarks
+FEEDBACK, SETTLEMENT, COMMENT, ASSIGNMENT = "feedback", "settlement", "comment", "assignment"  # kinds of remarks
+ASKED, FIRST, SECOND = "asked", "first", "second"  # a second pair of eyes; a first signature, and the second that agrees
 REPORT = "answer-"  # begins the key of what was said about an answer
-MADE = {FEEDBACK: "feedback.given", SETTLEMENT: "feedback.settled"}  # events that open them, by kind
+MADE = {  # events that open them, by kind
+    FEEDBACK: "feedback.given",
+    SETTLEMENT: "feedback.settled",
+    COMMENT: "item.commented",
+    ASSIGNMENT: "item.assigned",
+    ASKED: "signature.asked",
+    FIRST: "signature.first",
+    SECOND: "signature.second",
+}
 WITHDRAWN, RESTORED = "remark.withdrawn", "remark.restored"
 ALONE: dict[str, tuple[str, ...]] = {  # kinds of which one stands at a time, and for what
     FEEDBACK: ("item", "author", "chunk_id"),
     SETTLEMENT: ("item",),
+    ASSIGNMENT: ("item",),
+    ASKED: ("item",),
+    FIRST: ("item",),
 }
 _R = tables.remark.c
 
@@ -100,8 +112,8 @@ def standing(seq: int | None) -> tuple[Any, ...]:
     return (_R.to_seq == FAR,) if seq is None else (_R.from_seq <= seq, _R.to_seq > seq)
 
 
-def runs_in(tx: Tx, action_id: str) -> set[str]:
-    """Return the runs whose answers an action says something of."""
+def items_in(tx: Tx, action_id: str) -> set[str]:
+    """Return the items that an action says something of: of a report, the run of its answer."""
     e = tables.audit_event.c
     kinds = (*MADE.values(), WITHDRAWN, RESTORED)
     bodies = [parse(text) for text in tx.execute(select(e.body).where(e.action_id == action_id, e.kind.in_(kinds))).scalars()]
@@ -132,6 +144,14 @@ def payloads_of(tx: Tx, items: Iterable[str]) -> set[str]:
         papers |= {row.payload for row in rows}
         level = sorted({f"{REPORT}{row.number}" for row in rows} - set(level)) if rows else []
     return papers
+
+
+def payloads_on(tx: Tx, facts: Collection[int], proposals: Collection[int]) -> set[str]:
+    """Return the payloads of everything that was ever said about these facts and proposals, in whatever state."""
+    numbers = {"fact": facts, "proposal": proposals}
+    rows = tx.execute(select(_R.item, _R.payload).where(or_(_R.item.like("fact-%"), _R.item.like("proposal-%")))).all()
+    parts = ((row.item.split("-"), row.payload) for row in rows)
+    return {payload for (thing, number, *_), payload in parts if number.isdecimal() and int(number) in numbers[thing]}
 
 
 def payloads_by(tx: Tx, author: str) -> set[str]:
