@@ -221,6 +221,7 @@ from memoir_engine.core.results.facts import (
     RememberResult as RememberResult,
 )
 from memoir_engine.core.results.feedback import (
+    Assignment as Assignment,
     Feedback as Feedback,
     FeedbackPage as FeedbackPage,
     ItemComment as ItemComment,

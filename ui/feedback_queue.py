@@ -10,7 +10,19 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Action, Feedback, FeedbackPage, MemoirError, Memory, QueryResult
-from ui import citations, drawers, event_words, feedback_view, figures, frame, problems, state, undo_banner, viewer
+from ui import (
+    citations,
+    drawers,
+    event_words,
+    feedback_view,
+    figures,
+    frame,
+    problems,
+    state,
+    together_panel,
+    undo_banner,
+    viewer,
+)
 from ui.components import answer, choices
 from ui.escape import md_escape
 from ui.wording_feedback import texts
@@ -123,6 +135,7 @@ def _detail(memory: Memory, report: Feedback) -> None:
         _answer(memory, result)
     if report.verdict == "wrong":
         _resolution(memory, report, result)
+        together_panel.show(memory, report.key)
     if result is not None and result.decisions:
         st.markdown(f"**{texts.PATH}**")
         picked = choices.path(result, memory.runs.get(report.run_id).calls, key=f"fb-path-{report.key}")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory, Notice
-from ui import figures, problems, sample, viewer
+from ui import figures, problems, sample, together_queue, viewer
 from ui.escape import md_escape
 from ui.wording_feedback import texts
+from ui.wording_together import texts as together_words
 
 MOST = 20
 ABOUT, WORDS = 50, 60  # characters shown
@@ -30,14 +31,15 @@ def show(memory: Memory) -> None:
         st.space("stretch")
         with st.container(horizontal=True, width="content", gap="small"):
             if st.button(texts.SHOW, key="notice-open", type="tertiary", icon=":material/arrow_forward:"):
-                st.switch_page("../pages/review.py", query_params={"of": "answers", "item": new[0].key})
+                st.switch_page("../pages/review.py", query_params=together_queue.place(new[0].key))
             icon, read = ":material/done_all:", (memory, new[0].seq)
             st.button(texts.READ, key="notice-read", type="tertiary", icon=icon, on_click=_read, args=read)
 
 
 def _told(notice: Notice) -> str:
     about = figures.one_line(notice.about, ABOUT) or texts.ERASED_QUESTION
-    told = texts.NOTICE[notice.kind].format(by=viewer.shown_name(notice.by), about=md_escape(about))
+    forms = texts.NOTICE | together_words.NOTICE
+    told = forms[notice.kind].format(by=viewer.shown_name(notice.by), about=md_escape(about))
     return f"{told} {md_escape(figures.one_line(notice.words, WORDS))}" if notice.words else told
 
 

@@ -10,10 +10,10 @@ import json
 import streamlit as st
 
 from memoir_engine import Memory, TidyResult
-from ui import figures, review_filters, state, tidy_view, undo_banner
+from ui import figures, review_filters, state, tidy_view, together_queue, undo_banner
 from ui.wording_review import texts
 
-CHUNKS, FACTS, TREE, ANSWERS = "filings", "facts", "tree", "answers"
+CHUNKS, FACTS, TREE, ANSWERS, TOGETHER = "filings", "facts", "tree", "answers", "together"
 COUNTS = "rv-waiting"  # in the session: what waits in each queue
 
 
@@ -76,6 +76,9 @@ def _waiting(memory: Memory) -> dict[str, int]:
     answers = memory.feedback.reports(limit=1).counts
     if any(answers.values()):
         waiting[ANSWERS] = answers["open"]
+    together = together_queue.count(memory)
+    if together:
+        waiting[TOGETHER] = together
     return waiting
 
 

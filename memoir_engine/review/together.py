@@ -19,7 +19,7 @@ from memoir_engine.core.errors import (
     TreeProposalNotFound,
 )
 from memoir_engine.core.results import Action
-from memoir_engine.core.results.feedback import ItemRemarks, SecondLook
+from memoir_engine.core.results.feedback import Assignment, ItemRemarks, SecondLook
 from memoir_engine.review.feedback import FeedbackView, needs_own_voice, report_number, words_of
 from memoir_engine.review.order import read_fact_key, read_key
 from memoir_engine.review.proposals import TreeProposals
@@ -55,6 +55,15 @@ class Together(Reviews, TreeProposals):
             return together.assign(tx, item, name, **signature)
 
         return self._engine.db.write(work, operation=f"the assignment of {item}")
+
+    def assignments(self, person: str | None = None) -> tuple[Assignment, ...]:
+        """List assigned items that are not decided, the latest first; of one person, or of everybody."""
+        name = None if person is None else validation.person("person", person)
+
+        def work(tx: Tx) -> tuple[Assignment, ...]:
+            return tuple(one for one in together.assignments(tx, name) if self._waits(tx, one.key))
+
+        return self._read(work)
 
     def comment(self, key: str, words: str) -> Action:
         """Comment on an item; who is called with an @ (@Ana, @ana@example.org, @"Ana Maria") is told.
@@ -178,6 +187,13 @@ class Together(Reviews, TreeProposals):
         if look.key.startswith(second_looks.ERASES):
             return "admin" in self._actor.roles or look.what.get("verb") == "erase_source"
         return self.sees_item(tx, look.key)
+
+    def _waits(self, tx: Tx, item: str) -> bool:
+        """Tell whether there is such an item that the actor may see, and nobody has decided it."""
+        try:
+            return not self._check_item(tx, item)
+        except (ReviewItemNotFound, FeedbackNotFound, TreeProposalNotFound):
+            return False
 
     def sees_item(self, tx: Tx, item: str) -> bool:
         """Tell whether there is such an item that the actor may see."""

@@ -112,6 +112,16 @@ class SecondLook:
 
 
 @dataclass(frozen=True)
+class Assignment:
+    """An item that is assigned to a person, by whom and since when."""
+
+    key: str
+    person: str
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True)
 class ItemRemarks:
     """What people said of one item: to whom it is assigned and by whom, comments, oldest first, and a second look under way.
 

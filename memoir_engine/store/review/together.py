@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from sqlalchemy import select
+
 from memoir_engine.core.errors import NothingChanges
 from memoir_engine.core.results import Action
-from memoir_engine.core.results.feedback import ItemComment, ItemRemarks
+from memoir_engine.core.results.feedback import Assignment, ItemComment, ItemRemarks
 from memoir_engine.core.run import Clock
+from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import read_payloads
@@ -67,6 +70,16 @@ def assigned(tx: Tx, items: Iterable[str]) -> dict[str, str]:
     said = read_payloads(tx, (row.payload for row in rows))
     held = {row.item: said.get(row.payload, {}).get("to") for row in rows}
     return {item: person for item, person in held.items() if person}
+
+
+def assignments(tx: Tx, person: str | None = None) -> tuple[Assignment, ...]:
+    """Return the items that are assigned, to this person or to anybody, the latest first."""
+    c = tables.remark.c
+    query = select(tables.remark).where(c.kind == ASSIGNMENT, *remarks.standing(None)).order_by(c.number.desc())
+    rows = tx.execute(query).all()
+    said, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
+    held = ((row, said.get(row.payload, {}).get("to")) for row in rows)
+    return tuple(Assignment(row.item, to, row.author, causes[row.number].at) for row, to in held if to and person in (None, to))
 
 
 def of_item(tx: Tx, item: str, *, seq: int | None = None) -> ItemRemarks:
