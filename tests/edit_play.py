@@ -232,7 +232,7 @@ class Play:
         def decide(tx: Tx, by: dict[str, Any]) -> Action:
             return second_looks.decide(
                 tx,
-                second_looks.Decision("filings", asked.key, verdict),
+                second_looks.SignedDecision("filings", asked.key, verdict),
                 lambda tx: reviews.perform(tx, asked, overrides=True, **by),
                 needed=True,
                 check=lambda tx: reviews.check(tx, asked, actor=actor, overrides=True),

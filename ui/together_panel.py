@@ -132,7 +132,7 @@ def verdict(memory: Memory, one: SecondLook) -> str:
     place = texts.GONE
     if one.verdict == "refile":
         try:
-            place = figures.path(memory.tree.node(int(one.what["category_id"])).path)
+            place = figures.path(memory.tree.node(int(one.what.get("category_id", 0))).path)
         except MemoirError:
             place = texts.GONE
     return texts.VERDICTS[one.verdict or "approve"].format(place=place)

@@ -79,7 +79,7 @@ def _erasure(memory: Memory, one: SecondLook) -> None:
         form = texts.YOURS if one.by == memory.actor.name else texts.FIRST
         told = form.format(by=viewer.shown_name(one.by), verdict=texts.VERDICTS["erase"])
         st.markdown(f":orange[:material/visibility:] {told}", width="content")
-        if one.by != memory.actor.name and "admin" in memory.actor.roles:
+        if one.what and one.by != memory.actor.name and "admin" in memory.actor.roles:
             st.caption(f":red[{texts.NOT_SIGNED}]", width="content")
             icon, key = ":material/draw:", f"together-sign-{one.key}"
             st.button(texts.SIGN, type="primary", icon=icon, key=key, on_click=_sign, args=(memory, one))
@@ -106,6 +106,8 @@ def _name(memory: Memory, one: SecondLook) -> str:
     if one.kind != "erasures":
         return _item(memory, one.key)
     what = one.what
+    if not what:  # whoever asked for it was erased, with what they said
+        return texts.GONE
     if what["verb"] == "forget_facts":
         return texts.FORGETS(len(what["fact_ids"]))
     name = what.get("user_id") or memory.sources.get(what["source_id"]).name

@@ -30,7 +30,7 @@ from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.erase import person
 from memoir_engine.store.ledger import calls
 from memoir_engine.store.review import second_looks
-from memoir_engine.store.review.second_looks import Decision
+from memoir_engine.store.review.second_looks import SignedDecision
 
 MOST_FACTS, MOST_MESSAGES, MOST_LINKS = 2_000, 5_000, 2_000  # of a report; an export has all
 EXPORT_FORMAT = "memoir-person/1"
@@ -153,7 +153,7 @@ class PeopleView(View):
         needs_admin(self._actor, "erase the data of a person")
         name, why = self._visible(user_id), validation.erasure_reason(reason)
         engine, signature = self._engine, self._engine.signature(self._actor)
-        decision = Decision(
+        decision = SignedDecision(
             "erasures", second_looks.erasure_key("person", [name]), "erase", {"verb": "erase_person", "user_id": name}
         )
 

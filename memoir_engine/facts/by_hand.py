@@ -43,7 +43,7 @@ from memoir_engine.store.facts import forget as facts_forget
 from memoir_engine.store.facts.by_hand import Addition, Correction
 from memoir_engine.store.facts.rows import PlannedFact
 from memoir_engine.store.review import second_looks
-from memoir_engine.store.review.second_looks import Decision
+from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.text.partial_dates import DateRange, parse_date_range
 
 UID_CHARS = 36
@@ -184,7 +184,7 @@ class FactEdits(View):
         planned = self._read(lambda tx: facts_forget.plan_forget(tx, whose, uids))
         engine, signature = self._engine, self._engine.signature(self._actor)
         what = {"verb": "forget_facts", "fact_ids": sorted(uids)}
-        decision = Decision("erasures", second_looks.erasure_key("facts", uids), "erase", what)
+        decision = SignedDecision("erasures", second_looks.erasure_key("facts", uids), "erase", what)
 
         def work(tx: Tx) -> Action:
             return second_looks.decide(

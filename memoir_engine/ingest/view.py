@@ -34,7 +34,7 @@ from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.erase import execution
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.review import second_looks
-from memoir_engine.store.review.second_looks import Decision
+from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.store.search import passages
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tree import chunks, filings
@@ -164,7 +164,7 @@ class SourcesView(View):
         engine, signature = self._engine, self._engine.signature(self._actor)
         renamed = {str(number): name for number, name in names.items()}
         what = {"verb": "erase_source", "source_id": source_id, "keep": sorted(kept), "rename": renamed}
-        decision = Decision("erasures", second_looks.erasure_key("source", [source_id]), "erase", what)
+        decision = SignedDecision("erasures", second_looks.erasure_key("source", [source_id]), "erase", what)
 
         def work(tx: Tx) -> Action:
             return second_looks.decide(

@@ -23,7 +23,7 @@ from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.review import feedback, second_looks
 from memoir_engine.store.review.remarks import REPORT
-from memoir_engine.store.review.second_looks import Decision
+from memoir_engine.store.review.second_looks import SignedDecision
 
 MOST_REPORTS = 500
 
@@ -113,7 +113,7 @@ class FeedbackView(View):
 
         def work(tx: Tx) -> Action:
             proposer = feedback.find(tx, number, user=user).row.author
-            decision = Decision("answers", key, "resolve", {"mended_by": by}, proposer)
+            decision = SignedDecision("answers", key, "resolve", {"mended_by": by}, proposer)
             check = partial(feedback.check_open, number=number, mended_by=by, user=user)
             return second_looks.decide(tx, decision, settle, needed=needed, check=check, reason=said, **signature)
 

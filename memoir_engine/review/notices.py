@@ -9,7 +9,7 @@ from __future__ import annotations
 from memoir_engine.core import validation
 from memoir_engine.core.results.feedback import Notice
 from memoir_engine.review.feedback import needs_own_voice
-from memoir_engine.review.together import Together
+from memoir_engine.review.together import seen_by
 from memoir_engine.runtime.access import runs_of
 from memoir_engine.runtime.engine import View
 from memoir_engine.store.chain import actions
@@ -23,10 +23,8 @@ class NoticesView(View):
     def list(self, limit: int = 50) -> tuple[Notice, ...]:
         """Return what is new, newest first."""
         most, person, user = validation.limit(limit), self._actor.name, runs_of(self._actor)
-        items = Together(self._engine, self._actor)
-        return self._read(
-            lambda tx: notices.unread(tx, person, user=user, sees=lambda item: items.sees_item(tx, item), limit=most)
-        )
+        sees = seen_by(self._engine, self._actor)
+        return self._read(lambda tx: notices.unread(tx, person, user=user, sees=lambda item: sees(tx, item), limit=most))
 
     def read(self, seq: int) -> None:
         """Note that the actor has read everything up to the notice with this seq."""

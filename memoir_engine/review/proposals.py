@@ -23,7 +23,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.review import proposals, second_looks
-from memoir_engine.store.review.second_looks import Decision
+from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.store.tree import edit_draft, edit_plan
 from memoir_engine.store.tree.edit_draft import Edit, EditSnapshot, load_tree
 from memoir_engine.store.tree.edit_plan import Basis
@@ -251,7 +251,7 @@ class TreeProposals(View):
         reason: str | None,
     ) -> Action:
         """Carry a decision about a proposal out, by two people where it takes two."""
-        decision = Decision("tree", key, verdict)
+        decision = SignedDecision("tree", key, verdict)
         needed, signature = take_two(self._engine, "tree", key), self._engine.signature(self._actor)
 
         def work(tx: Tx) -> Action:

@@ -41,7 +41,7 @@ from memoir_engine.store.facts.reviews import FactDecision
 from memoir_engine.store.review import reviews as filing_reviews
 from memoir_engine.store.review import second_looks
 from memoir_engine.store.review.reviews import ReviewDecision
-from memoir_engine.store.review.second_looks import Decision
+from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.tree.categories import below
 
@@ -249,7 +249,7 @@ class Reviews(FactReviews):
         if decision.verdict == "skip":
             return perform(tx)
         what = {"category_id": decision.category_id} if decision.verdict == "refile" else {}
-        asked = Decision("filings", decision.key, decision.verdict, what)
+        asked = SignedDecision("filings", decision.key, decision.verdict, what)
         needed, reason = decision.key in two, decision.reason
         return second_looks.decide(tx, asked, perform, needed=needed, check=check, reason=reason, **signature)
 
@@ -262,7 +262,7 @@ class Reviews(FactReviews):
 
         if decision.verdict == "skip":
             return perform(tx)
-        asked = Decision("facts", str(decision.key), decision.verdict, {"content": decision.content})
+        asked = SignedDecision("facts", str(decision.key), decision.verdict, {"content": decision.content})
         return second_looks.decide(
             tx,
             asked,

@@ -7,6 +7,7 @@ Source: docs/decisions/0097.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from memoir_engine.core import validation
@@ -20,12 +21,14 @@ from memoir_engine.core.errors import (
 )
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.feedback import Assignment, ItemRemarks, SecondLook
+from memoir_engine.core.run import Actor
 from memoir_engine.review.feedback import FeedbackView, needs_own_voice, report_number, words_of
 from memoir_engine.review.order import read_fact_key, read_key
 from memoir_engine.review.proposals import TreeProposals
 from memoir_engine.review.queue import Reviews
 from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor, runs_of
+from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import reviews
@@ -141,6 +144,8 @@ class Together(Reviews, TreeProposals):
         if look.kind == "answers":
             return FeedbackView(self._engine, self._actor).resolve(item, reason or look.words, mended_by=what.get("mended_by"))
         if look.verdict == "refile":
+            if "category_id" not in what:  # whoever decided first was erased, with what they decided
+                raise ReviewItemNotFound(key=item)
             return self._refile_item(item, int(what["category_id"]), reason)
         return (self.approve if look.verdict == "approve" else self.reject)(item, reason, content=what.get("content"))
 
@@ -186,7 +191,7 @@ class Together(Reviews, TreeProposals):
     def _sees(self, tx: Tx, look: SecondLook) -> bool:
         if look.key.startswith(second_looks.ERASES):
             return "admin" in self._actor.roles or look.what.get("verb") == "erase_source"
-        return self.sees_item(tx, look.key)
+        return self._sees_item(tx, look.key)
 
     def _waits(self, tx: Tx, item: str) -> bool:
         """Tell whether there is such an item that the actor may see, and nobody has decided it."""
@@ -195,7 +200,7 @@ class Together(Reviews, TreeProposals):
         except (ReviewItemNotFound, FeedbackNotFound, TreeProposalNotFound):
             return False
 
-    def sees_item(self, tx: Tx, item: str) -> bool:
+    def _sees_item(self, tx: Tx, item: str) -> bool:
         """Tell whether there is such an item that the actor may see."""
         if item.startswith(second_looks.ERASES):
             return "admin" in self._actor.roles
@@ -204,3 +209,8 @@ class Together(Reviews, TreeProposals):
         except (ReviewItemNotFound, FeedbackNotFound, TreeProposalNotFound):
             return False
         return True
+
+
+def seen_by(engine: Engine, actor: Actor) -> Callable[[Tx, str], bool]:
+    """Return a test whether the actor may see an item."""
+    return Together(engine, actor)._sees_item

@@ -24,7 +24,7 @@ from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import sentences
 from memoir_engine.store.facts import reviews
 from memoir_engine.store.review import feedback, remarks, second_looks, sign_offs
-from memoir_engine.store.review.second_looks import Decision
+from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.store.review.sign_offs import Subject
 from memoir_engine.store.tree import edit_draft, edit_plan, filings
 from memoir_engine.store.tree.edit_draft import Edit, EditVerb
@@ -159,7 +159,7 @@ class ReviewView(Together, SignOffs, TreeEdits):
         def work(tx: Tx) -> Action:
             return second_looks.decide(
                 tx,
-                Decision("filings", key, "refile", {"category_id": category_id}),
+                SignedDecision("filings", key, "refile", {"category_id": category_id}),
                 lambda tx: filings.refile(tx, chunk_id, category_id, reason=reason, **signature),
                 needed=key in two,
                 check=lambda tx: filings.check_refiling(tx, chunk_id, category_id),
@@ -210,7 +210,7 @@ class ReviewView(Together, SignOffs, TreeEdits):
         reviews.check_owner(tx, whose, action_id)
         feedback.check_seen(tx, action_id, user=runs_of(self._actor))
         of_facts = [item for item in remarks.items_in(tx, action_id) if second_looks.kind_of(item) == "facts"]
-        if not all(self.sees_item(tx, item) for item in of_facts):
+        if not all(self._sees_item(tx, item) for item in of_facts):
             raise ActionNotFound(action_id=action_id)
 
 

@@ -224,6 +224,15 @@ def test_an_erasure_takes_two_admins(strict: Memory):
     assert strict.audit.verify().ok
 
 
+def test_a_proposal_takes_two_by_whichever_verb_it_is_decided(strict: Memory):
+    number = strict.facts.add("Lives in Berlin", "ana", reason="told me").proposals[0]
+    ada, ben = auditor(strict, "Ada"), auditor(strict, "Ben")
+    assert ada.facts.approve(number).verb == "sign_first"
+    with pytest.raises(SecondSignatureNeeded):
+        ada.facts.approve(number)
+    assert ben.facts.approve(number).verb == "approve_fact"
+
+
 def test_forgetting_facts_takes_two(strict: Memory):
     fact, ada, ben = strict.facts.list("ana")[0], auditor(strict, "Ada"), auditor(strict, "Ben")
     ada.facts.forget(fact.id, "asked for")

@@ -33,7 +33,7 @@ _R = tables.remark.c
 
 
 @dataclass(frozen=True)
-class Decision:
+class SignedDecision:
     """A decision about an item. what: all that a second person repeats. proposer: who proposed it, and cannot sign second."""
 
     kind: SignedKind
@@ -56,7 +56,7 @@ def erasure_key(what: str, ids: Iterable[object]) -> str:
 
 def decide(
     tx: Tx,
-    decision: Decision,
+    decision: SignedDecision,
     carry_out: Callable[[Tx], Action],
     *,
     needed: bool,
@@ -156,12 +156,12 @@ def kind_of(item: str) -> SignedKind:
     return "filings" if begins.isdecimal() and len(begins) < 20 else "tree"
 
 
-def _same(tx: Tx, first: Any, decision: Decision) -> bool:
+def _same(tx: Tx, first: Any, decision: SignedDecision) -> bool:
     said = read_payloads(tx, [first.payload]).get(first.payload, {})
     return bool(first.verdict == decision.verdict and said.get("what") == decision.what)
 
 
-def _refuse_same_person(decision: Decision, first: str, actor: str) -> None:
+def _refuse_same_person(decision: SignedDecision, first: str, actor: str) -> None:
     if actor == first:
         raise SecondSignatureNeeded(actor=actor, problem="you have decided this first, and it waits for a second person")
     if actor == decision.proposer:
@@ -172,7 +172,7 @@ def _write(
     tx: Tx,
     verb: str,
     kind: str,
-    decision: Decision,
+    decision: SignedDecision,
     reason: str | None,
     ends: list[int],
     *,
