@@ -25,7 +25,7 @@ def beside(memory: Memory, result: QueryResult) -> None:
     key = f"feedback-{result.run_id}"
     said = memory.feedback.of(result.run_id)
     own = [one for one in said if one.by == memory.actor.name]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="feedback"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"line-{key}"):
         if not viewer.is_named(memory):
             st.caption(texts.NAME_FIRST, width="content")
             viewer.ask_name(key)
