@@ -133,10 +133,8 @@ class FactsView(FactSuggestions):
     def _settle(self, verdict: Literal["approve", "reject"], proposal_id: int, reason: str | None, content: str | None) -> Action:
         """Settle a proposal, by two people where it takes two."""
         number, why, whose = validation.cursor("proposal_id", proposal_id), validation.reason(reason), access.any_of(self._actor)
-        signature, carry_out = (
-            self._engine.signature(self._actor),
-            {"approve": reviews.approve, "reject": reviews.reject}[verdict],
-        )
+        signature = self._engine.signature(self._actor)
+        carry_out = reviews.approve if verdict == "approve" else reviews.reject
 
         def work(tx: Tx) -> Action:
             key = str(reviews.proposal_key(tx, whose, number))

@@ -233,6 +233,12 @@ def test_a_proposal_takes_two_by_whichever_verb_it_is_decided(strict: Memory):
     assert ben.facts.approve(number).verb == "approve_fact"
 
 
+def test_a_look_that_carries_out_what_it_proposes_is_refused_where_the_tree_takes_two(strict: Memory):
+    with pytest.raises(SecondSignatureNeeded, match="take two people"):
+        auditor(strict, "Ada").tidy(preview=False)
+    assert auditor(strict, "Ada").tidy().run_id
+
+
 def test_forgetting_facts_takes_two(strict: Memory):
     fact, ada, ben = strict.facts.list("ana")[0], auditor(strict, "Ada"), auditor(strict, "Ben")
     ada.facts.forget(fact.id, "asked for")
