@@ -9,6 +9,7 @@ import streamlit as st
 from memoir_engine import Memory
 from ui import (
     fact_filters,
+    feedback_queue,
     filing,
     frame,
     problems,
@@ -17,6 +18,7 @@ from ui import (
     review_list,
     review_queues,
     state,
+    together_queue,
     viewer,
 )
 from ui.wording_review import texts
@@ -45,6 +47,16 @@ def queues(memory: Memory) -> None:
         if about == review_queues.TREE:
             review_queues.switch(about, None)
             review_queues.tree(memory)
+            return
+        if about == review_queues.ANSWERS:
+            reports = feedback_queue.page(memory)
+            review_queues.switch(about, reports.counts["open"])
+            feedback_queue.show(memory, reports)
+            return
+        if about == review_queues.TOGETHER:
+            review_queues.count(memory)  # what is signed here leaves other queues
+            review_queues.switch(about, together_queue.count(memory))
+            together_queue.show(memory)
             return
         filters = review_filters.from_address(memory, about)
         if about == review_queues.CHUNKS and state.param("view") == "list":

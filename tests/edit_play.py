@@ -13,17 +13,21 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from sqlalchemy import select
 
 from memoir_engine.core import errors
 from memoir_engine.core.results import Action
+from memoir_engine.core.results.feedback import FeedbackVerdict
 from memoir_engine.core.results.review import Verdict
 from memoir_engine.core.run import new_id
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import FAR, ROOT, Tx
-from memoir_engine.store.review import reviews
+from memoir_engine.store.ledger import runs
+from memoir_engine.store.review import feedback, reviews, second_looks, together
+from memoir_engine.store.review.reviews import ReviewedFiling
 from memoir_engine.store.sources import helpers, sources
 from memoir_engine.store.sources.plan import NewHelper, PlanStale
 from memoir_engine.store.tree import categories, filings
@@ -34,11 +38,13 @@ from small_plans import plan_of
 from small_stores import Store
 
 NAMES = ("Ant", "Bee", "Cat", "Dog")  # few, so that they meet
+FEEDBACK: tuple[FeedbackVerdict, ...] = ("wrong", "helped")
 DEPTH = 3
 VERBS = (
     *("ingest", "ingest", "ingest", "replace", "withdraw", "helper", "refile", "refile_many", "refile_many"),
     *("create", "rename", "rename", "move", "move", "merge", "merge", "split", "split", "retire"),
     *("approve", "approve", "reject", "reject", "skip"),
+    *("say", "say", "settle", "assign", "comment", "two", "two", "ask"),
     *("undo", "undo", "undo", "undo", "redo", "redo", "probe"),
 )
 
@@ -51,6 +57,7 @@ class Play:
     texts: int = 0
     name: str = "text"
     alone: bool = True  # else others act between a preview and the deed
+    answers: list[str] = field(default_factory=list)  # runs that people say something of
 
     def __post_init__(self) -> None:
         self.cache = TreeCache(self.store.db, depth=DEPTH)
@@ -66,6 +73,12 @@ class Play:
             "approve": partial(self._judge, "approve"),
             "reject": partial(self._judge, "reject"),
             "skip": partial(self._judge, "skip"),
+            "say": self._say,
+            "settle": self._settle,
+            "assign": self._assign,
+            "comment": self._comment,
+            "two": self._decide_by_two,
+            "ask": self._ask_second,
             "undo": self._undo,
             "redo": self._redo,
             "probe": self._probe,
@@ -156,6 +169,88 @@ class Play:
         try:
             return self.store.db.write(judge).action_id
         except errors.ReviewError:  # it is judged so already
+            return None
+
+    def _say(self, one: int, other: int) -> str | None:
+        """Say of one of two answers that it is wrong or that it helped, as one of two people."""
+        clock, verdict = self.store.clock, FEEDBACK[one % 2]
+        if len(self.answers) < 2:
+            self.answers.append(self.store.answered())
+        run = self.store.db.read(lambda tx: runs.get(tx, self.answers[other % len(self.answers)]))
+        given = {"words": f"Said {other % 3}.", "chunk_id": None, "actor": ("Mia", "Noa")[one // 2 % 2]}
+        action_id = new_id(clock.now())
+        try:
+            done = self.store.db.write(
+                lambda tx: feedback.give(tx, run, verdict, **given, clock=clock, action_id=action_id)  # type: ignore[arg-type]
+            )
+        except errors.NothingChanges:
+            return None
+        return done.action_id
+
+    def _settle(self, one: int, other: int) -> str | None:
+        """Resolve a report that is open, by the last action or with a word."""
+        waiting = self.store.reports("open")
+        if not waiting:
+            return None
+        report, clock, action_id = waiting[one % len(waiting)], self.store.clock, new_id(self.store.clock.now())
+        mended = self.done[-1] if other % 2 and self.done else None
+        about = {"number": int(report.key.removeprefix("answer-")), "mended_by": mended, "words": "So.", "user": None}
+        try:
+            return self.store.db.write(
+                lambda tx: feedback.settle(tx, **about, actor="Ada", clock=clock, action_id=action_id)  # type: ignore[arg-type]
+            ).action_id
+        except errors.InvalidSetting:  # that action was before the report
+            return None
+
+    def _item(self, one: int) -> ReviewedFiling | None:
+        items = self.store.db.read(reviews.all_items)
+        return items[one % len(items)] if items else None
+
+    def _assign(self, one: int, other: int) -> str | None:
+        """Assign one of two items, so that assignments follow each other."""
+        item, who = self._item(one % 2), ("Mia", "Noa", None)[other % 3]
+        return None if item is None else self._said(lambda tx, by: together.assign(tx, key_of(item), who, **by))
+
+    def _comment(self, one: int, other: int) -> str | None:
+        item = self._item(one)
+        words = f"What of {NAMES[other % 4]}, @Mia?"
+        return None if item is None else self._said(lambda tx, by: together.comment(tx, key_of(item), words, **by))
+
+    def _ask_second(self, one: int, other: int) -> str | None:
+        item, to = self._item(one), ("Mia", None)[other % 2]
+        if item is None:
+            return None
+        return self._said(lambda tx, by: second_looks.ask(tx, "filings", key_of(item), to=to, words=None, **by))
+
+    def _decide_by_two(self, one: int, other: int) -> str | None:
+        """Decide as one of two people about one of two items; an action and the signature below it come together."""
+        item, verdict, actor = self._item(one % 2), ("approve", "reject")[other % 2], ("Mia", "Noa")[other // 2 % 2]
+        if item is None:
+            return None
+        asked = reviews.ReviewDecision(item.chunk_id, item.filed_seq, verdict)  # type: ignore[arg-type]
+
+        def decide(tx: Tx, by: dict[str, Any]) -> Action:
+            return second_looks.decide(
+                tx,
+                second_looks.SignedDecision("filings", asked.key, verdict),
+                lambda tx: reviews.perform(tx, asked, overrides=True, **by),
+                needed=True,
+                check=lambda tx: reviews.check(tx, asked, actor=actor, overrides=True),
+                reason=None,
+                **by,
+            )
+
+        done = self._said(decide, actor)
+        last = self.store.db.read(lambda tx: actions.get(tx, actions.action_of(tx, actions.seq(tx))))
+        if done is not None and last.verb == second_looks.SIGNS:
+            self.done.append(last.action_id)
+        return done
+
+    def _said(self, work: Callable[[Tx, dict[str, Any]], Action], actor: str = "Mia") -> str | None:
+        by = {"actor": actor, "clock": self.store.clock, "action_id": new_id(self.store.clock.now())}
+        try:
+            return self.store.db.write(lambda tx: work(tx, by)).action_id
+        except errors.ReviewError:  # it is so already, or the same person decides twice
             return None
 
     def _undo(self, one: int, _: int) -> str | None:
@@ -255,6 +350,10 @@ class Play:
 
     def _level(self, level: int) -> list[int]:
         return [row.id for row in self.store.db.read(categories.snapshot).categories if row.level == level]
+
+
+def key_of(item: ReviewedFiling) -> str:
+    return f"{item.chunk_id}-{item.filed_seq}"
 
 
 def broken_rules(rows: Sequence[CategoryRow], leaves: dict[int, int], limit: int) -> list[str]:

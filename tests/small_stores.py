@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from memoir_engine.core.results import Action, EditPreview, UndoPreview
+from memoir_engine.core.results.feedback import Feedback, FeedbackState
 from memoir_engine.core.run import new_id
 from memoir_engine.store import ingestion, undo, verification
 from memoir_engine.store.chain import state
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.ledger import runs
+from memoir_engine.store.review import feedback
 from memoir_engine.store.sources.plan import IngestPlan, Receipt
 from memoir_engine.store.tree import edit_draft, edit_plan, filings
 from small_plans import SteadyClock, drafts_of, plan_of
@@ -30,6 +33,17 @@ class Store:
         run = runs.NewRun(new_id(self.clock.now()), verb, "local", None, self.clock.now(), {"name": "x"}, **more)
         self.db.write(lambda tx: runs.create(tx, run), operation="the run")
         return run.id
+
+    def answered(self, used: Sequence[int] = (), user: str | None = None) -> str:
+        """Record a question that was answered from these chunks."""
+        run = runs.NewRun(new_id(self.clock.now()), "query", "local", user, self.clock.now(), {"question": "Who?"})
+        self.db.write(lambda tx: runs.create(tx, run))
+        record = {"answered": True, "used": [[chunk, at, [], True] for at, chunk in enumerate(used, 1)]}
+        self.db.write(lambda tx: runs.finish(tx, run.id, "done", clock=self.clock, result=record))
+        return run.id
+
+    def reports(self, state: FeedbackState | None = None) -> tuple[Feedback, ...]:
+        return self.db.read(lambda tx: feedback.page(tx, user=None, state=state, verdict=None, limit=100, before=None)).items
 
     def commit(self, plan: IngestPlan, run_id: str | None = None) -> Receipt:
         run = run_id or self.begin()

@@ -14,6 +14,7 @@ from ui import (
     as_of,
     citations,
     drawers,
+    feedback_view,
     figures,
     frame,
     jobs,
@@ -184,6 +185,7 @@ def _answer(memory: Memory, view: RunView, result: QueryResult) -> None:
     else:
         st.header(f":orange[:material/search_off:] {wording.NO_ANSWER}", anchor=False)
     _text(memory, view, result)
+    feedback_view.beside(memory, result)
     if not result.answered:
         no_answer.offer(memory, view, result)
 

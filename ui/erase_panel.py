@@ -9,10 +9,11 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import ErasedPlace, ErasurePreview, Memory, QuotingName, Source, Tombstone
-from ui import figures, page_view, problems, state, viewer
+from ui import figures, page_view, problems, state, together_panel, viewer
 from ui.escape import md_escape
 from ui.wording_counts import texts as counts
 from ui.wording_erasure import texts
+from ui.wording_together import texts as together_words
 
 ASKED = "erase"
 LONGEST_WORD = 40  # characters one can be asked to type
@@ -114,10 +115,13 @@ def _form(memory: Memory, source: Source, preview: ErasurePreview) -> None:
         return
     kept = [one.category_id for one in preview.names if names.get(one.category_id) == one.path[-1]]
     given = {number: name for number, name in names.items() if number not in kept}
-    memory.sources.erase(source.id, why, keep=kept, rename=given)
-    page_view.forget()
+    done = memory.sources.erase(source.id, why, keep=kept, rename=given)
     state.update(erase=None)
-    st.toast(texts.ERASED_TOAST, icon=":material/delete_forever:")
+    if together_panel.waits(done):
+        st.toast(together_words.WAITS, icon=":material/visibility:")
+    else:
+        page_view.forget()
+        st.toast(texts.ERASED_TOAST, icon=":material/delete_forever:")
     st.rerun()
 
 

@@ -19,6 +19,7 @@ from ui.wording_events import DONE_TO, texts
 HIDDEN = ("before", "after")  # stand beside the sentence, not in it
 FIRST = ("source.added",)  # kinds that the others of their action follow from
 DECIDED = ("approve", "skip")  # verbs that say all they did to a chunk
+JUDGED = ("filing.reviewed", "feedback.given", "feedback.settled")  # kinds whose end is a verdict
 BESIDE = ("fact.settled", "fact.reviewed", "cuts.recorded")  # kinds that go with another change, which says more
 
 
@@ -139,4 +140,4 @@ def _end(kind: str, value: Any) -> str:
         return figures.path(value) or texts.NO_CATEGORY
     if isinstance(value, int):
         return texts.VERSION.format(number=value)
-    return texts.VERDICTS.get(value, value) if kind == "filing.reviewed" else str(value)
+    return texts.VERDICTS.get(value, value) if kind in JUDGED else str(value)

@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import engine, frame, language_switch, look, missing, presenting, problems, sample, tour, viewer
+from ui import engine, frame, language_switch, look, missing, notices_view, presenting, problems, sample, tour, viewer
 from ui.components import address
 from ui.wording import texts as wording
 
@@ -61,6 +61,7 @@ here = chosen.url_path or "overview"
 above = st.container(gap=None, key="above")
 with above:
     presenting.look()
+    notices_view.show(memory)
     sample.banner(memory)
     if sample.shown():
         tour.show(memory, here)

@@ -16,10 +16,11 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, Person, PersonErasurePreview
-from ui import fact_labels, figures, frame, page_view, problems, report_buttons, state, viewer
+from ui import fact_labels, figures, frame, page_view, problems, report_buttons, state, together_panel, viewer
 from ui.escape import md_escape
 from ui.wording_facts import texts as wording_facts
 from ui.wording_people import texts
+from ui.wording_together import texts as together_words
 
 AT_ONCE = 100  # people, facts or conversations in a table
 LONGEST_WORD = 40  # characters one can be asked to type
@@ -205,9 +206,11 @@ def _form(memory: Memory, user: str) -> None:
     if not why.strip() or typed.strip() != word.strip():
         st.warning(texts.NOT_CONFIRMED, icon=":material/edit:")
         return
-    memory.people.erase(user, why)
-    page_view.forget()
-    st.session_state["people-erased"] = texts.ERASED.format(name=md_escape(figures.one_line(user, 60)))
+    if together_panel.waits(memory.people.erase(user, why)):
+        st.session_state["people-erased"] = together_words.WAITS
+    else:
+        page_view.forget()
+        st.session_state["people-erased"] = texts.ERASED.format(name=md_escape(figures.one_line(user, 60)))
     state.replace()
     st.rerun()
 

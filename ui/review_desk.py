@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import FactReviewPage, MemoirError, Memory, ReviewPage
-from ui import review_data, review_facts, review_steps, state
+from ui import review_data, review_facts, review_steps, state, together_panel
 from ui.components import review
 from ui.review_filters import ReviewFilters
 from ui.wording_review import texts
@@ -43,6 +43,9 @@ def page(memory: Memory, filters: ReviewFilters) -> ReviewPage | FactReviewPage:
 
 def show(memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReviewPage) -> None:
     review.show(_data(memory, filters, found), key=KEY, on_sent=lambda message: arrived(memory, message))
+    key = state.param("item") or next((item.key for item in found.items), None)
+    if key is not None and len(key) <= review_steps.KEY_CHARS:
+        together_panel.show(memory, key)
 
 
 def arrived(memory: Memory, message: Mapping[str, Any]) -> None:
@@ -70,7 +73,7 @@ def _perform(memory: Memory, steps: Sequence[review_steps.Sent]) -> list[dict[st
         st.session_state["rv-problem"] = str(error)
         return []
     for one in told:
-        if one.pop("undone", False) or one["outcome"] == "refused":
+        if one.pop("undone", False) or one["outcome"] in ("refused", "waits"):
             one["now"] = _again(memory, one["key"])
     return told
 

@@ -1,4 +1,4 @@
-"""Queues of the review: chunks, facts and changes of the tree, each by itself; the switch between them with what each holds.
+"""Queues of the review: chunks, facts, changes of the tree and wrong answers, and the switch between them with what each holds.
 
 Invariant: the address names the queue as `of`; a queue that holds nothing is offered only where the address asks for it.
 """
@@ -10,10 +10,10 @@ import json
 import streamlit as st
 
 from memoir_engine import Memory, TidyResult
-from ui import figures, review_filters, state, tidy_view, undo_banner
+from ui import figures, review_filters, state, tidy_view, together_queue, undo_banner
 from ui.wording_review import texts
 
-CHUNKS, FACTS, TREE = "filings", "facts", "tree"
+CHUNKS, FACTS, TREE, ANSWERS, TOGETHER = "filings", "facts", "tree", "answers", "together"
 COUNTS = "rv-waiting"  # in the session: what waits in each queue
 
 
@@ -73,6 +73,12 @@ def _waiting(memory: Memory) -> dict[str, int]:
     result = memory.review.tidying()
     if result is not None and _open(result):
         waiting[TREE] = _open(result)
+    answers = memory.feedback.reports(limit=1).counts
+    if any(answers.values()):
+        waiting[ANSWERS] = answers["open"]
+    together = together_queue.count(memory)
+    if together:
+        waiting[TOGETHER] = together
     return waiting
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, cast
 from memoir_engine import MemoirError, Memory, ReviewStep, StepOutcome
 from ui import review_data, viewer
 from ui.wording_review import texts
+from ui.wording_together import texts as together_words
 
 MOST = 200  # steps of one message; a browser that was cut off for long sends the rest behind them
 KEY_CHARS, REASON_CHARS, CONTENT_CHARS = 64, 500, 1000
@@ -84,6 +85,7 @@ def _undo(memory: Memory, one: Sent) -> dict[str, Any]:
 
 def _outcome(outcome: StepOutcome) -> dict[str, Any]:
     says = review_data.decided(outcome.by, outcome.at) if outcome.outcome == "overtaken" else outcome.says
+    says = together_words.WAITS if outcome.outcome == "waits" else says
     return {"id": outcome.step_id, "key": outcome.key, "outcome": outcome.outcome, "says": says, "by": outcome.by}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Decision, Memory, QueryResult, RunComparison, RunView
-from ui import figures, frame, jobs, question_settings, search_comparison, state
+from ui import feedback_view, figures, frame, jobs, question_settings, search_comparison, state
 from ui.components import answer, comparison, copylink, reader
 from ui.escape import md_escape
 from ui.wording import texts as wording
@@ -39,6 +39,8 @@ def show(memory: Memory, one_id: str, other_id: str) -> None:
     ):
         with column.container(border=True, height="stretch"):
             _side(view, result, title)
+            if result.answer and (title == wording_comparison.ONE or one_id != other_id):
+                feedback_view.beside(memory, result)
     _parting(compared)
     comparison.show(compared, key=f"beside-{one_id}-{other_id}")
     _settings(compared)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Memory, RunView, TidyResult, TreeProposal
-from ui import edit_effect, figures, problems, state, viewer
+from ui import edit_effect, figures, problems, state, together_panel, viewer
 from ui.escape import md_escape
 from ui.wording_tidy import texts
 
@@ -113,6 +113,7 @@ def _open(memory: Memory, proposal: TreeProposal, *, keys: bool) -> None:
             if st.button(texts.DECLINE, icon=":material/close:", key=f"{key}-decline", shortcut=decline):
                 with problems.noted():
                     _settled(memory.review.decline(proposal.key).action_id)
+        together_panel.show(memory, proposal.key)
 
 
 def _settled(action_id: str) -> None:

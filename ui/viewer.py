@@ -111,6 +111,16 @@ def may(memory: Memory, *, key: str, role: str = "auditor", folded: bool = False
     return False
 
 
+def is_named(memory: Memory) -> bool:
+    """Check whether what the viewer says would be recorded under a name: signed in, or given."""
+    return memory.actor.name != ALONE or "auditor" in memory.actor.roles
+
+
+def ask_name(key: str) -> None:
+    """Draw the form for the viewer's name."""
+    _ask(key, texts.SAY_WHO, icon=":material/badge:", type="tertiary")
+
+
 def shown_name(actor: str) -> str:
     """Return who did something as Markdown: a name, or "You" where nobody had given one."""
     return md_escape(plain_name(actor))

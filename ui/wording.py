@@ -174,6 +174,14 @@ class Shared(Words):
         "expire_fact": "set an expiry date for facts",
         "store_items": "stored an agent's memories",
         "suggest_fact": "suggested a change to facts",
+        "say_wrong": "reported a wrong answer",
+        "say_helped": "said that an answer helped",
+        "settle": "resolved a report of a wrong answer",
+        "comment": "commented on an item",
+        "assign": "assigned an item",
+        "ask_second": "asked for a second pair of eyes",
+        "sign_first": "gave a first signature",
+        "sign_second": "gave a second signature",
     }
 
     # --- tree ----------------------------------------------------------------------------------------------------------

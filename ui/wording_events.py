@@ -81,7 +81,12 @@ class Events(Words):
     UNKNOWN = ACTION_TEXTS.unknown  # where the engine has no name
     OTHERWISE_UNKNOWN = "…"
     VERSION = "version {number}"
-    VERDICTS = {"approved": "approved", "refiled": "moved", "rejected": "rejected", "skipped": "skipped"}
+    VERDICTS = {"approved": "approved", "refiled": "moved", "rejected": "rejected", "skipped": "skipped"} | {
+        "wrong": "wrong",
+        "helped": "helped",
+        "mended": "mended",
+        "explained": "explained",
+    }
 
 
 texts = Events()

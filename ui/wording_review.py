@@ -247,7 +247,7 @@ class Review(Words):
 
     # --- facts ---------------------------------------------------------------------------------------------------------
 
-    KINDS = {"filings": "Chunks", "facts": "Facts", "tree": "Tree changes"}
+    KINDS = {"filings": "Chunks", "facts": "Facts", "tree": "Tree changes", "answers": "Answers", "together": "Together"}
     TREE_PROGRESS = "{done} of {all} suggestions decided"
     KIND = "What to review"
     FACTS_OF = "Facts of {user}"

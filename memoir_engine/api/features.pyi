@@ -36,6 +36,8 @@ from memoir_engine.query.verb import (
     query_verb as query_verb,
     what_if_verb as what_if_verb,
 )
+from memoir_engine.review.feedback import FeedbackView as FeedbackView
+from memoir_engine.review.notices import NoticesView as NoticesView
 from memoir_engine.review.split import AsyncReview as AsyncReview
 from memoir_engine.review.tidy import TidyOptions as TidyOptions, tidy_verb as tidy_verb
 from memoir_engine.runtime.engine import open_engine as open_engine

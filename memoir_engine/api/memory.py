@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from memoir_engine.ingest.view import SourcesView
     from memoir_engine.query.pipeline import AsOf, PerPath, PruneBy
     from memoir_engine.query.tree_view import TreeView
+    from memoir_engine.review.feedback import FeedbackView
+    from memoir_engine.review.notices import NoticesView
     from memoir_engine.review.split import AsyncReview
     from memoir_engine.runtime.engine import Engine
     from memoir_engine.runtime.jobs import JobsView
@@ -136,6 +138,14 @@ class Face:
     @cached_property
     def facts(self) -> FactsView:
         return features.FactsView(self._engine, self._actor)
+
+    @cached_property
+    def feedback(self) -> FeedbackView:
+        return features.FeedbackView(self._engine, self._actor)
+
+    @cached_property
+    def notices(self) -> NoticesView:
+        return features.NoticesView(self._engine, self._actor)
 
     def start(self, verb: str, **arguments: Any) -> str:
         """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.

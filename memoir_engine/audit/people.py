@@ -23,12 +23,15 @@ from memoir_engine.core.errors import PersonNotFound
 from memoir_engine.core.results import Action, AuditHead, Person, PersonErasurePreview, PersonExport, Report
 from memoir_engine.runtime.access import NOBODY, needs_admin, readable, whose
 from memoir_engine.runtime.engine import View
+from memoir_engine.runtime.second_looks import take_two
 from memoir_engine.store import archive, people
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.erase import person
 from memoir_engine.store.ledger import calls
+from memoir_engine.store.review import second_looks
+from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.text.partial_dates import format_date, format_end
 
 MOST_FACTS, MOST_MESSAGES, MOST_LINKS = 2_000, 5_000, 2_000  # of a report; an export has all
@@ -146,15 +149,31 @@ class PeopleView(View):
     def erase(self, user_id: str, reason: str) -> Action:
         """Erase all that is kept of a person, for good, in one action: nothing of it can be undone or brought back.
 
+        Where it takes two people (`two_signatures`), the first call is kept and another admin's erases.
         Facts, conversations, runs with their prompts and replies, reasons and states of graphs go; runs that are under way for
         them are cancelled. Tombstones keep that there was something. Raises NotAllowed, PersonNotFound.
         """
         needs_admin(self._actor, "erase the data of a person")
         name, why = self._visible(user_id), validation.erasure_reason(reason)
         engine, signature = self._engine, self._engine.signature(self._actor)
-        action = engine.db.write(
-            lambda tx: person.erase(tx, name, reason=why, **signature), operation="the erasure of a person's data"
+        decision = SignedDecision(
+            "erasures", second_looks.erasure_key("person", [name]), "erase", {"verb": "erase_person", "user_id": name}
         )
+
+        def work(tx: Tx) -> Action:
+            return second_looks.decide(
+                tx,
+                decision,
+                lambda tx: person.erase(tx, name, reason=why, **signature),
+                needed=take_two(engine, "erasures", decision.item),
+                check=lambda tx: self._check_known(tx, name),
+                reason=why,
+                **signature,
+            )
+
+        action = engine.db.write(work, operation="the erasure of a person's data")
+        if action.verb == second_looks.WAITS:
+            return action
         engine.refresher.erased()
         engine.nearness.kept.forget()
         return action

@@ -308,6 +308,12 @@ class MemoirConfig(Settings):
     """Roles of people who sign in to the app, by e-mail, as `{"ana@example.org": ["auditor"]}`; `*` is everybody else,
     who reads, asks and adds as a viewer by default. A reader sees everybody's conversations and facts, an auditor changes what
     stands, an admin erases."""
+    two_signatures: dict[Literal["filings", "facts", "tree", "answers", "erasures"], Annotated[float, Field(ge=0, le=1)]] = Field(
+        default_factory=dict
+    )
+    """What takes two people: by kind the share of items, as `{"filings": 0.2, "erasures": 1}`. Of filings those that give reason
+    for doubt count; facts are decisions in the queue of facts, tree the suggestions for the tree, answers the reports of wrong
+    answers, erasures sources, people and forgotten facts. Who decided first cannot be the second."""
     trust_email: bool = False
     """Believe the e-mail of who signs in also where the provider never says whether it is verified (no claim `email_verified`).
     Only for a provider with which nobody chooses their own e-mail; one it calls unverified is never believed."""

@@ -34,6 +34,7 @@ from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_admin, needs_auditor
 from memoir_engine.runtime.engine import EMBED, View
 from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.second_looks import take_two
 from memoir_engine.store.chain.canonical_json import canonical
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import owner_key
@@ -41,6 +42,8 @@ from memoir_engine.store.facts import by_hand, consequences, facts
 from memoir_engine.store.facts import forget as facts_forget
 from memoir_engine.store.facts.by_hand import Addition, Correction
 from memoir_engine.store.facts.rows import PlannedFact
+from memoir_engine.store.review import second_looks
+from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.text.partial_dates import DateRange, parse_date_range
 
 UID_CHARS = 36
@@ -184,7 +187,24 @@ class FactEdits(View):
         self._may("forget")
         whose, uids, why = access.any_of(self._actor), fact_uids(fact_ids), validation.erasure_reason(reason)
         planned = self._read(lambda tx: facts_forget.plan_forget(tx, whose, uids))
-        action = self._decide(partial(facts_forget.forget, plan=planned), uids, why, "the forgetting of facts")
+        engine, signature = self._engine, self._engine.signature(self._actor)
+        what = {"verb": "forget_facts", "fact_ids": sorted(uids)}
+        decision = SignedDecision("erasures", second_looks.erasure_key("facts", uids), "erase", what)
+
+        def work(tx: Tx) -> Action:
+            return second_looks.decide(
+                tx,
+                decision,
+                lambda tx: facts_forget.forget(tx, whose, uids, plan=planned, reason=why, **signature),
+                needed=take_two(engine, "erasures", decision.item),
+                check=lambda tx: facts_forget.preview(tx, whose, uids),
+                reason=why,
+                **signature,
+            )
+
+        action = engine.db.write(work, operation="the forgetting of facts")
+        if action.verb == second_looks.WAITS:
+            return action
         self._engine.nearness.kept.forget()
         self._engine.db.compact()
         return action

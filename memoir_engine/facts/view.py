@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Literal
 
 from memoir_engine.core import validation
@@ -21,8 +20,12 @@ from memoir_engine.facts.recall import SeqOrTime, moment_of, valid_moment
 from memoir_engine.facts.suggestions import FactSuggestions
 from memoir_engine.runtime import access, messages
 from memoir_engine.runtime.access import needs_auditor
+from memoir_engine.runtime.second_looks import take_two
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import facts, reviews
 from memoir_engine.store.facts import forget as facts_forget
+from memoir_engine.store.review import second_looks
+from memoir_engine.store.review.second_looks import SignedDecision
 
 STATES = ("open", "approved", "rejected")
 
@@ -117,8 +120,7 @@ class FactsView(FactSuggestions):
         Raises NotAllowed, ProposalNotFound, FactContentInvalid, NothingChanges.
         """
         needs_auditor(self._actor, "approve a proposal")
-        number = validation.cursor("proposal_id", proposal_id)
-        return self._decide(partial(reviews.approve, content=_words(content)), number, reason, f"the proposal {proposal_id}")
+        return self._settle("approve", proposal_id, reason, _words(content))
 
     def reject(self, proposal_id: int, reason: str | None = None, *, content: str | None = None) -> Action:
         """Leave both facts in force. content: the right words of the newer one, set right in the same action.
@@ -126,8 +128,27 @@ class FactsView(FactSuggestions):
         Raises NotAllowed, ProposalNotFound, FactContentInvalid, NothingChanges.
         """
         needs_auditor(self._actor, "reject a proposal")
-        number = validation.cursor("proposal_id", proposal_id)
-        return self._decide(partial(reviews.reject, content=_words(content)), number, reason, f"the proposal {proposal_id}")
+        return self._settle("reject", proposal_id, reason, _words(content))
+
+    def _settle(self, verdict: Literal["approve", "reject"], proposal_id: int, reason: str | None, content: str | None) -> Action:
+        """Settle a proposal, by two people where it takes two."""
+        number, why, whose = validation.cursor("proposal_id", proposal_id), validation.reason(reason), access.any_of(self._actor)
+        signature = self._engine.signature(self._actor)
+        carry_out = reviews.approve if verdict == "approve" else reviews.reject
+
+        def work(tx: Tx) -> Action:
+            key = str(reviews.proposal_key(tx, whose, number))
+            return second_looks.decide(
+                tx,
+                SignedDecision("facts", key, verdict, {"content": content}),
+                lambda tx: carry_out(tx, whose, number, content=content, reason=why, **signature),
+                needed=take_two(self._engine, "facts", key),
+                check=lambda _: None,  # it is open
+                reason=why,
+                **signature,
+            )
+
+        return self._engine.db.write(work, operation=f"the proposal {proposal_id}")
 
     def preview_forget(self, fact_ids: Ids) -> ForgetPreview:
         """Return what `forget` would erase, by place, and where the words would remain. Raises FactNotFound."""

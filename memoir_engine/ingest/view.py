@@ -29,9 +29,12 @@ from memoir_engine.core.run import Actor
 from memoir_engine.ingest import pages
 from memoir_engine.runtime.access import needs_admin, needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine, View, digest
+from memoir_engine.runtime.second_looks import take_two
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.erase import execution
 from memoir_engine.store.ledger import runs
+from memoir_engine.store.review import second_looks
+from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.store.search import passages
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tree import chunks, filings
@@ -151,6 +154,7 @@ class SourcesView(View):
     def erase(self, source_id: int, reason: str, *, keep: Iterable[int] = (), rename: Mapping[int, str] | None = None) -> Action:
         """Remove the text of a source from every place that holds it, for good.
 
+        Where it takes two people (`two_signatures`), the first call is kept and the second, by another admin, erases.
         Other versions of the source stay; erase each by itself. Active runs that may hold the text fail, and can be started
         again. Raises like the preview, and InvalidSetting without a reason.
         """
@@ -158,10 +162,24 @@ class SourcesView(View):
         source_id, kept, names = validation.source(source_id), category_ids("keep", keep), new_names("rename", rename)
         reason = validation.erasure_reason(reason)
         engine, signature = self._engine, self._engine.signature(self._actor)
-        action = engine.db.write(
-            lambda tx: execution.erase(tx, source_id, reason=reason, keep=kept, rename=names, **signature),
-            operation=f"the erasure of source {source_id}",
-        )
+        renamed = {str(number): name for number, name in names.items()}
+        what = {"verb": "erase_source", "source_id": source_id, "keep": sorted(kept), "rename": renamed}
+        decision = SignedDecision("erasures", second_looks.erasure_key("source", [source_id]), "erase", what)
+
+        def work(tx: Tx) -> Action:
+            return second_looks.decide(
+                tx,
+                decision,
+                lambda tx: execution.erase(tx, source_id, reason=reason, keep=kept, rename=names, **signature),
+                needed=take_two(engine, "erasures", decision.item),
+                check=lambda tx: execution.preview(tx, source_id, keep=kept, rename=names),
+                reason=reason,
+                **signature,
+            )
+
+        action = engine.db.write(work, operation=f"the erasure of source {source_id}")
+        if action.verb == second_looks.WAITS:
+            return action
         engine.refresher.erased()
         engine.nearness.kept.forget()
         return action

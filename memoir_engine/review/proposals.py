@@ -8,7 +8,7 @@ Source: DESIGN §6; docs/decisions/0045.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -18,10 +18,12 @@ from memoir_engine.core.results import Action, TidyResult, TreeProposal, TreeSha
 from memoir_engine.core.results.documents import Path
 from memoir_engine.runtime.access import needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine, View
+from memoir_engine.runtime.second_looks import take_two
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import runs
-from memoir_engine.store.review import proposals
+from memoir_engine.store.review import proposals, second_looks
+from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.store.tree import edit_draft, edit_plan
 from memoir_engine.store.tree.edit_draft import Edit, EditSnapshot, load_tree
 from memoir_engine.store.tree.edit_plan import Basis
@@ -211,10 +213,18 @@ class TreeProposals(View):
         needs_auditor(self._actor, "accept a proposal")
         (run_id, _), stored = self._proposal(key)
         why, actor = validation.reason(reason), self._actor.name
-        done = self._engine.db.write(
-            lambda tx: carry_out(tx, self._engine, run_id, stored, actor=actor, reason=why),
-            operation=f"the proposal {key}",
-        )
+
+        def accept(tx: Tx) -> Action:
+            return carry_out(tx, self._engine, run_id, stored, actor=actor, reason=why)
+
+        def check(tx: Tx) -> None:
+            _, problem = edit_plan.preview_proposed(
+                tx, stored.edit, stored.grounds, load_tree(tx), limits=self._engine.resolved.config.limit
+            )
+            if problem or stored.erased:
+                raise ProposalOvertaken(problem=stored.erased or problem)
+
+        done = self._decide(key, "accept", stored, accept, check, why)
         self._engine.refresher.later()
         return done
 
@@ -229,15 +239,43 @@ class TreeProposals(View):
                 raise ProposalOvertaken(problem="it was accepted already; undo it instead")
             return proposals.decline(tx, proposal, reason=why, **signature)
 
+        return self._decide(key, "decline", stored, work, lambda _: None, why)
+
+    def _decide(
+        self,
+        key: str,
+        verdict: str,
+        stored: StoredProposal,
+        carry_out: Callable[[Tx], Action],
+        check: Callable[[Tx], object],
+        reason: str | None,
+    ) -> Action:
+        """Carry a decision about a proposal out, by two people where it takes two."""
+        decision = SignedDecision("tree", key, verdict)
+        needed, signature = take_two(self._engine, "tree", key), self._engine.signature(self._actor)
+
+        def work(tx: Tx) -> Action:
+            if actions.exists(tx, stored.acts_as):
+                return carry_out(tx)
+            return second_looks.decide(tx, decision, carry_out, needed=needed, check=check, reason=reason, **signature)
+
         return self._engine.db.write(work, operation=f"the proposal {key}")
+
+    def _is_settled(self, tx: Tx, key: str) -> bool:
+        """Return whether a proposal was accepted or declined. Raises TreeProposalNotFound."""
+        proposal, stored = self._found(tx, key)
+        return actions.exists(tx, stored.acts_as) or proposal in proposals.declined(tx)
 
     def _proposal(self, key: str) -> tuple[proposals.Proposal, StoredProposal]:
         """Find a proposal by its key. Raises TreeProposalNotFound."""
+        return self._read(lambda tx: self._found(tx, key))
+
+    def _found(self, tx: Tx, key: str) -> tuple[proposals.Proposal, StoredProposal]:
         run_id, _, last = validation.text("key", key).rpartition("-")
         number = int(last) if last.isdecimal() and len(last) < 6 else 0
         try:
             named = validation.run(run_id)
-            view = self._read(lambda tx: runs.get(tx, named, user=runs_of(self._actor)))
+            view = runs.get(tx, named, user=runs_of(self._actor))
         except MemoirError as unknown:
             raise TreeProposalNotFound(key=key[:60]) from unknown
         stored = from_record(view.result) if view.verb == TIDY else ()

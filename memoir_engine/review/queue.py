@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, Unpack, get_args
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, MemoirError, ReviewItemNotFound
@@ -33,12 +33,15 @@ from memoir_engine.review.order import CODES, QueueFilter, QueueItem, read_fact_
 from memoir_engine.review.queue_cache import QueueCache
 from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor
-from memoir_engine.runtime.engine import View
+from memoir_engine.runtime.engine import Engine, Signature, View
+from memoir_engine.runtime.second_looks import take_two
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import reviews
 from memoir_engine.store.facts.reviews import FactDecision
 from memoir_engine.store.review import reviews as filing_reviews
+from memoir_engine.store.review import second_looks
 from memoir_engine.store.review.reviews import ReviewDecision
+from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.tree.categories import below
 
@@ -169,8 +172,10 @@ class Reviews(FactReviews):
         outcomes: list[StepOutcome] = []
         # filings and facts in transactions of their own, so that none takes the locks of both
         alike = [tuple(group) for _, group in groupby(_steps(steps), key=_is_of_fact)]
+        filed = [str(step.key) for group in alike for step in group if not _is_of_fact(step)]
+        two = take_two_filings(self._engine, filed)
         for portion in (group[at : at + TOGETHER] for group in alike for at in range(0, len(group), TOGETHER)):
-            outcomes += self._engine.db.write(partial(self._do, steps=portion), operation="the review")
+            outcomes += self._engine.db.write(partial(self._do, steps=portion, two=two), operation="the review")
         if any(outcome.outcome == "done" for outcome in outcomes):
             self._engine.refresher.later()
         return tuple(outcomes)
@@ -207,43 +212,112 @@ class Reviews(FactReviews):
         engine, signature = self._engine, self._engine.signature(self._actor)
         step = ReviewStep(signature["action_id"], validation.text("key", key), verdict, reason=reason, content=content)
         if _is_of_fact(step):
-            about, whose = fact_decision(step), access.any_of(self._actor)
+            about = fact_decision(step)
             return engine.db.write(
-                lambda tx: reviews.perform(tx, whose, about, overrides=True, **signature),
-                operation=f"the review of {key}",
+                lambda tx: self._decide_fact(tx, about, overrides=True, **signature), operation=f"the review of {key}"
             )
-        decision = _filing_decision(step)
-        done = engine.db.write(
-            lambda tx: filing_reviews.perform(tx, decision, overrides=True, **signature),
-            operation=f"the review of {key}",
+        return self._decide_alone(_filing_decision(step), signature)
+
+    def _refile_item(self, key: str, category_id: int, reason: str | None) -> Action:
+        """File the chunk of an item elsewhere, over whatever the present state is."""
+        signature = self._engine.signature(self._actor)
+        step = ReviewStep(signature["action_id"], key, "refile", category_id, reason)
+        return self._decide_alone(_filing_decision(step), signature)
+
+    def _decide_alone(self, decision: ReviewDecision, signature: Signature) -> Action:
+        two = take_two_filings(self._engine, [decision.key])
+        done = self._engine.db.write(
+            lambda tx: self._decide_filing(tx, decision, two, overrides=True, **signature),
+            operation=f"the review of {decision.key}",
         )
-        engine.refresher.later()
+        self._engine.refresher.later()
         return done
 
-    def _do(self, tx: Tx, steps: Sequence[ReviewStep]) -> list[StepOutcome]:
-        return [self._step(tx, step) for step in steps]
+    def _decide_filing(
+        self, tx: Tx, decision: ReviewDecision, two: frozenset[str], *, overrides: bool = False, **signature: Unpack[Signature]
+    ) -> Action:
+        """Decide about a filing, by two people where it takes two. two: keys of the items that do by the settings."""
 
-    def _step(self, tx: Tx, step: ReviewStep) -> StepOutcome:
+        def perform(tx: Tx) -> Action:
+            return filing_reviews.perform(tx, decision, overrides=overrides, **signature)
+
+        def check(tx: Tx) -> None:
+            row = filing_reviews.check(tx, decision, actor=self._actor.name, overrides=overrides)
+            if decision.verdict == "refile":
+                filings.check_leaf(tx, row, decision.category_id or 0)
+
+        if decision.verdict == "skip":
+            return perform(tx)
+        what = {"category_id": decision.category_id} if decision.verdict == "refile" else {}
+        asked = SignedDecision("filings", decision.key, decision.verdict, what)
+        needed, reason = decision.key in two, decision.reason
+        return second_looks.decide(tx, asked, perform, needed=needed, check=check, reason=reason, **signature)
+
+    def _decide_fact(self, tx: Tx, decision: FactDecision, *, overrides: bool = False, **signature: Unpack[Signature]) -> Action:
+        """Decide about a fact or a proposal, by two people where it takes two."""
+        whose, actor = access.any_of(self._actor), self._actor.name
+
+        def perform(tx: Tx) -> Action:
+            return reviews.perform(tx, whose, decision, overrides=overrides, **signature)
+
+        if decision.verdict == "skip":
+            return perform(tx)
+        asked = SignedDecision("facts", str(decision.key), decision.verdict, {"content": decision.content})
+        return second_looks.decide(
+            tx,
+            asked,
+            perform,
+            needed=take_two(self._engine, "facts", asked.item),
+            check=lambda tx: reviews.check(tx, whose, decision, actor=actor, overrides=overrides),
+            reason=decision.reason,
+            **signature,
+        )
+
+    def _do(self, tx: Tx, steps: Sequence[ReviewStep], two: frozenset[str]) -> list[StepOutcome]:
+        return [self._step(tx, step, two) for step in steps]
+
+    def _step(self, tx: Tx, step: ReviewStep, two: frozenset[str]) -> StepOutcome:
         by: dict[str, Any] = {"actor": self._actor.name, "action_id": step.step_id}
         clock = self._engine.clock
         try:
             if _is_of_fact(step):
                 id_of_caller("step_id", step.step_id)
-                about, whose = fact_decision(step), access.any_of(self._actor)
+                about = fact_decision(step)
+                if second_looks.signed_first(tx, step.step_id, self._actor.name):
+                    return _waits(step)
                 if reviews.done_before(tx, about, **by):
                     return StepOutcome(step.step_id, step.key, "again", action_id=step.step_id)
-                reviews.perform(tx, whose, about, clock=clock, **by)
+                done = self._decide_fact(tx, about, clock=clock, **by)
             else:
                 decision = _filing_decision(step)
+                if second_looks.signed_first(tx, step.step_id, self._actor.name):
+                    return _waits(step)
                 if filing_reviews.done_before(tx, decision, **by):
                     return StepOutcome(step.step_id, step.key, "again", action_id=step.step_id)
-                filing_reviews.perform(tx, decision, clock=clock, **by)
+                done = self._decide_filing(tx, decision, two, clock=clock, **by)
         except MemoirError as refused:
             return outcome_of(step, refused)
+        if done.verb == second_looks.WAITS:
+            return _waits(step)
         return StepOutcome(step.step_id, step.key, "done", action_id=step.step_id)
 
     def _waiting(self, percent: float = SAMPLE_PERCENT, seed: int = 0) -> tuple[QueueItem, ...]:
         return self._engine.cache_of(QueueCache).weighed(self._engine.db, order.SampleRule(percent, seed))
+
+
+def take_two_filings(engine: Engine, keys: Iterable[str]) -> frozenset[str]:
+    """Return those of the filings that give reason for doubt and are drawn to take two people."""
+    drawn = [key for key in keys if take_two(engine, "filings", key)]
+    if not drawn:
+        return frozenset()
+    rule = order.SampleRule(SAMPLE_PERCENT)
+    waiting = {queued.key: queued for queued in engine.cache_of(QueueCache).weighed(engine.db, rule)}
+    return frozenset(key for key in drawn if key in waiting and any(sign.code != "sample" for sign in waiting[key].signs))
+
+
+def _waits(step: ReviewStep) -> StepOutcome:
+    says = "It waits for a second person to decide the same."
+    return StepOutcome(step.step_id, step.key, "waits", says, action_id=step.step_id)
 
 
 def _is_of_fact(step: ReviewStep) -> bool:

@@ -19,7 +19,15 @@ from typing import Literal
 import numpy as np
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import CostCapReached, LimitReached, MemoirError, NothingChanges, ProposalOvertaken, QueryCancelled
+from memoir_engine.core.errors import (
+    CostCapReached,
+    LimitReached,
+    MemoirError,
+    NothingChanges,
+    ProposalOvertaken,
+    QueryCancelled,
+    SecondSignatureNeeded,
+)
 from memoir_engine.core.results import Action, TidyResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.prompts import tidy
@@ -33,6 +41,7 @@ from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import RunModel
 from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.second_looks import share
 from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.db.statements import ROOT, Tx
 from memoir_engine.store.sources import sources
@@ -76,9 +85,12 @@ class Look:
 def tidy_verb(
     engine: Engine, actor: Actor, options: TidyOptions, listeners: tuple[Listener, ...] = ()
 ) -> Verb[TidyResult | MemoirError]:
-    """Raises NotAllowed, CategoryNotFound, SourceNotFound, InvalidSetting."""
+    """Raises NotAllowed, CategoryNotFound, SourceNotFound, InvalidSetting; SecondSignatureNeeded where its steps take two."""
     needs_auditor(actor, "have the tree tidied")
     preview = validation.flag("preview", options.preview)
+    if not preview and share(engine, "tree"):
+        problem = "suggestions for the tree take two people, and a look that carries them out is one person's"
+        raise SecondSignatureNeeded(actor=actor.name, problem=problem)
     category = None if options.category_id is None else validation.category(options.category_id)
     source = None if options.source_id is None else validation.source(options.source_id)
     checked = TidyOptions(preview, category, source)

@@ -12,18 +12,19 @@ from dataclasses import replace
 from typing import Any
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core.errors import ActionNotFound, InvalidSetting, SecondSignatureNeeded
 from memoir_engine.core.results import Action, EditPreview, SignOff, SignOffPreview, UndoPreview
-from memoir_engine.review.proposals import TreeProposals
-from memoir_engine.review.queue import Reviews, id_of_caller
+from memoir_engine.review.queue import id_of_caller, take_two_filings
+from memoir_engine.review.together import Together
 from memoir_engine.runtime import access
-from memoir_engine.runtime.access import needs_auditor
+from memoir_engine.runtime.access import needs_auditor, runs_of
 from memoir_engine.runtime.engine import View
 from memoir_engine.store import model_choice, undo
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import sentences
 from memoir_engine.store.facts import reviews
-from memoir_engine.store.review import sign_offs
+from memoir_engine.store.review import feedback, remarks, second_looks, sign_offs
+from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.store.review.sign_offs import Subject
 from memoir_engine.store.tree import edit_draft, edit_plan, filings
 from memoir_engine.store.tree.edit_draft import Edit, EditVerb
@@ -64,7 +65,15 @@ class TreeEdits(View):
 
     def refile_many(self, chunk_ids: Iterable[int], category_id: int, *, reason: str | None = None) -> Action:
         """File chunks under another leaf, as one action; those that are there already stay. Raises ChunkNotFound, NotALeaf."""
-        return self._edit(edit_draft.refile_many(chunk_ids, category_id), "re-file chunks", reason)
+        needs_auditor(self._actor, "re-file chunks")
+        edit = _checked_edit(edit_draft.refile_many(chunk_ids, category_id))
+        keys = self._read(lambda tx: {filings.item_key(tx, chunk_id): chunk_id for chunk_id in edit.chosen})
+        two = take_two_filings(self._engine, keys)
+        waiting = self._read(lambda tx: {look.key for look in second_looks.waiting(tx, keys)})
+        if by_two := sorted(two | waiting):
+            problem = f"chunk {keys[by_two[0]]} takes two people, and many are re-filed by one"
+            raise SecondSignatureNeeded(actor=self._actor.name, problem=problem)
+        return self._edit(edit, "re-file chunks", reason)
 
     def preview(self, verb: str, *arguments: Any, **named: Any) -> EditPreview:
         """Return what one of these verbs would do with the same arguments, or what prevents it. Changes nothing."""
@@ -137,25 +146,35 @@ class SignOffs(View):
         )
 
 
-class ReviewView(Reviews, SignOffs, TreeEdits, TreeProposals):
+class ReviewView(Together, SignOffs, TreeEdits):
     """Go through what was decided, correct, sign, and take back."""
 
     def refile(self, chunk_id: int, category_id: int, reason: str | None = None) -> Action:
         """File a chunk under another leaf. Raises NotAllowed, ChunkNotFound, CategoryNotFound, NotALeaf, NothingChanges."""
         needs_auditor(self._actor, "re-file a chunk")
         chunk_id, category_id, reason = validation.chunk(chunk_id), validation.category(category_id), validation.reason(reason)
-        signature = self._engine.signature(self._actor)
-        return self._engine.db.write(
-            lambda tx: filings.refile(tx, chunk_id, category_id, reason=reason, **signature),
-            operation=f"the re-filing of chunk {chunk_id}",
-        )
+        key = self._read(lambda tx: filings.item_key(tx, chunk_id))
+        two, signature = take_two_filings(self._engine, [key]), self._engine.signature(self._actor)
+
+        def work(tx: Tx) -> Action:
+            return second_looks.decide(
+                tx,
+                SignedDecision("filings", key, "refile", {"category_id": category_id}),
+                lambda tx: filings.refile(tx, chunk_id, category_id, reason=reason, **signature),
+                needed=key in two,
+                check=lambda tx: filings.check_refiling(tx, chunk_id, category_id),
+                reason=reason,
+                **signature,
+            )
+
+        return self._engine.db.write(work, operation=f"the re-filing of chunk {chunk_id}")
 
     def preview_undo(self, action_id: str) -> UndoPreview:
         """Return what undoing would change, or what prevents it."""
         limit, whose, action_id = self._engine.resolved.config.limit, access.readable(self._actor), validation.action(action_id)
 
         def work(tx: Tx) -> UndoPreview:
-            reviews.check_owner(tx, whose, action_id)
+            self._check_seen(tx, whose, action_id)
             return undo.preview(tx, action_id, limits=limit)
 
         return self._read(work)
@@ -167,7 +186,7 @@ class ReviewView(Reviews, SignOffs, TreeEdits, TreeProposals):
         """
         needs_auditor(self._actor, "undo an action")
         whose, action_id, reason = access.any_of(self._actor), validation.action(action_id), validation.reason(reason)
-        self._read(lambda tx: reviews.check_owner(tx, whose, action_id))
+        self._read(lambda tx: self._check_seen(tx, whose, action_id))
         engine, actor = self._engine, self._actor
         own = engine.new_id() if undo_id is None else id_of_caller("undo_id", undo_id)
         done = engine.db.write(
@@ -185,6 +204,14 @@ class ReviewView(Reviews, SignOffs, TreeEdits, TreeProposals):
         if any(event.kind == model_choice.CHOSEN for event in done.events):
             engine.take_model()
         return done
+
+    def _check_seen(self, tx: Tx, whose: str | None, action_id: str) -> None:
+        """Raise ActionNotFound for an action on somebody else's facts or answers."""
+        reviews.check_owner(tx, whose, action_id)
+        feedback.check_seen(tx, action_id, user=runs_of(self._actor))
+        of_facts = [item for item in remarks.items_in(tx, action_id) if second_looks.kind_of(item) == "facts"]
+        if not all(self._sees_item(tx, item) for item in of_facts):
+            raise ActionNotFound(action_id=action_id)
 
 
 def _checked_edit(edit: Edit) -> Edit:

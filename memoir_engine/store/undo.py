@@ -52,6 +52,7 @@ def undo(
 
     Raises ActionNotFound, UndoBlocked.
     """
+    ids.hold(tx, "remark")
     ids.lock_tree(tx)
     ids.hold(tx, "fact")  # a `remember` meanwhile waits, and compares with what is left
     if undo_id is not None and actions.exists(tx, undo_id):

@@ -56,7 +56,10 @@ SIGNATURES = (
     ("MemoryExtractor", "memory"),
     ("MemoryExtractor.extract", "messages, conversation_id, user_id"),
 )
-VIEWS = ("tree", "sources", "runs", "jobs", "review", "audit", "helpers", "sessions", "facts", "reports", "people")
+VIEWS = (
+    *("tree", "sources", "runs", "jobs", "review", "audit", "helpers", "sessions", "facts", "reports", "people"),
+    *("feedback", "notices"),
+)
 HEAVY = (
     "pydantic_ai litellm openai tiktoken chromadb bm25s pandas plotly streamlit pypdfium2 PIL docx bs4 lxml alembic "
     "typer langgraph langchain_core sqlalchemy.dialects.postgresql sqlalchemy.dialects.mysql"

@@ -75,10 +75,14 @@ def places(tmp_path: Path) -> list[str]:
         memory.remember(TALK, user_id="mia", session_id="moved")
         asked = memory.query("Where is bed 4 watered from?").raise_for_error()
         chunk = asked.used_chunks[0].chunk_id
+        memory.acting_as("Vi").feedback.wrong(asked.run_id, "From the pond.", chunk_id=chunk)
+        key = memory.review.of_chunk(chunk).key
+        memory.review.comment(key, "Is it so, @Rita?")
+        memory.review.ask_second(key, to="Rita")
         done = memory.audit.actions(limit=1)[0].action_id
     on_pages = ("", "sources", "sources?src=1", "conversations", "conversations?session=moved", "review", "tree", "tree?cat=1")
     others = (f"tree?chunk={chunk}", "ask", f"ask?run={asked.run_id}", "search?q=garden", "facts?user=mia", "people", "settings")
-    return [*on_pages, *others, "activity", f"activity?action={done}", "cuts", "nowhere"]
+    return [*on_pages, *others, "activity", f"activity?action={done}", "cuts", "nowhere", "review?of=answers", "review?of=together"]
 
 
 def allowed() -> dict[str, str]:

@@ -284,3 +284,35 @@ def test_an_embedder_is_chosen_by_its_name(run, monkeypatch) -> None:  # type: i
     refused = run("embedder", "no-such")
     assert (refused.exit_code, "no server is configured for it" in refused.output) == (1, True)
     assert [option["name"] for option in json.loads(run("embedder", "--json").output) if option["in_force"]] == ["offline"]
+
+
+def test_an_answer_is_reported_as_wrong_listed_and_resolved(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    assert "there is no run 'of a question'" in run("feedback", "wrong").output
+    (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
+    run("ingest", tmp_path / "lease.txt")
+    run("ask", "How much notice does ending the lease need?")
+    key = run("feedback", "wrong", "It is two months.").output.strip().removeprefix("reported: ")
+    assert (
+        f"{key}  wrong  local on “How much notice does ending the lease need?”: It is two months."
+        in run("feedback", "list").output
+    )
+    assert "neither a word nor an action" in run("feedback", "resolve", key).output
+    assert run("feedback", "resolve", key, "The text says three.").output == f"resolved: {key}\n"
+    assert run("feedback", "list").output == "no reports\n"
+    assert "→ explained by local" in run("feedback", "list", "--state", "all").output
+
+
+def test_an_item_is_assigned_commented_on_and_not_signed_by_who_decided_first(  # type: ignore[no-untyped-def]
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
+    run("ingest", tmp_path / "lease.txt")
+    with Memory(model="offline", data_dir=tmp_path / "memory") as memory:
+        key = memory.review.queue().items[0].key
+    assert run("review", "assign", key, "Ben").output == f"{key} is assigned to Ben\n"
+    assert run("review", "comment", key, "Is it so, @Ben?").output == f"commented on {key}\n"
+    assert run("review", "second").output == "nothing waits for a second person\n"
+    monkeypatch.setenv("MEMOIR_TWO_SIGNATURES", '{"filings": 1}')
+    run("review", "approve", key, "--reason", "It is.")
+    assert run("review", "second").output == f"{key}  approve by local: It is.\n"
+    assert "cannot give the second signature" in run("review", "sign", key).output

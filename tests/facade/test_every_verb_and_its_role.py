@@ -41,12 +41,15 @@ ADDING = {
     "remember",
     "remember_source",
     "facts.suggest",  # a person decides about it
+    *("feedback.wrong", "feedback.helped", "review.comment", "notices.read"),  # one's own words
     *(f"sessions.{verb}" for verb in ("add", "append", "create", "import_session", "import_sessions")),
 }  # a source of one's own; `start` per verb below
 OWN_RUNS = {"jobs.cancel", "jobs.resume", "jobs.wait", "helpers.cancel"}  # those of another are tested below
 READING = {
     *("estimate", "overview", "settings", "sample_questions", "searchable", "embedders", "models", "source_questions"),
     "optimize",  # refuses everybody
+    *(f"feedback.{verb}" for verb in ("get", "mending", "of", "reports")),
+    *("notices.list", "review.assignments", "review.remarks", "review.second_looks"),
     *(f"sources.{verb}" for verb in ("by_name", "chunks", "get", "helper", "list", "original", "text", "versions")),
     *(
         "sources.tombstone",

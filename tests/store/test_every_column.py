@@ -26,14 +26,14 @@ from memoir_engine.store.facts import rows
 from memoir_engine.store.facts.rows import FactState, NewOrigin, PlannedFact, ProposalState
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
-from memoir_engine.store.review import sign_offs
+from memoir_engine.store.review import feedback, sign_offs
 from memoir_engine.store.tables.columns import metadata
 from memoir_engine.text.messages import Message
 from small_plans import SteadyClock
 from small_stores import Store
 
 # no evidence: caches, leases, counters of ids, what a run or a graph needs to go on, progress for the eye, Alembic's own mark
-NO_EVIDENCE = {"profile", "passage", "embedding", "lease", "counter", "setting", "run_input", "run_event"} | {
+NO_EVIDENCE = {"notice_mark", "profile", "passage", "embedding", "lease", "counter", "setting", "run_input", "run_event"} | {
     "checkpoint",
     "checkpoint_thread",
     "checkpoint_value",
@@ -71,9 +71,21 @@ def fill(store: Store) -> None:
     done = store.db.write(lambda tx: sign_offs.sign(tx, "source", 1, **signing))
     store.undo(done.action_id)
     store.db.write(lambda tx: sign_offs.sign(tx, "source", 2, **signing))
+    remark(store, first)
     converse(store)
     store.db.write(lambda tx: learn(tx, store))
     store.db.write(lambda tx: execution.erase(tx, 2, actor="Mia", reason="asked for", clock=clock))
+
+
+def remark(store: Store, chunk_id: int) -> None:
+    """Say that an answer is wrong, naming a citation, and resolve it by an action."""
+    answer = store.answered([chunk_id])
+    run = store.db.read(lambda tx: runs.get(tx, answer))
+    said: Any = {"words": "It is not so.", "chunk_id": chunk_id, "actor": "Vi", "clock": store.clock, "action_id": "d" * 26}
+    seq = store.db.write(lambda tx: feedback.give(tx, run, "wrong", **said)).events[0].seq
+    mended = store.refile(chunk_id, "Art", "Music", "Jazz").action_id
+    settled: Any = {"mended_by": mended, "words": "So.", "user": None, "actor": "Ada", "clock": store.clock}
+    store.db.write(lambda tx: feedback.settle(tx, seq, **settled, action_id="e" * 26))
 
 
 def converse(store: Store) -> None:

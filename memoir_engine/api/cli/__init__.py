@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from memoir_engine.api.cli import chain, facts, recall, review, serve
+from memoir_engine.api.cli import chain, facts, feedback, recall, review, serve
 from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, settings
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.events import Reindexing, Stamped
@@ -24,6 +24,7 @@ app = typer.Typer(no_args_is_help=True, help="See, question, correct and undo wh
 
 app.add_typer(facts.app, name="facts")
 app.add_typer(review.app, name="review")
+app.add_typer(feedback.app, name="feedback")
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(recall.remember, recall.recall, recall.context, review.undo),
     *(chain.verify, chain.anchors, chain.signing_key),

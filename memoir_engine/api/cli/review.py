@@ -55,6 +55,50 @@ def reject(key: Key, content: Words = None, reason: Reason = None, as_json: AsJs
     _decide("reject", key, content, reason, as_json, data_dir)
 
 
+@app.command()
+def assign(
+    key: Key,
+    person: Annotated[str | None, typer.Argument(help="Who shall decide; nobody without it.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Assign an item of any queue to a person, or take the assignment away."""
+    with opened(data_dir) as memory:
+        memory.review.assign(key, person)
+    typer.echo(f"{key} is assigned to {person or 'nobody'}")
+
+
+@app.command()
+def comment(
+    key: Key, words: Annotated[str, typer.Argument(help="What to say; @name tells that person.")], data_dir: DataDir = None
+) -> None:
+    """Comment on an item of any queue."""
+    with opened(data_dir) as memory:
+        memory.review.comment(key, words)
+    typer.echo(f"commented on {key}")
+
+
+@app.command()
+def second(as_json: AsJson = False, data_dir: DataDir = None) -> None:
+    """List what waits for a second person."""
+    with opened(data_dir) as memory:
+        looks = memory.review.second_looks()
+    if as_json:
+        print_json(looks)
+        return
+    for look in looks:
+        words = f": {' '.join(look.words.split())}" if look.words else ""
+        typer.echo(f"{look.key}  {look.verdict or 'asked'} by {look.by}{words}")
+    if not looks:
+        typer.echo("nothing waits for a second person")
+
+
+@app.command()
+def sign(key: Key, reason: Reason = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+    """Decide as the first person did, as the second."""
+    with opened(data_dir) as memory:
+        print_action(memory, memory.review.countersign(key, reason), as_json)
+
+
 def undo(
     action_id: Annotated[str | None, typer.Argument(help="The action; without it the latest are listed.")] = None,
     reason: Reason = None,

@@ -449,6 +449,38 @@ class TreeProposalNotFound(ReviewError):
     remedy_form = "review.tidying() shows the proposals of the newest look, with their keys."
 
 
+class NoAnswerThere(ReviewError):
+    code = "E740"
+    message_form = "run {run_id!r} gave no answer: {problem}"
+    remedy_form = "Give the run of a question that was answered: result.run_id."
+
+
+class CitationNotRead(ReviewError):
+    code = "E741"
+    message_form = "the answer of run {run_id!r} did not read chunk {chunk_id!r}"
+    remedy_form = "runs.query(run_id).used_chunks shows the chunks it read; leave chunk_id out to mean the whole answer."
+
+
+class FeedbackNotFound(ReviewError):
+    code = "E742"
+    message_form = "there is no report {key!r}"
+    remedy_form = "feedback.reports() shows the reports there are, with their keys."
+
+
+class SecondSignatureNeeded(ReviewError):
+    """The first decision is kept; who made or proposed it cannot be the second."""
+
+    code = "E743"
+    message_form = "{actor!r} cannot give the second signature: {problem}"
+    remedy_form = "Ask somebody else to decide the same; review.second_looks() shows what waits for a second signature."
+
+
+class AssigneeUnknown(ReviewError):
+    code = "E744"
+    message_form = "nobody called {person!r} can be assigned: {problem}"
+    remedy_form = "Give the name or e-mail of somebody with the role auditor; None takes the assignment away."
+
+
 class SourceErased(ReviewError):
     code = "E720"
     message_form = "source {source_id!r} was erased"

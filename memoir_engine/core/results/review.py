@@ -131,14 +131,15 @@ class ReviewStep:
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """done: by this step. again: this very step was done before. refused: not possible; `says` is the reason and the remedy.
+    """done: by this step. again: this very step was done before. waits: kept as a first signature, a second person is to decide
+    the same; nothing has changed yet. refused: not possible; `says` is the reason and the remedy.
 
     overtaken: decided before this step, `by` whom and `at` what time; maybe by the same person, or by a change of something else.
     """
 
     step_id: str
     key: str
-    outcome: Literal["done", "again", "overtaken", "refused"]
+    outcome: Literal["done", "again", "waits", "overtaken", "refused"]
     says: str = ""
     by: str | None = None
     action_id: str | None = None

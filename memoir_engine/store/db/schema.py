@@ -22,7 +22,7 @@ from memoir_engine.store.db.statements import Tx
 UNDER_WAY = "creating"
 COUNTERS = (
     *("category", "chunk", "decision", "helper", "model_call", "source", "tree"),
-    *("erasure", "passage", "search", "session", "thread", "cut", "fact"),
+    *("erasure", "passage", "search", "session", "thread", "cut", "fact", "remark"),
 )
 _HEAD = {"id": 1, "seq": 0, "hash": "0" * 64, "at": "1970-01-01T00:00:00.000000Z"}
 
@@ -52,7 +52,7 @@ def create(connection: Connection, *, revision: str, resumed: bool) -> None:
     connection.execute(update(stamp).values(version_num=revision))
 
 
-REVISION = "0009"  # the head of migrations/versions; a test holds the two equal
+REVISION = "0010"  # the head of migrations/versions; a test holds the two equal
 _LOCK = 7_203_517  # any number: the advisory lock of migrations
 
 

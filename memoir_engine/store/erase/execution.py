@@ -85,6 +85,7 @@ def erase(
     rename: Mapping[int, str] | None = None,
 ) -> Action:
     """keep: categories whose names stay. rename: names for categories that quote it. Raises as the preview does."""
+    ids.hold(tx, "remark")
     ids.reserve(tx, "erasure", 1)
     ids.lock_tree(tx)
     ids.hold(tx, "fact")  # who feeds an index of facts waits here

@@ -32,6 +32,7 @@ from memoir_engine.store.db.statements import FAR, Tx, portions, rows_in
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.facts import vectors
 from memoir_engine.store.ledger import runs
+from memoir_engine.store.review import remarks, second_looks
 from memoir_engine.store.search import embeddings
 from memoir_engine.text.redaction import ERASED
 
@@ -61,6 +62,7 @@ class PersonTrace:
     calls: tuple[int, ...]
     decisions: tuple[int, ...]
     papers: tuple[str, ...]
+    remarks: tuple[str, ...]  # payloads of what they said of answers, and what others said of theirs
 
     @property
     def all_runs(self) -> tuple[str, ...]:
@@ -91,6 +93,7 @@ def preview(tx: Tx, user_id: str) -> PersonErasurePreview:
 
 def erase(tx: Tx, user_id: str, *, actor: str, reason: str, clock: Clock, action_id: str) -> Action:
     """Erase everything kept of a user. Raises PersonNotFound."""
+    remarks.hold(tx)
     ids.reserve(tx, "erasure", 1)
     ids.hold(tx, "fact")
     if actions.exists(tx, action_id):
@@ -126,8 +129,12 @@ def _trace(tx: Tx, user_id: str) -> PersonTrace:
     choices = list(rows_in(tx, select(decision.id, decision.offer).order_by(decision.id), decision.run_id, own))
     requests = [row.request for row in rows_in(tx, select(tables.run.c.request), tables.run.c.id, own)]
     cuts = tuple(tx.execute(select(c.id).where(c.owner == owner).order_by(c.id)).scalars())
+    asked = tx.execute(select(tables.fact_proposal.c.id).where(tables.fact_proposal.c.owner == owner)).scalars()
+    items = (*own, second_looks.erasure_key("person", [user_id]))
+    remarked = remarks.payloads_of(tx, items) | remarks.payloads_by(tx, user_id)
+    remarked |= remarks.payloads_on(tx, set(facts), set(asked))
     said = _said_about(tx, owner, {"fact": set(facts), "session": set(sessions), "cuts": set(cuts)}, own)
-    papers = {*requests, *said, *(row.payload for row in calls), *(row.offer for row in choices)}
+    papers = {*requests, *said, *remarked, *(row.payload for row in calls), *(row.offer for row in choices)}
     return PersonTrace(
         user_id=user_id,
         owner=owner,
@@ -140,6 +147,7 @@ def _trace(tx: Tx, user_id: str) -> PersonTrace:
         calls=tuple(row.id for row in calls),
         decisions=tuple(row.id for row in choices),
         papers=tuple(sorted(row.digest for row in rows_in(tx, select(_P.digest), _P.digest, sorted(papers)))),
+        remarks=tuple(sorted(row.digest for row in rows_in(tx, select(_P.digest), _P.digest, sorted(remarked)))),
     )
 
 
@@ -196,6 +204,7 @@ def _clear_unsealed(tx: Tx, trace: PersonTrace, seq: int) -> Any:
     embeddings.drop(tx, "fact", trace.facts)
     vectors.drop(tx, trace.facts)
     retention.drop_passages(tx, trace.sessions)
+    tx.execute(delete(tables.notice_mark).where(tables.notice_mark.c.person == trace.owner))
     return deletion.delete_threads(tx, trace.owner, None)
 
 
@@ -312,6 +321,7 @@ _COUNTED: tuple[tuple[str, str, Count], ...] = (
     ("model_call", "calls of a model", lambda _, trace: len(trace.calls)),
     ("decision", "choices made for questions", lambda _, trace: len(trace.decisions)),
     ("payload", "prompts, replies, requests and reasons", lambda _, trace: len(trace.papers)),
+    ("remark", "remarks of theirs, and on their answers", lambda _, trace: len(trace.remarks)),
     ("run_event", "progress of runs", _among(tables.run_event.c.run_id, "runs")),
     ("run_input", "uploads kept to go on with", _among(tables.run_input.c.run_id, "all_runs")),
     ("checkpoint_thread", "states of graphs", _threads),

@@ -79,6 +79,20 @@ class SignatureRow(NamedTuple):
     action: str
 
 
+class RemarkRow(NamedTuple):
+    """A row of `remark` as replayed. `action` is the one that made it first."""
+
+    to_seq: int
+    number: int
+    kind: str
+    item: str
+    verdict: str | None
+    cited: int | None
+    names: str | None
+    words: str
+    action: str
+
+
 class TurnRange(NamedTuple):
     """Messages `first` to `last` of a session, and the roll-up of their digests."""
 
@@ -142,6 +156,8 @@ class Projection:
     filings: dict[int, list[FilingRow]] = field(default_factory=dict)  # by chunk, oldest first
     reviews: dict[int, str] = field(default_factory=dict)  # seq of a review → its action
     signatures: dict[int, SignatureRow] = field(default_factory=dict)  # by from_seq
+    remarks: dict[int, RemarkRow] = field(default_factory=dict)  # by from_seq
+    last_remarks: dict[int, int] = field(default_factory=dict)  # number → from_seq of its last row
 
     runs: dict[str, list[RunClosing]] = field(default_factory=dict)
     sessions: dict[int, SessionState] = field(default_factory=dict)

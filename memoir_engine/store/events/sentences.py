@@ -61,6 +61,14 @@ VERBS: dict[str, str] = {
     "expire_fact": "Set an expiry date",
     "store_items": "Stored an agent's memories",
     "suggest_fact": "Suggested a change to facts",
+    "say_wrong": "Reported a wrong answer",
+    "say_helped": "Said that an answer helped",
+    "settle": "Resolved a report of a wrong answer",
+    "comment": "Commented on an item",
+    "assign": "Assigned an item",
+    "ask_second": "Asked for a second pair of eyes",
+    "sign_first": "Gave a first signature",
+    "sign_second": "Gave a second signature",
 }
 
 COUNTED = {"parts": "part", "messages": "message", "chunks": "chunk", "filings": "chunk"}  # fields that count, and what

@@ -34,6 +34,7 @@ from memoir_engine.store.facts import by_hand, facts, rows, vectors
 from memoir_engine.store.facts.facts import OwnerFilter
 from memoir_engine.store.facts.reviews import APPROVED
 from memoir_engine.store.facts.rows import REMEMBERED, FactState
+from memoir_engine.store.review import remarks
 from memoir_engine.store.search import embeddings
 from memoir_engine.store.search.conversation_passages import record
 from memoir_engine.store.sources import sources
@@ -203,6 +204,7 @@ def _papers(tx: Tx, members: FactFamily) -> tuple[str, ...]:
         body = parse(text)
         if body.get("fact") in numbers or body.get("proposal") in proposals:
             papers.add(paper)
+    papers |= remarks.payloads_on(tx, numbers, proposals)
     return tuple(sorted(_present(tx, papers)))
 
 

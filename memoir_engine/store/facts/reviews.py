@@ -170,6 +170,14 @@ def get_item(tx: Tx, owner_filter: OwnerFilter, key: FactKey) -> HeldFact | None
     return next(iter(items(tx, owner_filter, _last_verdicts(tx), key.number)), None)
 
 
+def proposal_key(tx: Tx, owner_filter: OwnerFilter, number: int) -> FactKey:
+    """Return the item that an open proposal is in the review. Raises ProposalNotFound."""
+    held = next((one for one in _proposal_items(tx, owner_filter, {}, number) if one.state == "unreviewed"), None)
+    if held is None:
+        raise ProposalNotFound(proposal_id=number)
+    return held.key
+
+
 def item_views(tx: Tx, owner_filter: OwnerFilter, items: list[HeldFact]) -> tuple[FactReviewItem, ...]:
     """Return items with their facts, in order."""
     numbers = [item.key.number for item in items if item.key.thing == "proposal"]

@@ -163,6 +163,12 @@ def rejected_items(tx: Tx) -> list[ReviewedFiling]:
     return [ReviewedFiling(n, seq, leaf, source, "rejected", by, at) for n, seq, leaf, source, by, at in tx.execute(wanted)]
 
 
+def filing(tx: Tx, chunk_id: int, filed_seq: int) -> Any | None:
+    """Return a filing, now or before; None if there was none."""
+    c = tables.filing.c
+    return tx.execute(select(tables.filing).where(c.chunk_id == chunk_id, c.from_seq == filed_seq)).one_or_none()
+
+
 def perform(tx: Tx, decision: ReviewDecision, *, actor: str, clock: Clock, action_id: str, overrides: bool = False) -> Action:
     """Carry out a decision, once per action id. overrides: decide also over a state that the reviewer did not see.
 

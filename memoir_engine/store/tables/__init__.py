@@ -28,6 +28,7 @@ from memoir_engine.store.tables.ledger import (
     run_input,
     setting,
 )
+from memoir_engine.store.tables.remarks import notice_mark, remark
 from memoir_engine.store.tables.sessions import (
     checkpoint,
     checkpoint_thread,
@@ -75,9 +76,11 @@ __all__ = [
     "message",
     "metadata",
     "model_call",
+    "notice_mark",
     "passage",
     "payload",
     "profile",
+    "remark",
     "run",
     "run_event",
     "run_input",

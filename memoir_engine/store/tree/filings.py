@@ -118,6 +118,22 @@ class _CategoryClaims:
         return self._stands[action_id]
 
 
+def item_key(tx: Tx, chunk_id: int) -> str:
+    """Return the key of the item that a chunk is in the review. Raises ChunkNotFound."""
+    row = open_filing(tx, chunk_id) or rejected_filing(tx, chunk_id)
+    if row is None:
+        raise ChunkNotFound(chunk_id=chunk_id)
+    return f"{chunk_id}-{row.from_seq}"
+
+
+def check_refiling(tx: Tx, chunk_id: int, category_id: int) -> None:
+    """Raise what `refile` does."""
+    row = open_filing(tx, chunk_id) or rejected_filing(tx, chunk_id)
+    if row is None:
+        raise ChunkNotFound(chunk_id=chunk_id)
+    check_leaf(tx, row, category_id)
+
+
 def refile(
     tx: Tx,
     chunk_id: int,

@@ -1,0 +1,216 @@
+"""`memory.review`, what people do together: assign items, comment on them, and decide by two.
+
+Invariant: everybody may comment on what they may see; assigning and asking for a second pair of eyes need the role auditor, as
+deciding does. Somebody else's fact, or a report on somebody else's answer, is no item for who may not see it.
+Source: docs/decisions/0097.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import (
+    AssigneeUnknown,
+    FeedbackNotFound,
+    InvalidSetting,
+    NothingChanges,
+    ReviewItemNotFound,
+    TreeProposalNotFound,
+)
+from memoir_engine.core.results import Action
+from memoir_engine.core.results.feedback import Assignment, ItemRemarks, SecondLook
+from memoir_engine.core.run import Actor
+from memoir_engine.review.feedback import FeedbackView, needs_own_voice, report_number, words_of
+from memoir_engine.review.order import read_fact_key, read_key
+from memoir_engine.review.proposals import TreeProposals
+from memoir_engine.review.queue import Reviews
+from memoir_engine.runtime import access
+from memoir_engine.runtime.access import needs_auditor, runs_of
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.store.chain import actions
+from memoir_engine.store.db.statements import Tx
+from memoir_engine.store.facts import reviews
+from memoir_engine.store.review import feedback, second_looks, together
+from memoir_engine.store.review import reviews as filing_reviews
+
+KEY_CHARS = 80
+COMMENT_CHARS = 4_000
+MOST_LOOKS = 500
+
+
+class Together(Reviews, TreeProposals):
+    """Assign, comment, and decide by two; an item of any queue is named by its key."""
+
+    def assign(self, key: str, person: str | None) -> Action:
+        """Assign an item to a person, who is told; None takes the assignment away.
+
+        Where the settings give out roles, only who has the role auditor can be assigned. Raises NotAllowed, AssigneeUnknown,
+        NothingChanges, and for a key without an item what its queue raises.
+        """
+        needs_auditor(self._actor, "assign an item")
+        item, name = self._item(key), None if person is None else self._assignee(person)
+        signature = self._engine.signature(self._actor)
+
+        def work(tx: Tx) -> Action:
+            self._check_item(tx, item)
+            return together.assign(tx, item, name, **signature)
+
+        return self._engine.db.write(work, operation=f"the assignment of {item}")
+
+    def assignments(self, person: str | None = None) -> tuple[Assignment, ...]:
+        """List assigned items that are not decided, the latest first; of one person, or of everybody."""
+        name = None if person is None else validation.person("person", person)
+
+        def work(tx: Tx) -> tuple[Assignment, ...]:
+            return tuple(one for one in together.assignments(tx, name) if self._waits(tx, one.key))
+
+        return self._read(work)
+
+    def comment(self, key: str, words: str) -> Action:
+        """Comment on an item; who is called with an @ (@Ana, @ana@example.org, @"Ana Maria") is told.
+
+        Everybody may who may see the item. Raises InvalidSetting for no words, and without an item what its queue raises.
+        """
+        needs_own_voice(self._actor, "comment on an item")
+        item, said = self._item(key), words_of(words)
+        if said is None:
+            raise InvalidSetting(name="words", value=words, problem="it is empty", advice="Say something of the item.")
+        signature = self._engine.signature(self._actor)
+
+        def work(tx: Tx) -> Action:
+            self._check_item(tx, item)
+            return together.comment(tx, item, said, **signature)
+
+        return self._engine.db.write(work, operation=f"the comment on {item}")
+
+    def remarks(self, key: str, *, as_of: Any = None) -> ItemRemarks:
+        """Return what people said of an item: its assignment, comments, and a second look under way.
+
+        as_of: an event's number or a time, for what stood then.
+        """
+        item = self._item(key)
+        moment = None if as_of is None else validation.moment("as_of", as_of)
+
+        def work(tx: Tx) -> ItemRemarks:
+            self._check_item(tx, item, now=False)
+            return together.of_item(tx, item, seq=None if moment is None else actions.seq_of(tx, moment))
+
+        return self._read(work)
+
+    def ask_second(self, key: str, *, to: str | None = None, words: str | None = None) -> Action:
+        """Put an item to a second pair of eyes: whatever is decided about it takes two people.
+
+        to: whose eyes are asked for; they are told. Raises NotAllowed, AssigneeUnknown, NothingChanges (also for an item that is
+        decided), and for a key without an item what its queue raises.
+        """
+        needs_auditor(self._actor, "ask for a second pair of eyes")
+        item, name, said = self._item(key), None if to is None else self._assignee(to), words_of(words)
+        signature = self._engine.signature(self._actor)
+
+        def work(tx: Tx) -> Action:
+            if self._check_item(tx, item):
+                raise NothingChanges(problem="it is decided already")
+            return second_looks.ask(tx, second_looks.kind_of(item), item, to=name, words=said, **signature)
+
+        return self._engine.db.write(work, operation=f"a second look at {item}")
+
+    def second_looks(self) -> tuple[SecondLook, ...]:
+        """List what waits for a second person, the latest first: first signatures, and items put to a second pair of eyes."""
+
+        def work(tx: Tx) -> tuple[SecondLook, ...]:
+            return tuple(look for look in second_looks.waiting(tx)[:MOST_LOOKS] if self._sees(tx, look))
+
+        return self._read(work)
+
+    def countersign(self, key: str, reason: str | None = None) -> Action:
+        """Decide as the first person did, as the second: the decision is carried out and its action returned.
+
+        An erasure is signed by asking for the same erasure. Raises NotAllowed, ReviewItemNotFound (nothing waits), what the verb
+        of the decision raises, and SecondSignatureNeeded for who decided first or proposed it.
+        """
+        needs_auditor(self._actor, "give a second signature")
+        item = self._item(key)
+        looks = self._read(lambda tx: [look for look in second_looks.waiting(tx, [item]) if self._sees(tx, look)])
+        if not looks or looks[0].verdict is None:
+            raise ReviewItemNotFound(key=item)
+        look, what = looks[0], looks[0].what
+        if look.kind == "erasures":
+            problem, advice = "it is an erasure", "Ask for the same erasure: sources.erase, people.erase or facts.forget."
+            raise InvalidSetting(name="key", value=item, problem=problem, advice=advice)
+        if look.kind == "tree":
+            return (self.accept if look.verdict == "accept" else self.decline)(item, reason=reason)
+        if look.kind == "answers":
+            return FeedbackView(self._engine, self._actor).resolve(item, reason or look.words, mended_by=what.get("mended_by"))
+        if look.verdict == "refile":
+            if "category_id" not in what:  # whoever decided first was erased, with what they decided
+                raise ReviewItemNotFound(key=item)
+            return self._refile_item(item, int(what["category_id"]), reason)
+        return (self.approve if look.verdict == "approve" else self.reject)(item, reason, content=what.get("content"))
+
+    def _item(self, key: object) -> str:
+        item = validation.text("key", key)
+        if not item or len(item) > KEY_CHARS:
+            raise ReviewItemNotFound(key=item[:KEY_CHARS])
+        return item
+
+    def _assignee(self, person: object) -> str:
+        """Check a name to assign. Raises AssigneeUnknown."""
+        name = validation.text("person", person).strip()
+        if not name:
+            raise AssigneeUnknown(person=name, problem="the name is empty")
+        name, config = validation.person("person", name), self._engine.resolved.config
+        if config.roles and "auditor" not in config.roles_of(name):
+            raise AssigneeUnknown(person=name, problem="they do not have the role auditor")
+        return name
+
+    def _check_item(self, tx: Tx, item: str, *, now: bool = True) -> bool:
+        """Return whether an item is decided. now: of a fact, in the state of its key and no later one.
+
+        Raises ReviewItemNotFound, FeedbackNotFound or TreeProposalNotFound where there is none.
+        """
+        kind = second_looks.kind_of(item)
+        if kind == "answers":
+            return feedback.find(tx, report_number(item), user=runs_of(self._actor)).state != "open"
+        if kind == "facts":
+            fact_key = read_fact_key(item)
+            held = None if fact_key is None else reviews.get_item(tx, access.readable(self._actor), fact_key)
+            if held is None or (now and held.key != fact_key):
+                raise ReviewItemNotFound(key=item)
+            return held.state in filing_reviews.DECIDED
+        if kind == "filings":
+            filing_key = read_key(item)
+            if filing_key is None or not (row := filing_reviews.filing(tx, *filing_key)):
+                raise ReviewItemNotFound(key=item)
+            return row.reviewed_by is not None and row.verdict != "skipped"
+        if kind == "erasures":
+            raise ReviewItemNotFound(key=item)
+        return self._is_settled(tx, item)
+
+    def _sees(self, tx: Tx, look: SecondLook) -> bool:
+        if look.key.startswith(second_looks.ERASES):
+            return "admin" in self._actor.roles or look.what.get("verb") == "erase_source"
+        return self._sees_item(tx, look.key)
+
+    def _waits(self, tx: Tx, item: str) -> bool:
+        """Tell whether there is such an item that the actor may see, and nobody has decided it."""
+        try:
+            return not self._check_item(tx, item)
+        except (ReviewItemNotFound, FeedbackNotFound, TreeProposalNotFound):
+            return False
+
+    def _sees_item(self, tx: Tx, item: str) -> bool:
+        """Tell whether there is such an item that the actor may see."""
+        if item.startswith(second_looks.ERASES):
+            return "admin" in self._actor.roles
+        try:
+            self._check_item(tx, item, now=False)
+        except (ReviewItemNotFound, FeedbackNotFound, TreeProposalNotFound):
+            return False
+        return True
+
+
+def seen_by(engine: Engine, actor: Actor) -> Callable[[Tx, str], bool]:
+    """Return a test whether the actor may see an item."""
+    return Together(engine, actor)._sees_item

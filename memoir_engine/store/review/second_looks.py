@@ -1,0 +1,191 @@
+"""Decisions that take two people: a first signature that waits, and the second that carries the decision out.
+
+Invariant: nothing of a decision is carried out before a second person has decided the same; both are in the chain. Who decided
+first, or proposed it, is never the second, under whatever tab or step. A second person who decides otherwise becomes the first.
+The decision and its second signature are written in one transaction.
+Source: docs/decisions/0097.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import select
+
+from memoir_engine.core.errors import NothingChanges, SecondSignatureNeeded
+from memoir_engine.core.results import Action
+from memoir_engine.core.results.feedback import SecondLook, SignedKind
+from memoir_engine.core.run import Clock, new_id
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import read_payloads
+from memoir_engine.store.db.statements import Tx
+from memoir_engine.store.review import remarks
+from memoir_engine.store.review.remarks import ASKED, FIRST, SECOND
+
+WAITS, SIGNS, ASKS = "sign_first", "sign_second", "ask_second"  # verbs
+ERASES = "erase-"  # begins the key of an erasure that waits
+_R = tables.remark.c
+
+
+@dataclass(frozen=True)
+class SignedDecision:
+    """A decision about an item. what: all that a second person repeats. proposer: who proposed it, and cannot sign second."""
+
+    kind: SignedKind
+    item: str
+    verdict: str
+    what: dict[str, Any] = field(default_factory=dict)
+    proposer: str | None = None
+
+
+def drawn(item: str, share: float) -> bool:
+    """Tell whether an item is among the share that takes two people: the same for everybody, at any time."""
+    return int.from_bytes(hashlib.sha256(item.encode()).digest()[:8]) < share * 2**64
+
+
+def erasure_key(what: str, ids: Iterable[object]) -> str:
+    """Return the key of the erasure of these things. what: source, person or facts."""
+    named = "\x00".join(sorted(map(str, ids)))
+    return f"{ERASES}{what}-{hashlib.sha256(named.encode()).hexdigest()[:26]}"
+
+
+def decide(
+    tx: Tx,
+    decision: SignedDecision,
+    carry_out: Callable[[Tx], Action],
+    *,
+    needed: bool,
+    check: Callable[[Tx], object],
+    reason: str | None,
+    actor: str,
+    clock: Clock,
+    action_id: str,
+) -> Action:
+    """Carry a decision out, or keep it as the first signature where it takes two.
+
+    check: raises where it could not be carried out now. Returns the action of the first signature (`sign_first`), or that of the
+    decision. Raises SecondSignatureNeeded for who decided first or proposed it, and what `check` and `carry_out` raise.
+    """
+    remarks.hold(tx)
+    if actions.exists(tx, action_id):
+        return actions.get(tx, action_id)
+    standing = {row.kind: row for row in remarks.about(tx, [decision.item])}
+    first, asked = standing.get(FIRST), standing.get(ASKED)
+    if not needed and first is None and asked is None:
+        return carry_out(tx)
+    if first is not None and _same(tx, first, decision):
+        _refuse_same_person(decision, first.author, actor)
+        done = carry_out(tx)
+        ends = [row.number for row in (first, asked) if row is not None]
+        _write(tx, SIGNS, SECOND, decision, reason, ends, actor=actor, clock=clock, names=done.action_id)
+        return done
+    check(tx)
+    ends = [] if first is None else [first.number]
+    return _write(tx, WAITS, FIRST, decision, reason, ends, actor=actor, clock=clock, action_id=action_id)
+
+
+def signed_first(tx: Tx, action_id: str, actor: str) -> bool:
+    """Return True if this action is a first signature of the actor already."""
+    return actions.exists(tx, action_id) and (done := actions.brief(tx, action_id)).verb == WAITS and done.actor == actor
+
+
+def ask(
+    tx: Tx, kind: SignedKind, item: str, *, to: str | None, words: str | None, actor: str, clock: Clock, action_id: str
+) -> Action:
+    """Put an item to a second pair of eyes: whatever is decided about it takes two. Raises NothingChanges."""
+    remarks.hold(tx)
+    if actions.exists(tx, action_id):
+        return actions.get(tx, action_id)
+    before = remarks.about(tx, [item], kind=ASKED)
+    said = {"kind": kind, "to": to, "words": words}
+    if before and read_payloads(tx, [before[0].payload]).get(before[0].payload) == said:
+        raise NothingChanges(problem="it waits for a second pair of eyes already")
+    action = OpenAction(tx, verb=ASKS, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=None)
+    remarks.make(tx, action, ASKED, item, author=actor, said=said, ends=[row.number for row in before])
+    action.seal()
+    return actions.get(tx, action.id)
+
+
+def waiting(tx: Tx, items: Iterable[str] | None = None) -> tuple[SecondLook, ...]:
+    """Return the items that wait for a second person, the latest first; of all items, or of these."""
+    query = select(tables.remark).where(_R.kind.in_((ASKED, FIRST)), *remarks.standing(None)).order_by(_R.number)
+    if items is not None:
+        wanted = sorted(set(items))
+        query = query.where(_R.item.in_(wanted)) if wanted else query.where(_R.number < 0)
+    by_item: dict[str, dict[str, Any]] = {}
+    for row in tx.execute(query).all():
+        by_item.setdefault(row.item, {})[row.kind] = row
+    rows = [row for kinds in by_item.values() for row in kinds.values()]
+    said, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
+
+    def look(item: str, kinds: dict[str, Any]) -> SecondLook:
+        row = kinds.get(FIRST) or kinds[ASKED]
+        body, asked = said.get(row.payload, {}), kinds.get(ASKED)
+        to = said.get(asked.payload, {}).get("to") if asked is not None else None
+        cause = causes[row.number]
+        verdict, what = (row.verdict, body.get("what", {})) if row.kind == FIRST else (None, {})
+        kind: SignedKind = body.get("kind") or kind_of(item)
+        return SecondLook(item, kind, row.author, cause.at, verdict, what, body.get("words"), to, cause.action_id)
+
+    looks = [look(item, kinds) for item, kinds in by_item.items()]
+    return tuple(sorted(looks, key=lambda one: one.at, reverse=True))
+
+
+def signed_by(tx: Tx, item: str) -> tuple[str, ...]:
+    """Return the two who signed the last decision about an item that took both and stands; empty if there is none."""
+    rows = remarks.about(tx, [item], kind=SECOND)
+    rows = [row for row in rows if actions.undone_by(tx, row.names) is None]
+    if not rows:
+        return ()
+    first = read_payloads(tx, [rows[-1].payload]).get(rows[-1].payload, {}).get("first")
+    return tuple(name for name in (first, rows[-1].author) if name)
+
+
+def kind_of(item: str) -> SignedKind:
+    """Return the kind of an item by its key."""
+    kinds: dict[str, SignedKind] = {"fact": "facts", "proposal": "facts", "answer": "answers", "erase": "erasures"}
+    begins = item.partition("-")[0]
+    if begins in kinds:
+        return kinds[begins]
+    return "filings" if begins.isdecimal() and len(begins) < 20 else "tree"
+
+
+def _same(tx: Tx, first: Any, decision: SignedDecision) -> bool:
+    said = read_payloads(tx, [first.payload]).get(first.payload, {})
+    return bool(first.verdict == decision.verdict and said.get("what") == decision.what)
+
+
+def _refuse_same_person(decision: SignedDecision, first: str, actor: str) -> None:
+    if actor == first:
+        raise SecondSignatureNeeded(actor=actor, problem="you have decided this first, and it waits for a second person")
+    if actor == decision.proposer:
+        raise SecondSignatureNeeded(actor=actor, problem="you have proposed this")
+
+
+def _write(
+    tx: Tx,
+    verb: str,
+    kind: str,
+    decision: SignedDecision,
+    reason: str | None,
+    ends: list[int],
+    *,
+    actor: str,
+    clock: Clock,
+    action_id: str | None = None,
+    names: str | None = None,
+) -> Action:
+    first = next((remarks.last(tx, number).author for number in ends), None)
+    action = OpenAction(tx, verb=verb, actor=actor, clock=clock, action_id=action_id or new_id(clock.now()))
+    action.describe(reason=None)
+    said: dict[str, Any] = {"kind": decision.kind, "words": reason}
+    said |= {"what": decision.what} if kind == FIRST else {"first": first}
+    remarks.make(tx, action, kind, decision.item, author=actor, said=said, verdict=decision.verdict, names=names, ends=ends)
+    action.seal()
+    return actions.get(tx, action.id)

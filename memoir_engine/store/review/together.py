@@ -1,0 +1,104 @@
+"""Assignments of items to people, and comments on them.
+
+Invariant: an item is assigned to one person at a time; a comment is written once and taken back by an undo alone. Names that a
+comment calls stand in its payload with its words.
+Source: docs/decisions/0097.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sqlalchemy import select
+
+from memoir_engine.core.errors import NothingChanges
+from memoir_engine.core.results import Action
+from memoir_engine.core.results.feedback import Assignment, ItemComment, ItemRemarks
+from memoir_engine.core.run import Clock
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import read_payloads
+from memoir_engine.store.db.statements import Tx
+from memoir_engine.store.review import remarks, second_looks
+from memoir_engine.store.review.remarks import ASSIGNMENT, COMMENT
+
+ASSIGNS, COMMENTS = "assign", "comment"  # verbs
+_MENTION = re.compile(r"(?<!\w)@(\"[^\"\n]{1,200}\"|[\w.+-]+(?:@[\w-]+(?:\.[\w-]+)+)?)")
+
+
+def mentions(words: str) -> tuple[str, ...]:
+    """Return the names that a comment calls: @Ana, @ana@example.org, @"Ana Maria"."""
+    found = (match.strip('"').rstrip(".-") for match in _MENTION.findall(words))
+    return tuple(dict.fromkeys(name for name in found if name))
+
+
+def assign(tx: Tx, item: str, person: str | None, *, actor: str, clock: Clock, action_id: str) -> Action:
+    """Assign an item; None takes the assignment away. Raises NothingChanges."""
+    remarks.hold(tx)
+    if actions.exists(tx, action_id):
+        return actions.get(tx, action_id)
+    before = remarks.about(tx, [item], kind=ASSIGNMENT)
+    held = assigned(tx, [item]).get(item)
+    if held == person:
+        raise NothingChanges(problem="it is assigned to nobody" if person is None else f"it is assigned to {person!r} already")
+    action = OpenAction(tx, verb=ASSIGNS, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=None)
+    ends = [row.number for row in before]
+    remarks.make(tx, action, ASSIGNMENT, item, author=actor, said={"to": person}, ends=ends)
+    action.seal()
+    return actions.get(tx, action.id)
+
+
+def comment(tx: Tx, item: str, words: str, *, actor: str, clock: Clock, action_id: str) -> Action:
+    """Comment on an item."""
+    remarks.hold(tx)
+    if actions.exists(tx, action_id):
+        return actions.get(tx, action_id)
+    action = OpenAction(tx, verb=COMMENTS, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=None)
+    said = {"words": words, "mentions": list(mentions(words))}
+    remarks.make(tx, action, COMMENT, item, author=actor, said=said)
+    action.seal()
+    return actions.get(tx, action.id)
+
+
+def assigned(tx: Tx, items: Iterable[str]) -> dict[str, str]:
+    """Return to whom each of these items is assigned; those of nobody are left out."""
+    rows = remarks.about(tx, items, kind=ASSIGNMENT)
+    said = read_payloads(tx, (row.payload for row in rows))
+    held = {row.item: said.get(row.payload, {}).get("to") for row in rows}
+    return {item: person for item, person in held.items() if person}
+
+
+def assignments(tx: Tx, person: str | None = None) -> tuple[Assignment, ...]:
+    """Return the items that are assigned, to this person or to anybody, the latest first."""
+    c = tables.remark.c
+    query = select(tables.remark).where(c.kind == ASSIGNMENT, *remarks.standing(None)).order_by(c.number.desc())
+    rows = tx.execute(query).all()
+    said, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
+    held = ((row, said.get(row.payload, {}).get("to")) for row in rows)
+    return tuple(Assignment(row.item, to, row.author, causes[row.number].at) for row, to in held if to and person in (None, to))
+
+
+def of_item(tx: Tx, item: str, *, seq: int | None = None) -> ItemRemarks:
+    """Return what people said of an item, now or after an event."""
+    rows = remarks.about(tx, [item], seq=seq)
+    said, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
+    to = [row for row in rows if row.kind == ASSIGNMENT]
+    comments = []
+    for row in (row for row in rows if row.kind == COMMENT):
+        body, cause = said.get(row.payload, {}), causes[row.number]
+        called = tuple(body.get("mentions", ()))
+        comments.append(ItemComment(row.number, cause.action_id, row.author, cause.at, body.get("words"), called))
+    looks = second_looks.waiting(tx, [item]) if seq is None else ()
+    person = said.get(to[-1].payload, {}).get("to") if to else None
+    return ItemRemarks(
+        key=item,
+        assigned_to=person,
+        assigned_by=to[-1].author if to and person else None,
+        comments=tuple(comments),
+        second_look=looks[0] if looks else None,
+        signed=second_looks.signed_by(tx, item),
+    )

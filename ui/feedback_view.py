@@ -1,0 +1,125 @@
+"""Feedback beside an answer: this helped, or this answer is wrong, with the reason and the citation meant.
+
+Invariant: what the viewer has said stands there instead of the question; they may say the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from memoir_engine import Feedback, MemoirError, Memory, QueryResult, UsedChunk
+from ui import figures, problems, viewer
+from ui.components import answer
+from ui.escape import md_escape
+from ui.wording_feedback import texts
+
+REASON_CHARS = 2_000
+NAME = 44
+
+
+@st.fragment
+def beside(memory: Memory, result: QueryResult) -> None:
+    """Draw the line below an answer."""
+    key = f"feedback-{result.run_id}"
+    said = memory.feedback.of(result.run_id)
+    own = [one for one in said if one.by == memory.actor.name]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"line-{key}"):
+        if not viewer.is_named(memory):
+            st.caption(texts.NAME_FIRST, width="content")
+            viewer.ask_name(key)
+        else:
+            st.caption(_told(own), width="content")
+            _buttons(memory, result, {one.verdict for one in own if one.state in ("open", None)}, key)
+        _others([one for one in said if one.by != memory.actor.name])
+        if own and own[-1].verdict == "wrong":
+            query = {"of": "answers", "item": own[-1].key}
+            st.page_link("../pages/review.py", label=texts.OPEN_REPORT, icon=":material/fact_check:", query_params=query)
+    if refused := st.session_state.pop(f"{key}-refused", None):
+        problems.tell(refused, None)
+
+
+def _told(own: Sequence[Feedback]) -> str:
+    if not own:
+        return texts.ASKS
+    last = own[-1]
+    if last.verdict == "helped":
+        return f":green[:material/thumb_up:] {texts.THANKS}"
+    return f":orange[:material/flag:] {texts.REPORTED} {resolved(last) or texts.WAITS}"
+
+
+def _buttons(memory: Memory, result: QueryResult, said: set[str], key: str) -> None:
+    if "helped" not in said:
+        about = (memory, result.run_id, key)
+        st.button(
+            texts.HELPED, icon=":material/thumb_up:", key=f"{key}-helped", type="tertiary", on_click=_say_helped, args=about
+        )
+    if "wrong" not in said:
+        label = texts.WRONG
+        with st.popover(label, icon=":material/flag:", key=f"{key}-wrong", type="tertiary", on_change="rerun") as form:
+            if form.open:
+                _form(memory, result, key)
+
+
+def _form(memory: Memory, result: QueryResult, key: str) -> None:
+    with st.form(f"{key}-form", border=False):
+        st.caption(texts.WRONG_ABOUT)
+        cited = citations(memory, result)
+        st.selectbox(texts.MEANT, [0, *cited], format_func=lambda one: cited.get(one, texts.WHOLE), key=f"{key}-meant")
+        st.text_area(texts.WHY, placeholder=texts.WHY_HINT, max_chars=REASON_CHARS, height=90, key=f"{key}-why")
+        st.form_submit_button(
+            texts.SEND,
+            type="primary",
+            icon=":material/send:",
+            key=f"{key}-send",
+            on_click=_send,
+            args=(memory, result.run_id, key),
+        )
+
+
+def _say_helped(memory: Memory, run_id: str, key: str) -> None:
+    try:
+        memory.feedback.helped(run_id)
+    except MemoirError as error:
+        st.session_state[f"{key}-refused"] = str(error)
+
+
+def _send(memory: Memory, run_id: str, key: str) -> None:
+    """Send the report before the page is drawn again, and close the form; what was typed stays where it is refused."""
+    words, meant = str(st.session_state[f"{key}-why"]).strip(), st.session_state[f"{key}-meant"]
+    try:
+        memory.feedback.wrong(run_id, words or None, chunk_id=meant or None)
+    except MemoirError as error:
+        st.session_state[f"{key}-refused"] = str(error)
+        return
+    st.session_state[f"{key}-wrong"] = False
+
+
+def _others(said: Sequence[Feedback]) -> None:
+    counts = {verdict: sum(one.verdict == verdict for one in said) for verdict in ("wrong", "helped")}
+    told = [texts.OTHERS_WRONG(counts["wrong"])] if counts["wrong"] else []
+    told += [texts.OTHERS_HELPED(counts["helped"])] if counts["helped"] else []
+    if told:
+        st.caption(" · ".join(told), width="content")
+
+
+def citations(memory: Memory, result: QueryResult) -> dict[int, str]:
+    """Return the citations of an answer as words, by chunk, in the order of their numbers."""
+    numbers = answer.labels(result.answer, result.used_chunks)
+    cited = sorted((used for used in result.used_chunks if used.cited), key=lambda used: numbers[used.number])
+    return {used.chunk_id: _citation(memory, used, numbers[used.number]) for used in cited}
+
+
+def _citation(memory: Memory, used: UsedChunk, number: int) -> str:
+    name = figures.shortened(memory.sources.get(used.source_id).name, NAME)
+    return texts.CITATION.format(number=number, source=name)
+
+
+def resolved(report: Feedback) -> str:
+    """Say how a report was resolved, for Markdown; nothing while it is open."""
+    settled = report.settlement
+    if settled is None or report.state not in texts.RESOLVED:
+        return ""
+    told = texts.RESOLVED[report.state].format(by=viewer.shown_name(settled.by), when=figures.stamp(settled.at))
+    return f"{told}: {md_escape(settled.words)}" if settled.words else f"{told}."
