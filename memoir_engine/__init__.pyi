@@ -6,6 +6,7 @@ from memoir_engine.api.memory import AsyncMemory as AsyncMemory
 from memoir_engine.api.sample_memory import SampleMemory as SampleMemory
 from memoir_engine.api.sync import Memory as Memory, MemoryExtractor as MemoryExtractor
 from memoir_engine.audit.browser import browser_code as browser_code
+from memoir_engine.audit.replay import REPLAY_TEXTS as REPLAY_TEXTS, ReplayTexts as ReplayTexts, tell_replay as tell_replay
 from memoir_engine.audit.texts import ACTION_TEXTS as ACTION_TEXTS, ActionTexts as ActionTexts
 from memoir_engine.audit.trail import safe_cell as safe_cell
 from memoir_engine.core.config import ConversationSettings as ConversationSettings, MemoirConfig as MemoirConfig
@@ -247,6 +248,14 @@ from memoir_engine.core.results.people import (
     PersonErasurePreview as PersonErasurePreview,
     PersonExport as PersonExport,
     RemainingRows as RemainingRows,
+)
+from memoir_engine.core.results.replay import (
+    Replay as Replay,
+    ReplayBranch as ReplayBranch,
+    ReplayEvidence as ReplayEvidence,
+    ReplayLeaf as ReplayLeaf,
+    ReplayOption as ReplayOption,
+    ReplayStep as ReplayStep,
 )
 from memoir_engine.core.results.review import (
     ChunkReview as ChunkReview,

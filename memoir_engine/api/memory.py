@@ -123,7 +123,7 @@ class Face:
 
     @cached_property
     def reports(self) -> Reports:
-        return features.Reports(self._engine, self._actor, self.runs.query)
+        return features.Reports(self._engine, self._actor, self.runs.query, self.runs.replay, self.sources.page_image)
 
     @cached_property
     def people(self) -> PeopleView:

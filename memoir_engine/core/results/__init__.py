@@ -13,4 +13,5 @@ from memoir_engine.core.results.evidence import *
 from memoir_engine.core.results.facts import *
 from memoir_engine.core.results.outcomes import *
 from memoir_engine.core.results.people import *
+from memoir_engine.core.results.replay import *
 from memoir_engine.core.results.review import *
