@@ -217,6 +217,14 @@ from memoir_engine.core.results.facts import (
     RecallMode as RecallMode,
     RememberResult as RememberResult,
 )
+from memoir_engine.core.results.impact import (
+    Impact as Impact,
+    ImpactAnswer as ImpactAnswer,
+    ImpactCitation as ImpactCitation,
+    ImpactFact as ImpactFact,
+    ImpactItem as ImpactItem,
+    ImpactSeen as ImpactSeen,
+)
 from memoir_engine.core.results.outcomes import (
     ChunkSummary as ChunkSummary,
     ComparedChoice as ComparedChoice,

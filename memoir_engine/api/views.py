@@ -18,6 +18,7 @@ from memoir_engine.core.results import (
     Call,
     Decision,
     EventView,
+    Impact,
     IngestResult,
     QueryResult,
     Replay,
@@ -32,6 +33,7 @@ from memoir_engine.query.record import compared, result_of
 from memoir_engine.review.split import AsyncReview, Proposals
 from memoir_engine.runtime.access import runs_of
 from memoir_engine.runtime.engine import View, cut_off
+from memoir_engine.runtime.impacts import found
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.sources import sources
@@ -114,6 +116,13 @@ class RunsView(View):
     def compare(self, one: str, other: str) -> RunComparison:
         """Compare two questions' runs: what was asked, chosen, read and answered differently."""
         return compared(self._engine, self._actor, one, other)
+
+    def impact(self, run_id: str) -> Impact:
+        """Return again what changes would have changed; of the offline model as long as this process remembers.
+
+        Raises RunNotFound, InvalidSetting for a run that is no impact, or has no result.
+        """
+        return found(self._engine, self._actor, run_id)
 
     def ingest(self, run_id: str) -> IngestResult:
         """Read an ingestion's result again from the ledger."""

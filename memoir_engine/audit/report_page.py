@@ -19,7 +19,14 @@ from memoir_engine.core.number_words import counted
 
 Record = dict[str, Any]
 STYLE = files("memoir_engine.audit").joinpath("report_page.css").read_text(encoding="utf-8").strip()
-KINDS = {"source": "Source", "category": "Category", "run": "Run", "person": "Person", "user": "Data of a person"}
+KINDS = {
+    "source": "Source",
+    "category": "Category",
+    "run": "Run",
+    "person": "Person",
+    "user": "Data of a person",
+    "action": "Action",
+}
 IN_FORCE = ' <span class="tag good">in force</span>'
 _POLICY = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; "
@@ -39,6 +46,7 @@ def page(report: Record) -> str:
     sections = (
         f"<section><dl>{facts}</dl></section>\n" if facts else "",
         "" if report["answer"] is None else answer_html(report["answer"]),
+        "" if report.get("impact") is None else impact_html(report["impact"]),
         _section("Signatures", map(sign_off_html, report["sign_offs"])),
         _section("Contextual helper", map(helper_html, report["helpers"])),
         _section("Categories", [_table(("Path", "Level", "Chunks"), categories)], len(categories)),
@@ -116,6 +124,31 @@ def used_chunk_html(used: Record) -> str:
     )
     head = f"<h3>[{used['number']}] {_path(used['path'])} {cited}</h3>"
     return f'<article>{head}<p class="soft">{where}</p>{quotes}<pre>{escaped(used["text"])}</pre></article>\n'
+
+
+def impact_html(impact: Record) -> str:
+    """Return what the maker of an action had seen would change: first what flips, side by side, then what stays."""
+    flipped = [item for item in impact["items"] if item["flips"]]
+    unchanged = [item for item in impact["items"] if not item["flips"]]
+    told = counted(impact["questions"], "question was", "questions were")
+    lead = (
+        f'<p class="soft">{told} asked at {_time(impact["at"])} by {escaped(impact["by"])}, before it was done, of the memory '
+        f"and of a branch with the change, which nobody else saw: {len(flipped)} flipped, {len(unchanged)} stayed. "
+        f'Digest <span class="digest">{escaped(impact["digest"])}</span></p>'
+    )
+    moved = '<p class="warn">The memory changed while they were asked.</p>' if impact["moved_on"] else ""
+    rows = [(escaped(item["question"]), *(impact_side_html(item[side]) for side in ("before", "after"))) for item in flipped]
+    stays = [(escaped(item["question"]), impact_side_html(item["before"])) for item in unchanged]
+    tables = [_table(("Question", "Before", "After"), rows), _table(("Stays the same", "Answer"), stays)]
+    return _section("What its maker saw would change", [lead, moved, *tables])
+
+
+def impact_side_html(side: Record) -> str:
+    said = escaped(side["error"] or side["answer"] or "nothing")
+    paths = "".join(f'<br><span class="soft">{_path(path)}</span>' for path in side["paths"])
+    cited = ", ".join(f"[{each['number']}] {escaped(each['source'])}" for each in side["citations"])
+    facts = "".join(f"<br>{escaped(fact['content'])} <span class=soft>{escaped(fact['status'])}</span>" for fact in side["facts"])
+    return said + (f'<br><span class="soft">{cited}</span>' if cited else "") + paths + facts
 
 
 def sign_off_html(sign_off: Record) -> str:

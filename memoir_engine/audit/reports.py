@@ -45,11 +45,12 @@ from memoir_engine.core.results.review import ChunkReview
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.access import readable, runs_of
 from memoir_engine.runtime.engine import Engine, View
-from memoir_engine.store.chain import actions
+from memoir_engine.store.chain import actions as store_actions
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import ActivityFilter
+from memoir_engine.store.facts import reviews
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.review import sign_offs
 from memoir_engine.store.sources import sources
@@ -64,7 +65,7 @@ _CALL_FIELDS = (
     *("id", "purpose", "model", "provider", "prompt_version", "params", "attempt", "started_at", "latency_ms"),
     *("tokens_prompt", "tokens_completion", "tokens_estimated", "cost", "error", "reused_from"),
 )
-Kind = Literal["source", "category", "run", "person", "user"]
+Kind = Literal["source", "category", "run", "person", "user", "action"]
 
 
 @dataclass(frozen=True)
@@ -254,6 +255,20 @@ class Reports(View):
 
         return self._report(collect)
 
+    def action(self, action_id: str) -> Report:
+        """Report one action: who did what and why, and what its maker had seen would change. Raises ActionNotFound."""
+        number, whose = validation.action(action_id), readable(self._actor)
+
+        def collect(tx: Tx) -> tuple[ReportContent, Record | None]:
+            reviews.check_owner(tx, whose, number)
+            done = with_words(tx, activity.veiled(tx, whose, [store_actions.get(tx, number)]), whose)[0]
+            facts = (("Action", done.action_id), ("By", done.actor), ("Time", f"{done.at:%Y-%m-%d %H:%M:%S} UTC"))
+            content = self._content(tx, "action", sentences.verb(done.verb), facts, actions=(done,), left_out={})
+            return content, store_actions.seen_of(tx, number)
+
+        content, seen = self._read(collect)
+        return as_report(content, **({} if seen is None else {"impact": seen}))
+
     def replay(self, run_id: str, *, texts: ReplayTexts = REPLAY_TEXTS) -> Report:
         """Return a question's run as a film that plays in one HTML file, without a server; `json` is the record behind it.
 
@@ -262,7 +277,7 @@ class Reports(View):
         """
         replay = self._replay_of(run_id)
         pictures = tuple(self._pictures(replay, texts.file["page_alt"]))
-        head = self._read(actions.head)
+        head = self._read(store_actions.head)
         body = replay_page.record_of(replay, pictures, by=self._actor.name, at=self._engine.clock.now(), head=head)
         made = {**body, "digest": digest(body)}
         html = replay_page.page(made, replay, pictures, texts)
@@ -286,7 +301,7 @@ class Reports(View):
         """Build the content; empty facts and counts that are not positive stay out."""
         present = tuple((label, str(value)) for label, value in facts if value not in (None, ""))
         omitted = {name: count for name, count in left_out.items() if count > 0}
-        who, when, head = self._actor.name, self._engine.clock.now(), actions.head(tx)
+        who, when, head = self._actor.name, self._engine.clock.now(), store_actions.head(tx)
         return ReportContent(kind, title, who, when, head, present, left_out=omitted, **rows)
 
     def _actions(self, tx: Tx, filters: ActivityFilter) -> tuple[tuple[Action, ...], int]:

@@ -30,6 +30,7 @@ from memoir_engine.core.run import Run
 from memoir_engine.prompts.answer import fixed_text
 from memoir_engine.query import answer, budget
 from memoir_engine.query.answer import Final, SourceContext
+from memoir_engine.query.filings import Filings
 from memoir_engine.query.record import Progress
 from memoir_engine.query.strategies import Widths
 from memoir_engine.query.traverse import OpenPath, PresetChoice, Record, Walk, drop_path, ends_at_leaf, reading_order, traverse
@@ -37,7 +38,6 @@ from memoir_engine.runtime.model import Ask
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.statements import ROOT, Tx
 from memoir_engine.store.sources import sources as source_rows
-from memoir_engine.store.tree import chunks as chunk_rows
 from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.terms import ScoreMap, terms
 
@@ -127,6 +127,7 @@ class Question:
     request: QueryRequest
     db: Database
     tree: TreeSnapshot
+    filings: Filings
     nearness: ScoreMap
     config: MemoirConfig
     ask: Ask
@@ -181,7 +182,7 @@ class Question:
     def limited_to(self, tx: Tx, sources: Sequence[int]) -> tuple[TreeSnapshot, dict[int, SourceContext]]:
         """Return the tree with the leaves of these sources alone, and the sources themselves."""
         about = self.contexts(tx, sources)  # first: it refuses an id that no source can have
-        return self.tree.limited_to(chunk_rows.leaves_of_sources(tx, sources, at_seq=self.request.at_seq)), about
+        return self.tree.limited_to(self.filings.leaves_of_sources(tx, sources)), about
 
     async def retrieve(self, paths: Sequence[OpenPath]) -> Retrieved:
         """Read the chunks of each leaf, once; drop the paths whose leaf is empty (MEMOIR 4.3)."""
@@ -220,7 +221,7 @@ class Question:
         cached = {leaf: chunks for leaf, rank in ranks.items() if (chunks := self.tree.held.get(leaf, rank)) is not None}
         missing = [leaf for leaf in choices if leaf not in cached]
         paths = {leaf: choice.names for leaf, choice in choices.items()}
-        read = chunk_rows.of_leaves(tx, missing, at_seq=self.request.at_seq, paths=paths, ranks=ranks)
+        read = self.filings.of_leaves(tx, missing, paths=paths, ranks=ranks)
         for leaf, chunks in read.items():
             self.tree.held.keep(leaf, ranks[leaf], chunks)
         return cached | read
@@ -232,7 +233,7 @@ class Question:
             return ()
         read = {chunk.id for reading in whole for chunk in reading.chunks}
         best = self.nearness.highest(most if self.request.sources is None else len(self.nearness), but=read)
-        matches = chunk_rows.of_ids(tx, best, at_seq=self.request.at_seq, paths=self.tree.paths)
+        matches = self.filings.of_ids(tx, best, paths=self.tree.paths)
         return tuple(filter(self.is_asked_about, matches))[:most]
 
     def is_asked_about(self, chunk: Chunk) -> bool:

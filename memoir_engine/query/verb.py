@@ -20,6 +20,7 @@ from memoir_engine.core.errors import ChoiceNotOffered, DatabaseError, InvalidSe
 from memoir_engine.core.results import Decision, QueryResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.core.settings import check_budget
+from memoir_engine.query.filings import StoredFilings
 from memoir_engine.query.pipeline import QueryOptions, QueryRequest, Question
 from memoir_engine.query.record import Progress, result_of, to_record, view_of
 from memoir_engine.query.strategies import widths, without_effect
@@ -62,7 +63,7 @@ def query_verb(
     scope: the width_scope of the run it branches from; None takes the configuration's. Both are kept with the request.
     """
     options = options.checked()
-    request = replace(_to_request(engine, options), preset=preset or {})
+    request = replace(to_request(engine, options), preset=preset or {})
     if scope == "path" or scope == "level":
         request = replace(request, width_scope=scope)
     max_width = engine.resolved.config.max_width
@@ -131,6 +132,7 @@ async def _ask_question(engine: Engine, request: QueryRequest, run: Run, progres
         request=replace(request, at_seq=at_seq),
         db=engine.db,
         tree=tree,
+        filings=StoredFilings(at_seq),
         nearness=nearness,
         config=engine.resolved.config,
         ask=ask,
@@ -166,7 +168,7 @@ def _new_choice(decision: Decision) -> NewChoice:
     )
 
 
-def _to_request(engine: Engine, options: QueryOptions) -> QueryRequest:
+def to_request(engine: Engine, options: QueryOptions) -> QueryRequest:
     """Fill in the configuration. Raises ConfigurationError."""
     config, limiting = engine.resolved.config, options.prompt_limiting_strategy
     limiting = config.prompt_limiting_strategy if limiting is None else limiting

@@ -11,6 +11,7 @@ from memoir_engine.core.results.conversations import *
 from memoir_engine.core.results.documents import *
 from memoir_engine.core.results.evidence import *
 from memoir_engine.core.results.facts import *
+from memoir_engine.core.results.impact import *
 from memoir_engine.core.results.outcomes import *
 from memoir_engine.core.results.people import *
 from memoir_engine.core.results.replay import *
