@@ -173,10 +173,12 @@ def _side(label: str, side: ImpactAnswer) -> None:
         st.text(figures.one_line(said, 600))
     for fact in side.facts:
         st.text(f"• {figures.one_line(fact.content, 200)}")
-    for citation in side.citations:
-        st.caption(f":material/format_quote: {md_escape(f'[{citation.number}] {figures.one_line(citation.source, 60)}')}")
-    for path in side.paths:
-        st.caption(f":material/alt_route: {md_escape(figures.path(path))}")
+    lines = [
+        f":material/format_quote: {md_escape(f'[{each.number}] {figures.one_line(each.source, 60)}')}" for each in side.citations
+    ]
+    lines += [f":material/alt_route: {md_escape(figures.path(path))}" for path in side.paths]
+    if lines:
+        st.caption("  \n".join(lines))
 
 
 def kept(memory: Memory, action_id: str) -> None:

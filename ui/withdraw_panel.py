@@ -22,7 +22,6 @@ def button(source: Source) -> None:
             texts.WITHDRAW,
             icon=":material/unarchive:",
             key="withdraw-open",
-            help=texts.WITHDRAW_ABOUT,
             type="tertiary",
             on_click=state.update,
             kwargs={ASKED: 1},

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memoir_engine.api import features
+from memoir_engine.api.impacts import Impacts
 from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig, resolve
 from memoir_engine.core.errors import OptimizeNotImplemented
@@ -25,7 +26,6 @@ from memoir_engine.core.results import (
     EmbedderOption,
     Estimate,
     Exported,
-    Impact,
     IngestResult,
     Knowledge,
     MessageRecord,
@@ -150,21 +150,9 @@ class Face:
         """Calls, tokens and cost of ingesting a text, or a file by its bytes and name, before anything is asked."""
         return features.estimate(self._engine, given, name)
 
-    def estimate_impact(
-        self,
-        changes: Sequence[Mapping[str, Any]],
-        *,
-        questions: Sequence[str] | None = None,
-        of: str | None = None,
-        touched: bool = False,
-        limit: int = 20,
-    ) -> Estimate:
-        """Return the most calls, tokens and cost that `impact` would take with the same arguments; nobody is asked.
-
-        `chunks` counts the questions. Raises what `impact` raises before it asks.
-        """
-        options = features.ImpactOptions(changes, questions, of, touched, limit)
-        return features.estimate_impact(self._engine, self._actor, options)
+    def estimate_impact(self, changes: Sequence[Mapping[str, Any]], **questions: Any) -> Estimate:
+        """Return the most calls, tokens and cost that `impact` would take with these arguments; `chunks` counts the questions."""
+        return features.estimate_impact(self._engine, self._actor, features.ImpactOptions(changes, **questions))
 
     def export(self, path: str | Path) -> Exported:
         """Export the whole memory into one file that `import_` reads; whole, or nothing is written. Needs the role admin.
@@ -291,7 +279,7 @@ class Face:
         return face
 
 
-class AsyncMemory(Face):
+class AsyncMemory(Impacts, Face):
     """Open with settings, or with a MemoirConfig; `close()` (or `async with`) ends its pools and handles."""
 
     @cached_property
@@ -393,28 +381,6 @@ class AsyncMemory(Face):
         """
         options = features.WhatIfOptions(run_id, decision_id, take)
         return await features.perform(self._engine, self._actor, features.what_if_verb, options, on_event)
-
-    async def impact(
-        self,
-        changes: Sequence[Mapping[str, Any]],
-        *,
-        questions: Sequence[str] | None = None,
-        of: str | None = None,
-        touched: bool = False,
-        limit: int = 20,
-        on_event: OnEvent | None = None,
-    ) -> Impact:
-        """Ask questions of the memory as it stands and of a branch with changes that nobody has made yet, side by side.
-
-        changes: in their order, each `{"verb": …}` with its arguments: refile, withdraw, or an edit that `review.preview` takes.
-        questions: in words; of: the run of an earlier impact, whose questions are asked again; else the last ones that were
-        asked, with `touched` only those that used what is touched. Nothing is left behind but the run with its calls: give its
-        `run_id` as `seen` to the verb that makes the change, and it is kept with the action. A prompt that both sides have in
-        common is asked once. Needs the role auditor. Raises NotAllowed, InvalidSetting, and what the first impossible change
-        would raise.
-        """
-        options = features.ImpactOptions(changes, questions, of, touched, limit)
-        return await features.perform(self._engine, self._actor, features.impact_verb, options, on_event)
 
     async def load_samples(self) -> tuple[IngestResult, ...]:
         """Ingest the sample corpus that comes with Memoir, each document as a run of its own."""
