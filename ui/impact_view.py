@@ -23,12 +23,6 @@ from ui.wording_impact import texts
 LOOK_S = 0.1
 MOST_SETS = 8
 HELD = "impact-sets"  # ids of the looks of this session, the newest first
-ICONS = {
-    "answer": ":material/chat:",
-    "citations": ":material/format_quote:",
-    "paths": ":material/alt_route:",
-    "facts": ":material/lightbulb:",
-}
 Changes = Sequence[Mapping[str, Any]]
 
 

@@ -1,4 +1,4 @@
-"""Where a question reads what is filed: in the memory, or on a branch that would follow from it.
+"""What is filed on a branch, as a question reads it.
 
 Invariant: a branch differs only in which leaf holds which chunk; the chunks themselves are the memory's.
 Source: docs/decisions/0101-a-branch-is-an-overlay.md.
@@ -8,44 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from memoir_engine.core.results import Chunk
 from memoir_engine.core.results.documents import Path
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.tree import chunks
 from memoir_engine.store.tree.branch import TreeBranch, placed
-
-
-class Filings(Protocol):
-    def of_leaves(
-        self, tx: Tx, leaves: Sequence[int], *, paths: Mapping[int, Path], ranks: Mapping[int, int]
-    ) -> dict[int, tuple[Chunk, ...]]:
-        """Return the chunks of each leaf, by time; ranks: that a question gave each leaf."""
-
-    def of_ids(self, tx: Tx, chunk_ids: Sequence[int], *, paths: Mapping[int, Path]) -> tuple[Chunk, ...]:
-        """Return chunks in the order of the ids."""
-
-    def leaves_of_sources(self, tx: Tx, source_ids: Iterable[int]) -> tuple[int, ...]:
-        """Return the leaves that hold chunks of these sources."""
-
-
-@dataclass(frozen=True)
-class StoredFilings:
-    """The memory's own, as of a seq; None is now."""
-
-    at_seq: int | None
-
-    def of_leaves(
-        self, tx: Tx, leaves: Sequence[int], *, paths: Mapping[int, Path], ranks: Mapping[int, int]
-    ) -> dict[int, tuple[Chunk, ...]]:
-        return chunks.of_leaves(tx, leaves, at_seq=self.at_seq, paths=paths, ranks=ranks)
-
-    def of_ids(self, tx: Tx, chunk_ids: Sequence[int], *, paths: Mapping[int, Path]) -> tuple[Chunk, ...]:
-        return chunks.of_ids(tx, chunk_ids, at_seq=self.at_seq, paths=paths)
-
-    def leaves_of_sources(self, tx: Tx, source_ids: Iterable[int]) -> tuple[int, ...]:
-        return chunks.leaves_of_sources(tx, source_ids, at_seq=self.at_seq)
 
 
 @dataclass(frozen=True)

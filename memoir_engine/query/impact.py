@@ -31,8 +31,8 @@ from memoir_engine.core.run import Actor, Listener, LooseLedger, Run
 from memoir_engine.models.client import ModelReply
 from memoir_engine.models.prices import NO_PRICE, cost
 from memoir_engine.prompts import Prompt
-from memoir_engine.query.filings import BranchFilings, Filings, StoredFilings
-from memoir_engine.query.pipeline import QueryOptions, Question
+from memoir_engine.query.filings import BranchFilings
+from memoir_engine.query.pipeline import Filings, QueryOptions, Question, StoredFilings
 from memoir_engine.query.record import Progress
 from memoir_engine.query.verb import to_request
 from memoir_engine.runtime.access import needs_auditor, runs_of

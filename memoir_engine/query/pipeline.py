@@ -7,10 +7,10 @@ Source: MEMOIR 4, 8, 9; spec/README 19, 22; DESIGN §9.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig
@@ -26,11 +26,11 @@ from memoir_engine.core.errors import (
 )
 from memoir_engine.core.events import ChunksRetrieved, NetCaught
 from memoir_engine.core.results import Chunk, PathChoice
+from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Run
 from memoir_engine.prompts.answer import fixed_text
 from memoir_engine.query import answer, budget
 from memoir_engine.query.answer import Final, SourceContext
-from memoir_engine.query.filings import Filings
 from memoir_engine.query.record import Progress
 from memoir_engine.query.strategies import Widths
 from memoir_engine.query.traverse import OpenPath, PresetChoice, Record, Walk, drop_path, ends_at_leaf, reading_order, traverse
@@ -38,6 +38,7 @@ from memoir_engine.runtime.model import Ask
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.statements import ROOT, Tx
 from memoir_engine.store.sources import sources as source_rows
+from memoir_engine.store.tree import chunks as chunk_rows
 from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.terms import ScoreMap, terms
 
@@ -115,6 +116,37 @@ class Retrieved:
     whole: list[budget.PathReading]
     net: tuple[Chunk, ...]
     about: dict[int, SourceContext]
+
+
+class Filings(Protocol):
+    def of_leaves(
+        self, tx: Tx, leaves: Sequence[int], *, paths: Mapping[int, Path], ranks: Mapping[int, int]
+    ) -> dict[int, tuple[Chunk, ...]]:
+        """Return the chunks of each leaf, by time; ranks: that a question gave each leaf."""
+
+    def of_ids(self, tx: Tx, chunk_ids: Sequence[int], *, paths: Mapping[int, Path]) -> tuple[Chunk, ...]:
+        """Return chunks in the order of the ids."""
+
+    def leaves_of_sources(self, tx: Tx, source_ids: Iterable[int]) -> tuple[int, ...]:
+        """Return the leaves that hold chunks of these sources."""
+
+
+@dataclass(frozen=True)
+class StoredFilings:
+    """The memory's own, as of a seq; None is now."""
+
+    at_seq: int | None
+
+    def of_leaves(
+        self, tx: Tx, leaves: Sequence[int], *, paths: Mapping[int, Path], ranks: Mapping[int, int]
+    ) -> dict[int, tuple[Chunk, ...]]:
+        return chunk_rows.of_leaves(tx, leaves, at_seq=self.at_seq, paths=paths, ranks=ranks)
+
+    def of_ids(self, tx: Tx, chunk_ids: Sequence[int], *, paths: Mapping[int, Path]) -> tuple[Chunk, ...]:
+        return chunk_rows.of_ids(tx, chunk_ids, at_seq=self.at_seq, paths=paths)
+
+    def leaves_of_sources(self, tx: Tx, source_ids: Iterable[int]) -> tuple[int, ...]:
+        return chunk_rows.leaves_of_sources(tx, source_ids, at_seq=self.at_seq)
 
 
 @dataclass
