@@ -5,6 +5,8 @@ from memoir_engine.api.agent import AgentClient as AgentClient
 from memoir_engine.api.memory import AsyncMemory as AsyncMemory
 from memoir_engine.api.sample_memory import SampleMemory as SampleMemory
 from memoir_engine.api.sync import Memory as Memory, MemoryExtractor as MemoryExtractor
+from memoir_engine.audit.browser import browser_code as browser_code
+from memoir_engine.audit.replay import REPLAY_TEXTS as REPLAY_TEXTS, ReplayTexts as ReplayTexts, tell_replay as tell_replay
 from memoir_engine.audit.texts import ACTION_TEXTS as ACTION_TEXTS, ActionTexts as ActionTexts
 from memoir_engine.audit.trail import safe_cell as safe_cell
 from memoir_engine.core.config import ConversationSettings as ConversationSettings, MemoirConfig as MemoirConfig
@@ -233,6 +235,14 @@ from memoir_engine.core.results.feedback import (
     SecondLook as SecondLook,
     FeedbackSettlement as FeedbackSettlement,
 )
+from memoir_engine.core.results.impact import (
+    Impact as Impact,
+    ImpactAnswer as ImpactAnswer,
+    ImpactCitation as ImpactCitation,
+    ImpactFact as ImpactFact,
+    ImpactItem as ImpactItem,
+    ImpactSeen as ImpactSeen,
+)
 from memoir_engine.core.results.outcomes import (
     ChunkSummary as ChunkSummary,
     ComparedChoice as ComparedChoice,
@@ -264,6 +274,14 @@ from memoir_engine.core.results.people import (
     PersonErasurePreview as PersonErasurePreview,
     PersonExport as PersonExport,
     RemainingRows as RemainingRows,
+)
+from memoir_engine.core.results.replay import (
+    Replay as Replay,
+    ReplayBranch as ReplayBranch,
+    ReplayEvidence as ReplayEvidence,
+    ReplayLeaf as ReplayLeaf,
+    ReplayOption as ReplayOption,
+    ReplayStep as ReplayStep,
 )
 from memoir_engine.core.results.review import (
     ChunkReview as ChunkReview,

@@ -7,7 +7,7 @@ import html
 import streamlit as st
 
 from memoir_engine import Action, Change, Memory, UndoPreview
-from ui import activity_filters, event_words, figures, frame, presenting, problems, state, viewer
+from ui import activity_filters, event_words, figures, frame, impact_view, presenting, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_activity import texts
 from ui.wording_columns import texts as labels
@@ -103,6 +103,7 @@ def one(memory: Memory, action_id: str) -> None:
         _did(action)
     with right:
         _undo(memory, action)
+    impact_view.kept(memory, action_id)
     _events(action)
 
 

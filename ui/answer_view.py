@@ -23,6 +23,7 @@ from ui import (
     problems,
     question,
     question_settings,
+    replay_view,
     report_buttons,
     run_comparison,
     run_tables,
@@ -35,6 +36,7 @@ from ui.export import as_json
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
 from ui.wording_erasure import texts as wording_erasure
+from ui.wording_replay import texts as replays
 from ui.wording_viewer import texts as wording_viewer
 
 EVERY_S = 0.5
@@ -45,6 +47,9 @@ def run(memory: Memory, run_id: str) -> None:
     if view.verb != "query":
         st.info(wording.NOT_A_QUESTION, icon=":material/info:")
         st.page_link("../pages/sources.py", label=labels.SOURCES, icon=":material/upload_file:")
+        return
+    if state.param(replay_view.NAME) is not None:
+        replay_view.show(memory, view)
         return
     _head(memory, view)
     _question(view)
@@ -76,6 +81,7 @@ def _head(memory: Memory, view: RunView) -> None:
                 kwargs={"run": None, **question.NOTHING},
             )
             if view.status == "done":
+                replay_view.button(view)
                 run_comparison.button(memory, view)
             st.button(
                 wording.SAME_AGAIN,
@@ -98,6 +104,10 @@ def _ended_as(memory: Memory, view: RunView) -> str:
 
 def _take_along(memory: Memory, run_id: str) -> None:
     with st.popover(wording.TAKE_ALONG, icon=":material/download:", key="ask-along"):
+        st.markdown(f"**{replays.REPLAY}**")
+        st.caption(replays.DOWNLOAD_HELP, width=report_buttons.WIDTH)
+        replay_view.download(memory, run_id, key="ask-replay-file")
+        st.divider()
         st.markdown(f"**{wording.REPORT}**")
         report_buttons.files(partial(memory.reports.run, run_id), name=f"run-{run_id}", key="run")
         st.divider()

@@ -13,11 +13,20 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Action, EditPreview, Memory, TreeEffect
-from ui import figures, problems, state
+from ui import figures, impact_view, problems, state
 from ui.escape import md_escape
 from ui.wording_edit import texts
 
 SHOWN_CHANGES = 12
+ARGUMENTS = {  # of the verbs of `memory.review`, by place
+    "create": ("parent_id", "name"),
+    "rename": ("category_id", "name"),
+    "move": ("category_id", "parent_id"),
+    "merge": ("category_id", "into_id", "name"),
+    "split": ("category_id", "chosen", "name"),
+    "retire": ("category_id",),
+    "refile_many": ("chunk_ids", "category_id"),
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,7 @@ def decide(memory: Memory, wanted: Edit, *, key: str, label: str | None = None) 
     """Show the effect, perform the edit on confirmation, and go to the category it leads to."""
     preview = memory.review.preview(wanted.verb, *wanted.given)
     effect(preview, key=key)
+    seen = impact_view.fold(memory, [_change(wanted)], key=key) if preview.possible else None
     reason = st.text_input(texts.REASON, placeholder=texts.REASON_FORM, max_chars=2000, key=f"{key}-reason")
     pressed = st.button(
         label or texts.DO[wanted.verb],
@@ -49,7 +59,7 @@ def decide(memory: Memory, wanted: Edit, *, key: str, label: str | None = None) 
         st.warning(texts.CHANGED_MEANWHILE, icon=":material/sync_problem:")
         return
     with problems.noted():
-        done = _do(memory, wanted, reason.strip() or None)
+        done = _do(memory, wanted, reason.strip() or None, seen)
         st.session_state.pop(f"{key}-reason", None)
         state.update(cat=wanted.lands or None, edit=None, done=done.action_id, chunk=None, proposal=None)
         st.rerun()
@@ -91,7 +101,12 @@ def changes(lines: tuple[str, ...]) -> None:
         st.caption(figures.more(len(lines) - SHOWN_CHANGES))
 
 
-def _do(memory: Memory, wanted: Edit, reason: str | None) -> Action:
+def _change(wanted: Edit) -> dict[str, Any]:
+    """Return the edit as a change that questions can be asked against."""
+    return {"verb": wanted.verb, **dict(zip(ARGUMENTS[wanted.verb], wanted.given, strict=False))}
+
+
+def _do(memory: Memory, wanted: Edit, reason: str | None, seen: str | None) -> Action:
     verbs = memory.review
     known = {
         "create": verbs.create,
@@ -102,7 +117,7 @@ def _do(memory: Memory, wanted: Edit, reason: str | None) -> Action:
         "retire": verbs.retire,
         "refile_many": verbs.refile_many,
     }
-    done: Action = known[wanted.verb](*wanted.given, reason=reason)  # type: ignore[operator]  # seven signatures
+    done: Action = known[wanted.verb](*wanted.given, reason=reason, seen=seen)  # type: ignore[operator]  # seven signatures
     return done
 
 

@@ -39,7 +39,7 @@ def show(memory: Memory, source: Source, spans: Sequence[Span], *, key: str, hei
     wanted = min(max(1, int(st.session_state.get(at, first))), len(source.pages))
     try:
         with st.spinner(texts.DRAWING_PAGE):
-            image = _picture(memory, source, tuple(spans), wanted)
+            image = picture(memory, source, tuple(spans), wanted)
     except FileUnreadable:  # such as one that was damaged after its text was read
         st.caption(f":material/broken_image: {texts.NO_PICTURE}")
         return False
@@ -55,7 +55,8 @@ def forget() -> None:
     _drawn.clear()
 
 
-def _picture(memory: Memory, source: Source, spans: tuple[Span, ...], wanted: int) -> PageImage:
+def picture(memory: Memory, source: Source, spans: tuple[Span, ...], wanted: int) -> PageImage:
+    """Return a page with these spans marked; kept for a while. Raises MemoirError."""
     return _drawn(source.sha256, source.id, source.created_at, spans, wanted, _memory=memory)
 
 

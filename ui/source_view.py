@@ -8,7 +8,20 @@ from contextlib import suppress
 import streamlit as st
 
 from memoir_engine import Chunk, MemoirError, Memory, Source
-from ui import erase_panel, figures, frame, helper_view, jobs, knowledge_view, page_view, review_link, sign_panel, state, viewer
+from ui import (
+    erase_panel,
+    figures,
+    frame,
+    helper_view,
+    jobs,
+    knowledge_view,
+    page_view,
+    review_link,
+    sign_panel,
+    state,
+    viewer,
+    withdraw_panel,
+)
 from ui.components import reader, scroll_position
 from ui.escape import md_escape
 from ui.wording_columns import texts as labels
@@ -119,6 +132,7 @@ def detail(memory: Memory, source_id: int) -> None:
     if source.status == "erased":
         _erased(memory, source, versions)
         return
+    withdraw_panel.panel(memory, source)
     erase_panel.panel(memory, source)
     _not_in_force(source, versions)
     knowledge_view.note(memory, source)
@@ -130,6 +144,7 @@ def detail(memory: Memory, source_id: int) -> None:
         helper_view.card(memory, source)
         _facts(source)
         sign_panel.show(memory, source_id=source.id)
+        withdraw_panel.button(source)
         erase_panel.button(memory, source)
     with right:
         names = [texts.TAB_CHUNKS, texts.TAB_HELPER, texts.TAB_VERSIONS] + ([labels.PAGES] if page_view.has_pages(source) else [])

@@ -29,6 +29,11 @@ from memoir_engine.ingest.helper_view import AsyncHelpers as AsyncHelpers
 from memoir_engine.ingest.view import SourcesView as SourcesView
 from memoir_engine.ingest.upload import IngestFileOptions as IngestFileOptions, IngestTextOptions as IngestTextOptions
 from memoir_engine.ingest.verb import estimate as estimate, ingest_verb as ingest_verb, samples_verb as samples_verb
+from memoir_engine.query.impact import (
+    ImpactOptions as ImpactOptions,
+    estimate_impact as estimate_impact,
+    impact_verb as impact_verb,
+)
 from memoir_engine.query.tree_view import TreeView as TreeView
 from memoir_engine.query.pipeline import QueryOptions as QueryOptions
 from memoir_engine.query.verb import (

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memoir_engine.api import features
+from memoir_engine.api.impacts import Impacts
 from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig, resolve
 from memoir_engine.core.errors import OptimizeNotImplemented
@@ -125,7 +126,7 @@ class Face:
 
     @cached_property
     def reports(self) -> Reports:
-        return features.Reports(self._engine, self._actor, self.runs.query)
+        return features.Reports(self._engine, self._actor, self.runs.query, self.runs.replay, self.sources.page_image)
 
     @cached_property
     def people(self) -> PeopleView:
@@ -158,6 +159,10 @@ class Face:
     def estimate(self, given: str | bytes, *, name: str = "text") -> Estimate:
         """Calls, tokens and cost of ingesting a text, or a file by its bytes and name, before anything is asked."""
         return features.estimate(self._engine, given, name)
+
+    def estimate_impact(self, changes: Sequence[Mapping[str, Any]], **questions: Any) -> Estimate:
+        """Return the most calls, tokens and cost that `impact` would take with these arguments; `chunks` counts the questions."""
+        return features.estimate_impact(self._engine, self._actor, features.ImpactOptions(changes, **questions))
 
     def export(self, path: str | Path) -> Exported:
         """Export the whole memory into one file that `import_` reads; whole, or nothing is written. Needs the role admin.
@@ -284,7 +289,7 @@ class Face:
         return face
 
 
-class AsyncMemory(Face):
+class AsyncMemory(Impacts, Face):
     """Open with settings, or with a MemoirConfig; `close()` (or `async with`) ends its pools and handles."""
 
     @cached_property

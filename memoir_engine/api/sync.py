@@ -32,6 +32,7 @@ class Memory(Face):
     ingest_file = waits(AsyncMemory.ingest_file)
     query = waits(AsyncMemory.query)
     what_if = waits(AsyncMemory.what_if)
+    impact = waits(AsyncMemory.impact)
     load_samples = waits(AsyncMemory.load_samples)
     test_call = waits(AsyncMemory.test_call)
     remember = waits(AsyncMemory.remember)

@@ -7,20 +7,36 @@ Source: API; DESIGN §6 "Who and whose", §7.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from memoir_engine.api.synchronous import waits
+from memoir_engine.audit.replay import replay_of
 from memoir_engine.core import validation
-from memoir_engine.core.errors import RunNotFound
-from memoir_engine.core.results import Call, Decision, EventView, IngestResult, QueryResult, RunComparison, RunDetail, RunView
+from memoir_engine.core.errors import InvalidSetting, RunNotFound, SourceNotFound
+from memoir_engine.core.results import (
+    Call,
+    Decision,
+    EventView,
+    Impact,
+    IngestResult,
+    QueryResult,
+    Replay,
+    RunComparison,
+    RunDetail,
+    RunView,
+)
 from memoir_engine.ingest.helper_view import AsyncHelpers, HelpersRead
+from memoir_engine.ingest.pages import page_of
 from memoir_engine.ingest.view import past_result
 from memoir_engine.query.record import compared, result_of
 from memoir_engine.review.split import AsyncReview, Proposals
 from memoir_engine.runtime.access import runs_of
 from memoir_engine.runtime.engine import View, cut_off
+from memoir_engine.runtime.impacts import found
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
+from memoir_engine.store.sources import sources
 from memoir_engine.store.tree.chunks import with_previews
 
 T = TypeVar("T")
@@ -80,9 +96,33 @@ class RunsView(View):
         """Read a question's result again from the ledger; while it still runs, what is known so far."""
         return result_of(self._engine, self._actor, run_id)
 
+    def replay(self, run_id: str) -> Replay:
+        """Return the steps in which a question's answer was found, as they can be played again, from what its record holds.
+
+        Raises RunNotFound, InvalidSetting for a run that is not a question, or has not ended yet.
+        """
+        run = self._read(lambda tx: self._mine(tx, run_id))
+        if run.verb != "query" or run.ended_at is None:
+            problem = "it has not ended yet" if run.verb == "query" else f"it is of {run.verb!r}"
+            advice = "Give the run of a question that has ended; runs.list(verb='query') shows them."
+            raise InvalidSetting(name="run_id", value=run_id, problem=problem, advice=advice)
+        return replay_of(run, self.query(run_id), self._page_of)
+
+    def _page_of(self, source_id: int, start: int) -> int | None:
+        with suppress(SourceNotFound):
+            return page_of(self._read(lambda tx: sources.get(tx, source_id)), start)
+        return None
+
     def compare(self, one: str, other: str) -> RunComparison:
         """Compare two questions' runs: what was asked, chosen, read and answered differently."""
         return compared(self._engine, self._actor, one, other)
+
+    def impact(self, run_id: str) -> Impact:
+        """Return again what changes would have changed; of the offline model as long as this process remembers.
+
+        Raises RunNotFound, InvalidSetting for a run that is no impact, or has no result.
+        """
+        return found(self._engine, self._actor, run_id)
 
     def ingest(self, run_id: str) -> IngestResult:
         """Read an ingestion's result again from the ledger."""

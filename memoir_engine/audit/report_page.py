@@ -1,6 +1,6 @@
 """Draw a report as one self-contained HTML file, for the screen (light or dark) and for paper.
 
-Invariant: every text passes `_text`, which escapes all markup; the page loads and runs nothing (its policy allows only its own
+Invariant: every text passes `escaped`, which escapes all markup; the page loads and runs nothing (its policy allows only its own
 style, by digest), and contains no addresses.
 Source: API "The ledger and the audit" (memory.reports); DESIGN §12 (untrusted text).
 """
@@ -19,7 +19,14 @@ from memoir_engine.core.number_words import counted
 
 Record = dict[str, Any]
 STYLE = files("memoir_engine.audit").joinpath("report_page.css").read_text(encoding="utf-8").strip()
-KINDS = {"source": "Source", "category": "Category", "run": "Run", "person": "Person", "user": "Data of a person"}
+KINDS = {
+    "source": "Source",
+    "category": "Category",
+    "run": "Run",
+    "person": "Person",
+    "user": "Data of a person",
+    "action": "Action",
+}
 IN_FORCE = ' <span class="tag good">in force</span>'
 _POLICY = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; "
@@ -31,7 +38,7 @@ def page(report: Record) -> str:
     """Return the whole document."""
     kind, title = KINDS[report["kind"]], report["title"]
     head, made_at = report["head"], _time(report["made_at"])
-    facts = "".join(f"<dt>{_text(fact['label'])}</dt><dd>{_text(fact['value'])}</dd>" for fact in report["facts"])
+    facts = "".join(f"<dt>{escaped(fact['label'])}</dt><dd>{escaped(fact['value'])}</dd>" for fact in report["facts"])
     known, talks = report.get("known", ()), report.get("conversations", ())
     proposals, relations = report.get("proposals", ()), report.get("relations", ())
     contents = {fact["id"]: fact["content"] for fact in known}
@@ -39,6 +46,7 @@ def page(report: Record) -> str:
     sections = (
         f"<section><dl>{facts}</dl></section>\n" if facts else "",
         "" if report["answer"] is None else answer_html(report["answer"]),
+        "" if report.get("impact") is None else impact_html(report["impact"]),
         _section("Signatures", map(sign_off_html, report["sign_offs"])),
         _section("Contextual helper", map(helper_html, report["helpers"])),
         _section("Categories", [_table(("Path", "Level", "Chunks"), categories)], len(categories)),
@@ -58,10 +66,10 @@ def page(report: Record) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
-        f'<meta name="referrer" content="no-referrer">\n<title>{_text(f"{kind}: {title}")}</title>\n'
+        f'<meta name="referrer" content="no-referrer">\n<title>{escaped(f"{kind}: {title}")}</title>\n'
         f"<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f'<header><p class="kind">{kind} · audit report</p><h1>{_text(title)}</h1>'
-        f'<p class="soft">Made {made_at} by {_text(report["made_by"])}, when the chain had {head["seq"]} events.</p></header>\n'
+        f'<header><p class="kind">{kind} · audit report</p><h1>{escaped(title)}</h1>'
+        f'<p class="soft">Made {made_at} by {escaped(report["made_by"])}, when the chain had {head["seq"]} events.</p></header>\n'
         f"{''.join(sections)}"
         f'<footer><h2>To check it</h2><dl><dt>Head of the chain</dt><dd class="digest">{head["hash"]}</dd>'
         f"<dt>Its event</dt><dd>{head['seq']}, {_time(head['at'])}</dd>"
@@ -72,7 +80,7 @@ def page(report: Record) -> str:
     )
 
 
-def _text(value: object) -> str:
+def escaped(value: object) -> str:
     """Escape markup, replace control characters, and isolate direction marks from the text around."""
     plain = "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in str(value))
     return f"<bdi>{escape(plain)}</bdi>" if not plain.isascii() else escape(plain)
@@ -86,15 +94,15 @@ def _section(title: str, parts: Iterable[str], count: int | None = None) -> str:
 
 
 def answer_html(answer: Record) -> str:
-    question = f'<p class="label">Question</p><blockquote>{_text(answer["question"])}</blockquote>'
+    question = f'<p class="label">Question</p><blockquote>{escaped(answer["question"])}</blockquote>'
     label = "Answer" if answer["answered"] or not answer["text"] else '<span class="tag bad">No answer found in memory</span>'
-    reply = f'<p class="label">{label}</p><blockquote class="answer">{_text(answer["text"])}</blockquote>'
-    warnings = (f'<p class="warn">{_text(warning)}</p>' for warning in answer["warnings"])
-    dropped = ((_path(path["path"]), _text(path["reason"]), path["chunks"]) for path in answer["dropped"])
+    reply = f'<p class="label">{label}</p><blockquote class="answer">{escaped(answer["text"])}</blockquote>'
+    warnings = (f'<p class="warn">{escaped(warning)}</p>' for warning in answer["warnings"])
+    dropped = ((_path(path["path"]), escaped(path["reason"]), path["chunks"]) for path in answer["dropped"])
     read = {used["chunk"] for used in answer["read"]}
     net = (
-        f"<article><h3>{_text(chunk['source']['name'])} · chunk {chunk['number']}</h3><p>{_path(chunk['path'])}</p>"
-        f"<pre>{_text(chunk['text'])}</pre></article>\n"
+        f"<article><h3>{escaped(chunk['source']['name'])} · chunk {chunk['number']}</h3><p>{_path(chunk['path'])}</p>"
+        f"<pre>{escaped(chunk['text'])}</pre></article>\n"
         for chunk in answer["safety_net"]
         if chunk["id"] not in read
     )
@@ -109,33 +117,58 @@ def answer_html(answer: Record) -> str:
 def used_chunk_html(used: Record) -> str:
     cited = '<span class="tag good">cited</span>' if used["cited"] else '<span class="tag">read, not cited</span>'
     cited += ' <span class="tag">caught by the safety net</span>' if used["by_safety_net"] else ""
-    where = f"characters {used['span'][0]}–{used['span'][1]} of {_text(used['source']['name'])}"
+    where = f"characters {used['span'][0]}–{used['span'][1]} of {escaped(used['source']['name'])}"
     quotes = "".join(
-        f'<p class="quote"><span class="soft">{quote["span"][0]}–{quote["span"][1]}</span> {_text(quote["text"])}</p>'
+        f'<p class="quote"><span class="soft">{quote["span"][0]}–{quote["span"][1]}</span> {escaped(quote["text"])}</p>'
         for quote in used["quotes"]
     )
     head = f"<h3>[{used['number']}] {_path(used['path'])} {cited}</h3>"
-    return f'<article>{head}<p class="soft">{where}</p>{quotes}<pre>{_text(used["text"])}</pre></article>\n'
+    return f'<article>{head}<p class="soft">{where}</p>{quotes}<pre>{escaped(used["text"])}</pre></article>\n'
+
+
+def impact_html(impact: Record) -> str:
+    """Return what the maker of an action had seen would change: first what flips, side by side, then what stays."""
+    flipped = [item for item in impact["items"] if item["flips"]]
+    unchanged = [item for item in impact["items"] if not item["flips"]]
+    told = counted(impact["questions"], "question was", "questions were")
+    lead = (
+        f'<p class="soft">{told} asked at {_time(impact["at"])} by {escaped(impact["by"])}, before it was done, of the memory '
+        f"and of a branch with the change, which nobody else saw: {len(flipped)} flipped, {len(unchanged)} stayed. "
+        f'Digest <span class="digest">{escaped(impact["digest"])}</span></p>'
+    )
+    moved = '<p class="warn">The memory changed while they were asked.</p>' if impact["moved_on"] else ""
+    rows = [(escaped(item["question"]), *(impact_side_html(item[side]) for side in ("before", "after"))) for item in flipped]
+    stays = [(escaped(item["question"]), impact_side_html(item["before"])) for item in unchanged]
+    tables = [_table(("Question", "Before", "After"), rows), _table(("Stays the same", "Answer"), stays)]
+    return _section("What its maker saw would change", [lead, moved, *tables])
+
+
+def impact_side_html(side: Record) -> str:
+    said = escaped(side["error"] or side["answer"] or "nothing")
+    paths = "".join(f'<br><span class="soft">{_path(path)}</span>' for path in side["paths"])
+    cited = ", ".join(f"[{each['number']}] {escaped(each['source'])}" for each in side["citations"])
+    facts = "".join(f"<br>{escaped(fact['content'])} <span class=soft>{escaped(fact['status'])}</span>" for fact in side["facts"])
+    return said + (f'<br><span class="soft">{cited}</span>' if cited else "") + paths + facts
 
 
 def sign_off_html(sign_off: Record) -> str:
     tone = {"valid": "good", "void": "bad"}.get(sign_off["state"], "")
     end = sign_off["ended_by"]
-    since = f'<p class="soft">since {_text(end["says"])} by {_text(end["by"])} ({end["action"]})</p>' if end else ""
+    since = f'<p class="soft">since {escaped(end["says"])} by {escaped(end["by"])} ({end["action"]})</p>' if end else ""
     statement = "The statement was erased." if sign_off["statement"] is None else sign_off["statement"]
     return (
-        f'<article><h3>{_text(sign_off["signer"])} <span class="tag {tone}">{sign_off["state"]}</span></h3>'
-        f'<p class="soft">{_time(sign_off["at"])} · {_text(sign_off["title"])} · {sign_off["chunks"]} chunks in '
+        f'<article><h3>{escaped(sign_off["signer"])} <span class="tag {tone}">{sign_off["state"]}</span></h3>'
+        f'<p class="soft">{_time(sign_off["at"])} · {escaped(sign_off["title"])} · {sign_off["chunks"]} chunks in '
         f"{sign_off['categories']} categories, {sign_off['reviewed']} reviewed · event {sign_off['event']}</p>"
-        f'<blockquote>{_text(statement)}</blockquote>{since}<p class="digest">{sign_off["digest"]}</p></article>\n'
+        f'<blockquote>{escaped(statement)}</blockquote>{since}<p class="digest">{sign_off["digest"]}</p></article>\n'
     )
 
 
 def helper_html(helper: Record) -> str:
     return (
         f"<article><h3>Version {helper['version']}{IN_FORCE if helper['in_force'] else ''}</h3>"
-        f'<p class="soft">{_text(helper["origin"])} · {helper["tokens"]} tokens · {_time(helper["written_at"])}</p>'
-        f"<blockquote>{_text(helper['text'])}</blockquote></article>\n"
+        f'<p class="soft">{escaped(helper["origin"])} · {helper["tokens"]} tokens · {_time(helper["written_at"])}</p>'
+        f"<blockquote>{escaped(helper['text'])}</blockquote></article>\n"
     )
 
 
@@ -143,8 +176,10 @@ def fact_html(fact: Record) -> str:
     tone = "good" if fact["status"] == "active" else ""
     taken_back = ' <span class="tag bad">taken back</span>' if fact["taken_back"] else ""
     dates = fact["dates"]
-    ends = " ".join(f"{word} {_text(dates[word])}" for word in ("from", "until") if dates[word])
-    about = " · ".join(filter(None, (_text(fact["type"]), _text(fact["subject"]), ends, f"learned {_time(fact['recorded_at'])}")))
+    ends = " ".join(f"{word} {escaped(dates[word])}" for word in ("from", "until") if dates[word])
+    about = " · ".join(
+        filter(None, (escaped(fact["type"]), escaped(fact["subject"]), ends, f"learned {_time(fact['recorded_at'])}"))
+    )
     said = "".join(map(origin_html, fact["origins"]))
     noted = {
         "Names": ", ".join(fact["entities"]),
@@ -154,40 +189,40 @@ def fact_html(fact: Record) -> str:
         **{f"Metadata: {name}": value for name, value in fact["metadata"].items()},
     }
     notes = "".join(
-        f"<dt>{_text(name)}</dt><dd>{_text(_written(value))}</dd>" for name, value in noted.items() if value not in (None, "")
+        f"<dt>{escaped(name)}</dt><dd>{escaped(_written(value))}</dd>" for name, value in noted.items() if value not in (None, "")
     )
     states = "".join(f"<li>{state_html(state)}</li>" for state in fact["history"])
     last = fact["history"][-1]["until_by"]
     states += f"<li>taken back{_since(last)}</li>" if fact["taken_back"] and last else ""
     return (
-        f'<article><h3>{_text(fact["content"])} <span class="tag {tone}">{_text(fact["status"])}</span>{taken_back}</h3>'
-        f'<p class="soft">{about} · <span class="digest">{_text(fact["id"])}</span></p>{said}'
+        f'<article><h3>{escaped(fact["content"])} <span class="tag {tone}">{escaped(fact["status"])}</span>{taken_back}</h3>'
+        f'<p class="soft">{about} · <span class="digest">{escaped(fact["id"])}</span></p>{said}'
         f"{f'<dl>{notes}</dl>' if notes else ''}<ul>{states}</ul></article>\n"
     )
 
 
 def origin_html(origin: Record) -> str:
-    who = _text(origin["speaker"] or origin["role"])
+    who = escaped(origin["speaker"] or origin["role"])
     if origin["kind"] == "person":
         at = f", {_time(origin['at'])}" if origin["at"] else ""
         return f'<p class="quote"><span class="soft">stated by {who}{at}</span></p>'
     words = origin["quote"] or ("the words are gone" if origin["removed"] else "nothing in it says so")
-    return f'<p class="quote"><span class="soft">{who} in {_text(origin["conversation_id"])}</span> {_text(words)}</p>'
+    return f'<p class="quote"><span class="soft">{who} in {escaped(origin["conversation_id"])}</span> {escaped(words)}</p>'
 
 
 def state_html(state: Record) -> str:
-    cause = f" ({_text(state['cause'])})" if state["cause"] else ""
+    cause = f" ({escaped(state['cause'])})" if state["cause"] else ""
     ends = "".join(
         f", {word} {state[name][:10]}" for word, name in (("ended", "ended_at"), ("expires", "expires_at")) if state[name]
     )
-    return f"{_text(state['status'])}{cause}{ends}{_since(state['by'], state['reason'])}"
+    return f"{escaped(state['status'])}{cause}{ends}{_since(state['by'], state['reason'])}"
 
 
 def _since(by: Record | None, reason: str | None = None) -> str:
     """Say since when, by whom and why. reason: the event's own; else that of the action."""
-    since = f" since {_time(by['at'])}, by {_text(by['actor'])} ({_text(by['verb'])})" if by else ""
+    since = f" since {_time(by['at'])}, by {escaped(by['actor'])} ({escaped(by['verb'])})" if by else ""
     why = reason or (by or {}).get("reason")
-    return since + (f": {_text(why)}" if why else "")
+    return since + (f": {escaped(why)}" if why else "")
 
 
 def _written(value: object) -> str:
@@ -196,47 +231,47 @@ def _written(value: object) -> str:
 
 def relation_html(relation: Record, contents: Record) -> str:
     """contents: of facts, by id."""
-    source, target = (_text(contents.get(relation[end], relation[end])) for end in ("source", "target"))
-    return f"<p>{source} <b>{_text(relation['kind'])}</b> {target}</p>\n"
+    source, target = (escaped(contents.get(relation[end], relation[end])) for end in ("source", "target"))
+    return f"<p>{source} <b>{escaped(relation['kind'])}</b> {target}</p>\n"
 
 
 def proposal_html(proposal: Record, contents: Record) -> str:
     """contents: of facts, by id."""
-    new, *old = (_text(contents.get(uid, uid)) for uid in (proposal["new"], *proposal["old"]))
+    new, *old = (escaped(contents.get(uid, uid)) for uid in (proposal["new"], *proposal["old"]))
     words = (("Would say", proposal["merged"]), ("Still holds", proposal["keep"]), ("Reason", proposal["reason"]))
-    rows = "".join(f"<dt>{label}</dt><dd>{_text(text)}</dd>" for label, text in words if text)
+    rows = "".join(f"<dt>{label}</dt><dd>{escaped(text)}</dd>" for label, text in words if text)
     beside = "".join(f"<dt>Beside</dt><dd>{text}</dd>" for text in old)
-    moves = "".join(f"<li>{_text(by['kind'].removeprefix('fact.'))}{_since(by)}</li>" for by in proposal["history"])
+    moves = "".join(f"<li>{escaped(by['kind'].removeprefix('fact.'))}{_since(by)}</li>" for by in proposal["history"])
     return (
-        f'<article><h3>{new} <span class="tag">{_text(proposal["cause"])}</span> '
-        f'<span class="tag">{_text(proposal["state"])}</span></h3><dl>{beside}{rows}</dl><ul>{moves}</ul></article>\n'
+        f'<article><h3>{new} <span class="tag">{escaped(proposal["cause"])}</span> '
+        f'<span class="tag">{escaped(proposal["state"])}</span></h3><dl>{beside}{rows}</dl><ul>{moves}</ul></article>\n'
     )
 
 
 def conversation_html(talk: Record) -> str:
     lines = "".join(
-        f'<p><span class="soft">{_text(message["name"] or message["kind"])}, {_time(message["created_at"])}</span> '
-        f"{_text(message['content'])}{_notes(message['rest'])}</p>"
+        f'<p><span class="soft">{escaped(message["name"] or message["kind"])}, {_time(message["created_at"])}</span> '
+        f"{escaped(message['content'])}{_notes(message['rest'])}</p>"
         for message in talk["messages"]
     )
-    return f"<article><h3>{_text(talk['session_id'])}</h3>{_notes(talk['metadata'])}{lines}</article>\n"
+    return f"<article><h3>{escaped(talk['session_id'])}</h3>{_notes(talk['metadata'])}{lines}</article>\n"
 
 
 def _notes(kept: Record) -> str:
     """Return what is kept beside the words, as JSON."""
-    return f' <span class="soft">{_text(_written(kept))}</span>' if kept else ""
+    return f' <span class="soft">{escaped(_written(kept))}</span>' if kept else ""
 
 
 def chunk_html(chunk: Record) -> str:
     review = chunk["review"]
     reviewed = '<span class="tag">not reviewed</span>'
     if review is not None:
-        reviewed = f'<span class="tag good">{_text(review["verdict"] or "filed here")} by {_text(review["by"])}</span>'
+        reviewed = f'<span class="tag good">{escaped(review["verdict"] or "filed here")} by {escaped(review["by"])}</span>'
     where = f"characters {chunk['span'][0]}–{chunk['span'][1]} · {chunk['tokens']} tokens"
     place = _path(chunk["path"]) if chunk["path"] else '<span class="tag bad">not in the tree</span>'
     return (
-        f"<article><h3>{_text(chunk['source']['name'])} · chunk {chunk['number']} {reviewed}</h3>"
-        f'<p class="soft">{where}</p><p>{place}</p><pre>{_text(chunk["text"])}</pre>'
+        f"<article><h3>{escaped(chunk['source']['name'])} · chunk {chunk['number']} {reviewed}</h3>"
+        f'<p class="soft">{where}</p><p>{place}</p><pre>{escaped(chunk["text"])}</pre>'
         f"{decisions_html(chunk['decisions'])}</article>\n"
     )
 
@@ -244,7 +279,7 @@ def chunk_html(chunk: Record) -> str:
 def decisions_html(decisions: Iterable[Record]) -> str:
     def option(offered: Record) -> str:
         opinion = offered["second_opinion"]
-        name = _text(offered["name"])
+        name = escaped(offered["name"])
         if "rank" in offered:
             name = f"<b>{name}</b>{' (new)' if offered['new'] else ''}"
         return f"{name} " + ("" if opinion is None else f'<span class="soft">{opinion:.2f}</span>')
@@ -252,10 +287,10 @@ def decisions_html(decisions: Iterable[Record]) -> str:
     def row(decision: Record) -> tuple[str, str, str, str]:
         above = f'<span class="soft">under {_path(decision["under"])}</span>' if decision["under"] else ""
         rejected = ", ".join(map(option, decision["rejected"])) or '<span class="soft">no other</span>'
-        how = [_text(decision["decided_by"])]
+        how = [escaped(decision["decided_by"])]
         how += [f"{decision['attempts']} attempts"] if decision["attempts"] > 1 else []
         how += [f"call {decision['call']}"] if decision["call"] else []
-        how += [_text(decision["note"])] if decision["note"] else []
+        how += [escaped(decision["note"])] if decision["note"] else []
         taught_by = ", ".join(map(str, decision["taught_by"]))
         how += [f"shown what people had placed: chunk ids {taught_by}"] if taught_by else []
         chosen = "<br>".join(map(option, decision["chosen"])) or "none"
@@ -267,17 +302,17 @@ def decisions_html(decisions: Iterable[Record]) -> str:
 def run_html(run: Record) -> str:
     tokens = run["tokens_prompt"] + run["tokens_completion"]
     ended = _time(run["ended_at"]) if run["ended_at"] else "not yet"
-    error = f'<p class="warn">{_text(run["error"])}</p>' if run["error"] else ""
-    error += "".join(f'<p class="warn">{_text(warning)}</p>' for warning in run.get("warnings", ()))
+    error = f'<p class="warn">{escaped(run["error"])}</p>' if run["error"] else ""
+    error += "".join(f'<p class="warn">{escaped(warning)}</p>' for warning in run.get("warnings", ()))
     request = "".join(
-        f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in run["request"].items() if value is not None
+        f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in run["request"].items() if value is not None
     )
     calls = _table(("Call", "For", "Model", "Prompt", "Tokens", "Time", "Cost"), map(call_cells, run["calls"]), numbers=(4, 5, 6))
     return (
-        f'<article class="run"><h3>{_text(run["verb"])} by {_text(run["actor"])} '
-        f'<span class="tag">{_text(run["status"])}</span></h3>'
+        f'<article class="run"><h3>{escaped(run["verb"])} by {escaped(run["actor"])} '
+        f'<span class="tag">{escaped(run["status"])}</span></h3>'
         f'<p class="soft">{_time(run["started_at"])} to {ended} · {counted(len(run["calls"]), "call")} · {tokens} tokens · '
-        f'{run["latency_ms"]:.0f} ms · {_money(run["cost"])} · <span class="digest">{_text(run["id"])}</span></p>{error}'
+        f'{run["latency_ms"]:.0f} ms · {_money(run["cost"])} · <span class="digest">{escaped(run["id"])}</span></p>{error}'
         f"<dl>{request}</dl>{decisions_html(run['decisions'])}{calls}</article>\n"
     )
 
@@ -285,12 +320,12 @@ def run_html(run: Record) -> str:
 def call_cells(call: Record) -> tuple[object, ...]:
     notes = f"<br>attempt {call['attempt']}" if call["attempt"] > 1 else ""
     notes += f"<br>answer of call {call['reused_from']}" if call["reused_from"] else ""
-    notes += f'<br><span class="warn">{_text(call["error"])}</span>' if call["error"] else ""
+    notes += f'<br><span class="warn">{escaped(call["error"])}</span>' if call["error"] else ""
     return (
         f"{call['id']}{notes}",
-        _text(call["purpose"]),
-        f'{_text(call["model"])} <span class="soft">{_text(call["provider"])}</span>',
-        _text(call["prompt_version"]),
+        escaped(call["purpose"]),
+        f'{escaped(call["model"])} <span class="soft">{escaped(call["provider"])}</span>',
+        escaped(call["prompt_version"]),
         f"{call['tokens_prompt']} + {call['tokens_completion']}{' (estimated)' if call['tokens_estimated'] else ''}",
         f"{call['latency_ms']:.0f} ms",
         _money(call["cost"]),
@@ -299,17 +334,17 @@ def call_cells(call: Record) -> tuple[object, ...]:
 
 def action_html(action: Record) -> str:
     def line(change: Record) -> str:
-        before = f'<span class="soft">{_text(change["before"])}</span> ' if change["before"] else ""
-        after = f"→ <b>{_text(change['after'])}</b>" if change["after"] else ""
-        return f"<li>{_text(change['says'])} {before}{after}</li>"
+        before = f'<span class="soft">{escaped(change["before"])}</span> ' if change["before"] else ""
+        after = f"→ <b>{escaped(change['after'])}</b>" if change["after"] else ""
+        return f"<li>{escaped(change['says'])} {before}{after}</li>"
 
-    reason = f"<blockquote>{_text(action['reason'])}</blockquote>" if action["reason"] else ""
+    reason = f"<blockquote>{escaped(action['reason'])}</blockquote>" if action["reason"] else ""
     undone = '<span class="tag bad">taken back</span>' if action["undone_by"] else ""
     changes = "".join(map(line, action["changes"]))
     return (
-        f"<article><h3>{_text(action['says'])} {undone}</h3>"
-        f'<p class="soft">{_text(action["actor"])} · {_time(action["at"])} · '
-        f'<span class="digest">{_text(action["action"])}</span></p>{reason}<ul>{changes}</ul></article>\n'
+        f"<article><h3>{escaped(action['says'])} {undone}</h3>"
+        f'<p class="soft">{escaped(action["actor"])} · {_time(action["at"])} · '
+        f'<span class="digest">{escaped(action["action"])}</span></p>{reason}<ul>{changes}</ul></article>\n'
     )
 
 
@@ -330,7 +365,7 @@ def _table(titles: tuple[str, ...], rows: Iterable[tuple[object, ...]], numbers:
 
 
 def _path(names: Iterable[str]) -> str:
-    return '<span class="path">' + ' <span class="soft">›</span> '.join(_text(name) for name in names) + "</span>"
+    return '<span class="path">' + ' <span class="soft">›</span> '.join(escaped(name) for name in names) + "</span>"
 
 
 def _time(stamped: str) -> str:

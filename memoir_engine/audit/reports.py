@@ -12,14 +12,18 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from memoir_engine.audit import replay_page
+from memoir_engine.audit.replay import REPLAY_TEXTS, ReplayTexts
 from memoir_engine.audit.report_page import Record, page
 from memoir_engine.audit.trail import action_record, with_words
 from memoir_engine.core import validation
+from memoir_engine.core.errors import MemoirError
 from memoir_engine.core.results import (
     Action,
     AuditHead,
@@ -29,7 +33,9 @@ from memoir_engine.core.results import (
     Decision,
     Helper,
     Option,
+    PageImage,
     QueryResult,
+    Replay,
     Report,
     RunView,
     SignOff,
@@ -39,11 +45,12 @@ from memoir_engine.core.results.review import ChunkReview
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.access import readable, runs_of
 from memoir_engine.runtime.engine import Engine, View
-from memoir_engine.store.chain import actions
+from memoir_engine.store.chain import actions as store_actions
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import ActivityFilter
+from memoir_engine.store.facts import reviews
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.review import sign_offs
 from memoir_engine.store.sources import sources
@@ -52,12 +59,13 @@ from memoir_engine.store.tree import categories, chunks, filings
 MOST_CHUNKS, MOST_ACTIONS, MOST_RUNS = 2_000, 2_000, 200
 MOST_CALLS, MOST_DECISIONS = 5_000, 5_000  # of all runs of a report together
 REPORT_FORMAT = "memoir-report/1"
+REPLAY_PX, MOST_MARKED = 1_000, 50  # of a page's picture; spans on it
 ANSWERING = ("query", "what_if")
 _CALL_FIELDS = (
     *("id", "purpose", "model", "provider", "prompt_version", "params", "attempt", "started_at", "latency_ms"),
     *("tokens_prompt", "tokens_completion", "tokens_estimated", "cost", "error", "reused_from"),
 )
-Kind = Literal["source", "category", "run", "person", "user"]
+Kind = Literal["source", "category", "run", "person", "user", "action"]
 
 
 @dataclass(frozen=True)
@@ -102,12 +110,19 @@ class ReportContent:
 class Reports(View):
     """Reports as a self-contained HTML page and as JSON with the same content.
 
-    result_of: reads a question's result again, by its run.
+    result_of: reads a question's result again, by its run; replay_of: its replay. page_image: draws a page of a source.
     """
 
-    def __init__(self, engine: Engine, actor: Actor, result_of: Callable[[str], QueryResult]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        actor: Actor,
+        result_of: Callable[[str], QueryResult],
+        replay_of: Callable[[str], Replay],
+        page_image: Callable[..., PageImage],
+    ) -> None:
         super().__init__(engine, actor)
-        self._result_of = result_of
+        self._result_of, self._replay_of, self._page_image = result_of, replay_of, page_image
 
     def source(self, source_id: int) -> Report:
         """Report where each chunk is filed and why, who reviewed and signed it, and its cost. Raises SourceNotFound."""
@@ -196,11 +211,11 @@ class Reports(View):
             actions, more = self._actions(tx, ActivityFilter(run=run_id))
             quoted = {used.source_id for used in answer.used_chunks if used.quotes} if answer else set()
             facts = (("Run", run.id), ("Verb", run.verb), ("By", run.actor), ("Status", run.status))
-            title = str(run.request.get("question") or run.request.get("name") or run.verb)
+            title = _short(str(run.request.get("question") or run.request.get("name") or run.verb))
             return self._content(
                 tx,
                 "run",
-                title if len(title) <= 200 else f"{title[:199]}…",
+                title,
                 (*facts, ("Tree as of event", run.tree_seq)),
                 answer=answer,
                 texts={number: sources.text(tx, number) for number in sorted(quoted)},
@@ -240,6 +255,43 @@ class Reports(View):
 
         return self._report(collect)
 
+    def action(self, action_id: str) -> Report:
+        """Report one action: who did what and why, and what its maker had seen would change. Raises ActionNotFound."""
+        number, whose = validation.action(action_id), readable(self._actor)
+
+        def collect(tx: Tx) -> tuple[ReportContent, Record | None]:
+            reviews.check_owner(tx, whose, number)
+            done = with_words(tx, activity.veiled(tx, whose, [store_actions.get(tx, number)]), whose)[0]
+            facts = (("Action", done.action_id), ("By", done.actor), ("Time", f"{done.at:%Y-%m-%d %H:%M:%S} UTC"))
+            content = self._content(tx, "action", sentences.verb(done.verb), facts, actions=(done,), left_out={})
+            return content, store_actions.seen_of(tx, number)
+
+        content, seen = self._read(collect)
+        return as_report(content, **({} if seen is None else {"impact": seen}))
+
+    def replay(self, run_id: str, *, texts: ReplayTexts = REPLAY_TEXTS) -> Report:
+        """Return a question's run as a film that plays in one HTML file, without a server; `json` is the record behind it.
+
+        texts: its words; REPLAY_TEXTS is their English. Pages of PDFs on which evidence stands are in it as pictures. Raises
+        RunNotFound, InvalidSetting for a run that is not a finished question.
+        """
+        replay = self._replay_of(run_id)
+        pictures = tuple(self._pictures(replay, texts.file["page_alt"]))
+        head = self._read(store_actions.head)
+        body = replay_page.record_of(replay, pictures, by=self._actor.name, at=self._engine.clock.now(), head=head)
+        made = {**body, "digest": digest(body)}
+        html = replay_page.page(made, replay, pictures, texts)
+        return Report("replay", _short(replay.question), f"replay-{run_id}", html, as_json(made), made["digest"], head)
+
+    def _pictures(self, replay: Replay, alt: str) -> Iterator[replay_page.EvidencePage]:
+        """Draw the pages on which evidence stands; one that cannot be drawn is left out, and its text is shown."""
+        for evidence in (step.evidence for step in replay.steps):
+            if evidence is not None and evidence.page is not None:
+                first, *others = evidence.spans[:MOST_MARKED]
+                with suppress(MemoirError):
+                    image = self._page_image(evidence.source_id, *first, others=others, width_px=REPLAY_PX)
+                    yield replay_page.EvidencePage(evidence.chunk_id, image, alt.format(page=image.page, source=evidence.source))
+
     def _report(self, collect: Callable[[Tx], ReportContent]) -> Report:
         return as_report(self._read(collect))
 
@@ -249,7 +301,7 @@ class Reports(View):
         """Build the content; empty facts and counts that are not positive stay out."""
         present = tuple((label, str(value)) for label, value in facts if value not in (None, ""))
         omitted = {name: count for name, count in left_out.items() if count > 0}
-        who, when, head = self._actor.name, self._engine.clock.now(), actions.head(tx)
+        who, when, head = self._actor.name, self._engine.clock.now(), store_actions.head(tx)
         return ReportContent(kind, title, who, when, head, present, left_out=omitted, **rows)
 
     def _actions(self, tx: Tx, filters: ActivityFilter) -> tuple[tuple[Action, ...], int]:
@@ -257,6 +309,10 @@ class Reports(View):
         whose = readable(self._actor)
         newest = with_words(tx, activity.page(tx, filters, limit=MOST_ACTIONS, whose=whose), whose)
         return newest, 0 if len(newest) < MOST_ACTIONS else activity.count(tx, filters) - len(newest)
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= 200 else f"{title[:199]}…"
 
 
 def _reported_chunks(tx: Tx, filed: Sequence[Chunk]) -> tuple[ReportedChunk, ...]:

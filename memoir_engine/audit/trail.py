@@ -19,16 +19,18 @@ from typing import Any, Literal
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
-from memoir_engine.core.results import Action, AnchorState, AuditCheck, AuditEvent, AuditHead, Change
+from memoir_engine.core.results import Action, AnchorState, AuditCheck, AuditEvent, AuditHead, Change, Impact
 from memoir_engine.runtime.access import readable
 from memoir_engine.runtime.anchoring import open_places, signatures
 from memoir_engine.runtime.engine import View
+from memoir_engine.runtime.impacts import from_record
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.ids import identity
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import ActivityFilter
+from memoir_engine.store.facts import reviews
 from memoir_engine.store.verification import Anchored, verify
 
 PAGE_ACTIONS = 500  # actions read together for an export
@@ -124,6 +126,20 @@ class AuditTrail(View):
         """One action with its events and its changes in words. Raises ActionNotFound."""
         action_id, whose = validation.action(action_id), readable(self._actor)
         return self._read(lambda tx: with_words(tx, activity.veiled(tx, whose, [actions.get(tx, action_id)]), whose)[0])
+
+    def impact(self, action_id: str) -> Impact | None:
+        """Return what the maker of an action had seen of its consequences, as it was kept with it; None where nothing was seen.
+
+        Raises ActionNotFound.
+        """
+        action_id, whose = validation.action(action_id), readable(self._actor)
+
+        def work(tx: Tx) -> dict[str, Any] | None:
+            reviews.check_owner(tx, whose, action_id)
+            return actions.seen_of(tx, action_id)
+
+        record = self._read(work)
+        return None if record is None else from_record(record)
 
     def actors(self) -> tuple[str, ...]:
         """Names of everybody who has ever acted."""

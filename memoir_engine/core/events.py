@@ -204,6 +204,18 @@ class NetCaught(Event):
 
 
 @dataclass(frozen=True)
+class QuestionCompared(Event):
+    """A question was asked of the memory and of a branch; each field says whether that differs. n: its place from 1."""
+
+    n: int
+    questions: int
+    answer: bool
+    citations: bool
+    paths: bool
+    facts: bool = False
+
+
+@dataclass(frozen=True)
 class AnswerReady(Event):
     chars: int
     used_chunks: int

@@ -245,6 +245,26 @@ def new_id(now: datetime) -> str:
     return f"{int(now.timestamp() * 1000):012x}{secrets.token_hex(7)}"
 
 
+@dataclass
+class LooseLedger:
+    """Ledger in memory alone, for an offline model that is asked about what nobody has done: nothing of it is written down."""
+
+    sent: int = 0
+    tokens: int = 0
+    reused: int = 0
+    spent: float = 0.0
+    erasures: int = 0
+
+    async def record(self, attempt: Any) -> int:
+        """Count the attempt; its number stands for no row."""
+        self.sent += 1
+        self.tokens += attempt.tokens_prompt + attempt.tokens_completion
+        return self.sent
+
+    async def paid(self, fingerprint: str) -> None:
+        return None
+
+
 @dataclass(frozen=True)
 class NullLedger:
     """Ledger for an embedder that never asks a server."""

@@ -27,6 +27,7 @@ from memoir_engine.core.results import (
 )
 from memoir_engine.core.run import Actor
 from memoir_engine.ingest import pages
+from memoir_engine.runtime import impacts
 from memoir_engine.runtime.access import needs_admin, needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine, View, digest
 from memoir_engine.runtime.second_looks import take_two
@@ -37,7 +38,7 @@ from memoir_engine.store.review import second_looks
 from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.store.search import passages
 from memoir_engine.store.sources import sources
-from memoir_engine.store.tree import chunks, filings
+from memoir_engine.store.tree import branch, chunks, filings
 
 
 class SourcesView(View):
@@ -129,13 +130,18 @@ class SourcesView(View):
         ids = [number for number in validation.rows("source_ids", source_ids) if 0 < number <= validation.MOST_ID]
         return self._read(lambda tx: passages.counts(tx, ids))
 
-    def withdraw(self, source_id: int, reason: str | None = None) -> Action:
-        """Remove a source from the tree; it stays readable. Raises NotAllowed, SourceNotFound, NothingChanges."""
+    def withdraw(self, source_id: int, reason: str | None = None, *, seen: str | None = None) -> Action:
+        """Remove a source from the tree; it stays readable. Raises NotAllowed, SourceNotFound, NothingChanges.
+
+        seen: the run of `memory.impact` with this change, which is kept with the action.
+        """
         needs_auditor(self._actor, "withdraw a source")
         source_id, reason = validation.source(source_id), validation.reason(reason)
+        change = [branch.Withdrawal(source_id)]
+        known = impacts.seen(self._engine, self._actor, seen, lambda rows: [branch.planned(row) for row in rows] == change)
         signature = self._engine.signature(self._actor)
         return self._engine.db.write(
-            lambda tx: filings.withdraw(tx, source_id, reason=reason, **signature),
+            lambda tx: filings.withdraw(tx, source_id, reason=reason, seen=known, **signature),
             operation=f"the withdrawal of source {source_id}",
         )
 

@@ -7,10 +7,10 @@ Source: MEMOIR 4, 8, 9; spec/README 19, 22; DESIGN §9.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig
@@ -26,6 +26,7 @@ from memoir_engine.core.errors import (
 )
 from memoir_engine.core.events import ChunksRetrieved, NetCaught
 from memoir_engine.core.results import Chunk, PathChoice
+from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Run
 from memoir_engine.prompts.answer import fixed_text
 from memoir_engine.query import answer, budget
@@ -117,6 +118,37 @@ class Retrieved:
     about: dict[int, SourceContext]
 
 
+class Filings(Protocol):
+    def of_leaves(
+        self, tx: Tx, leaves: Sequence[int], *, paths: Mapping[int, Path], ranks: Mapping[int, int]
+    ) -> dict[int, tuple[Chunk, ...]]:
+        """Return the chunks of each leaf, by time; ranks: that a question gave each leaf."""
+
+    def of_ids(self, tx: Tx, chunk_ids: Sequence[int], *, paths: Mapping[int, Path]) -> tuple[Chunk, ...]:
+        """Return chunks in the order of the ids."""
+
+    def leaves_of_sources(self, tx: Tx, source_ids: Iterable[int]) -> tuple[int, ...]:
+        """Return the leaves that hold chunks of these sources."""
+
+
+@dataclass(frozen=True)
+class StoredFilings:
+    """The memory's own, as of a seq; None is now."""
+
+    at_seq: int | None
+
+    def of_leaves(
+        self, tx: Tx, leaves: Sequence[int], *, paths: Mapping[int, Path], ranks: Mapping[int, int]
+    ) -> dict[int, tuple[Chunk, ...]]:
+        return chunk_rows.of_leaves(tx, leaves, at_seq=self.at_seq, paths=paths, ranks=ranks)
+
+    def of_ids(self, tx: Tx, chunk_ids: Sequence[int], *, paths: Mapping[int, Path]) -> tuple[Chunk, ...]:
+        return chunk_rows.of_ids(tx, chunk_ids, at_seq=self.at_seq, paths=paths)
+
+    def leaves_of_sources(self, tx: Tx, source_ids: Iterable[int]) -> tuple[int, ...]:
+        return chunk_rows.leaves_of_sources(tx, source_ids, at_seq=self.at_seq)
+
+
 @dataclass
 class Question:
     """One question with everything it works with. tree, nearness: as of the moment asked about; nearness: by BM25, above 0.
@@ -127,6 +159,7 @@ class Question:
     request: QueryRequest
     db: Database
     tree: TreeSnapshot
+    filings: Filings
     nearness: ScoreMap
     config: MemoirConfig
     ask: Ask
@@ -181,7 +214,7 @@ class Question:
     def limited_to(self, tx: Tx, sources: Sequence[int]) -> tuple[TreeSnapshot, dict[int, SourceContext]]:
         """Return the tree with the leaves of these sources alone, and the sources themselves."""
         about = self.contexts(tx, sources)  # first: it refuses an id that no source can have
-        return self.tree.limited_to(chunk_rows.leaves_of_sources(tx, sources, at_seq=self.request.at_seq)), about
+        return self.tree.limited_to(self.filings.leaves_of_sources(tx, sources)), about
 
     async def retrieve(self, paths: Sequence[OpenPath]) -> Retrieved:
         """Read the chunks of each leaf, once; drop the paths whose leaf is empty (MEMOIR 4.3)."""
@@ -220,7 +253,7 @@ class Question:
         cached = {leaf: chunks for leaf, rank in ranks.items() if (chunks := self.tree.held.get(leaf, rank)) is not None}
         missing = [leaf for leaf in choices if leaf not in cached]
         paths = {leaf: choice.names for leaf, choice in choices.items()}
-        read = chunk_rows.of_leaves(tx, missing, at_seq=self.request.at_seq, paths=paths, ranks=ranks)
+        read = self.filings.of_leaves(tx, missing, paths=paths, ranks=ranks)
         for leaf, chunks in read.items():
             self.tree.held.keep(leaf, ranks[leaf], chunks)
         return cached | read
@@ -232,7 +265,7 @@ class Question:
             return ()
         read = {chunk.id for reading in whole for chunk in reading.chunks}
         best = self.nearness.highest(most if self.request.sources is None else len(self.nearness), but=read)
-        matches = chunk_rows.of_ids(tx, best, at_seq=self.request.at_seq, paths=self.tree.paths)
+        matches = self.filings.of_ids(tx, best, paths=self.tree.paths)
         return tuple(filter(self.is_asked_about, matches))[:most]
 
     def is_asked_about(self, chunk: Chunk) -> bool:

@@ -215,10 +215,10 @@ def _last_answer(detail: RunDetail) -> answer.Reply | None:
     replies = [call.reply for call in detail.calls if call.error is None and call.purpose == "answer"]
     is_blank_answer = "answered" in detail.run.result
     last = next((reply for reply in reversed(replies) if reply or (reply == "" and is_blank_answer)), None)
-    return None if last is None else _answer_of(last)
+    return None if last is None else answer_of(last)
 
 
-def _answer_of(reply: str) -> answer.Reply:
+def answer_of(reply: str) -> answer.Reply:
     """Return the answer as it was read; of one in words the record says whether it is one."""
     try:
         data = decode(reply, answer.Reply)

@@ -20,7 +20,7 @@ from memoir_engine.core.errors import ChoiceNotOffered, DatabaseError, InvalidSe
 from memoir_engine.core.results import Decision, QueryResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.core.settings import check_budget
-from memoir_engine.query.pipeline import QueryOptions, QueryRequest, Question
+from memoir_engine.query.pipeline import QueryOptions, QueryRequest, Question, StoredFilings
 from memoir_engine.query.record import Progress, result_of, to_record, view_of
 from memoir_engine.query.strategies import widths, without_effect
 from memoir_engine.query.traverse import PresetChoice
@@ -62,7 +62,7 @@ def query_verb(
     scope: the width_scope of the run it branches from; None takes the configuration's. Both are kept with the request.
     """
     options = options.checked()
-    request = replace(_to_request(engine, options), preset=preset or {})
+    request = replace(to_request(engine, options), preset=preset or {})
     if scope == "path" or scope == "level":
         request = replace(request, width_scope=scope)
     max_width = engine.resolved.config.max_width
@@ -123,14 +123,14 @@ async def _ask_question(engine: Engine, request: QueryRequest, run: Run, progres
         words, tree = engine.refresher.words(at_seq), engine.cache.at(at_seq)
         return at_seq, ScoreMap(*words.scores(request.question)), tree
 
-    at_seq, nearness, tree = await asyncio.to_thread(open_memory)
+    progress.as_of_seq, nearness, tree = await asyncio.to_thread(open_memory)
     engine.runner.defer(run.id, lambda tx, _: runs.note_tree_seq(tx, run.id, tree.seq))
-    progress.as_of_seq = at_seq
     ask = RunModel(engine, run, QueryCancelled, longest=request.token_budget)
     question = Question(
-        request=replace(request, at_seq=at_seq),
+        request=replace(request, at_seq=progress.as_of_seq),
         db=engine.db,
         tree=tree,
+        filings=StoredFilings(progress.as_of_seq),
         nearness=nearness,
         config=engine.resolved.config,
         ask=ask,
@@ -166,7 +166,7 @@ def _new_choice(decision: Decision) -> NewChoice:
     )
 
 
-def _to_request(engine: Engine, options: QueryOptions) -> QueryRequest:
+def to_request(engine: Engine, options: QueryOptions) -> QueryRequest:
     """Fill in the configuration. Raises ConfigurationError."""
     config, limiting = engine.resolved.config, options.prompt_limiting_strategy
     limiting = config.prompt_limiting_strategy if limiting is None else limiting

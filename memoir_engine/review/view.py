@@ -8,87 +8,105 @@ Source: API "The ledger and the audit"; DESIGN §6.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import ActionNotFound, InvalidSetting, SecondSignatureNeeded
 from memoir_engine.core.results import Action, EditPreview, SignOff, SignOffPreview, UndoPreview
+from memoir_engine.core.run import Actor
 from memoir_engine.review.queue import id_of_caller, take_two_filings
 from memoir_engine.review.together import Together
-from memoir_engine.runtime import access
+from memoir_engine.runtime import access, impacts
 from memoir_engine.runtime.access import needs_auditor, runs_of
-from memoir_engine.runtime.engine import View
+from memoir_engine.runtime.engine import Engine, View
 from memoir_engine.store import model_choice, undo
+from memoir_engine.store.chain.actions import Seen
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import sentences
 from memoir_engine.store.facts import reviews
 from memoir_engine.store.review import feedback, remarks, second_looks, sign_offs
 from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.store.review.sign_offs import Subject
-from memoir_engine.store.tree import edit_draft, edit_plan, filings
-from memoir_engine.store.tree.edit_draft import Edit, EditVerb
+from memoir_engine.store.tree import branch, edit_draft, edit_plan, filings
+from memoir_engine.store.tree.edit_draft import Edit
 
 
 class TreeEdits(View):
-    """Make, rename, move, merge, split and retire categories; file many chunks anew."""
+    """Make, rename, move, merge, split and retire categories; file many chunks anew.
 
-    def create(self, parent_id: int | None, name: str, *, reason: str | None = None) -> Action:
+    seen: the run of `memory.impact` with the same change; what it found is kept with the action.
+    """
+
+    def create(self, parent_id: int | None, name: str, *, reason: str | None = None, seen: str | None = None) -> Action:
         """An empty category below a parent, or at level 1. Raises NameTaken, LimitReached, WrongLevel, NameInvalid."""
-        return self._edit(edit_draft.create(parent_id, name), "make a category", reason)
+        return self._edit(edit_draft.create(parent_id, name), "make a category", reason, seen)
 
-    def rename(self, category_id: int, name: str, *, reason: str | None = None) -> Action:
+    def rename(self, category_id: int, name: str, *, reason: str | None = None, seen: str | None = None) -> Action:
         """Raises NameTaken, NameInvalid, NothingChanges."""
-        return self._edit(edit_draft.rename(category_id, name), "rename a category", reason)
+        return self._edit(edit_draft.rename(category_id, name), "rename a category", reason, seen)
 
-    def move(self, category_id: int, parent_id: int | None, *, reason: str | None = None) -> Action:
+    def move(self, category_id: int, parent_id: int | None, *, reason: str | None = None, seen: str | None = None) -> Action:
         """Below another parent one level up, with all that it holds. Raises WrongLevel, NameTaken, LimitReached."""
-        return self._edit(edit_draft.move(category_id, parent_id), "move a category", reason)
+        return self._edit(edit_draft.move(category_id, parent_id), "move a category", reason, seen)
 
-    def merge(self, category_id: int | Iterable[int], into_id: int, *, name: str = "", reason: str | None = None) -> Action:
+    def merge(
+        self,
+        category_id: int | Iterable[int],
+        into_id: int,
+        *,
+        name: str = "",
+        reason: str | None = None,
+        seen: str | None = None,
+    ) -> Action:
         """Make two or more of one level one; categories of one name below them become one, too. Raises WrongLevel, LimitReached.
 
         category_id: one, or a list of them. name: a new one for what they become. Raises NameTaken, NameInvalid, too.
         """
-        return self._edit(edit_draft.merge(category_id, into_id, name), "merge categories", reason)
+        return self._edit(edit_draft.merge(category_id, into_id, name), "merge categories", reason, seen)
 
-    def split(self, category_id: int, chosen: Iterable[int], name: str, *, reason: str | None = None) -> Action:
+    def split(
+        self, category_id: int, chosen: Iterable[int], name: str, *, reason: str | None = None, seen: str | None = None
+    ) -> Action:
         """Put what was chosen, chunks of a leaf or categories below an inner one, into a new category beside it.
 
         Raises NotInside, NothingChanges (nothing or all was chosen), NameTaken, LimitReached, NameInvalid.
         """
-        return self._edit(edit_draft.split(category_id, chosen, name), "split a category", reason)
+        return self._edit(edit_draft.split(category_id, chosen, name), "split a category", reason, seen)
 
-    def retire(self, category_id: int, *, reason: str | None = None) -> Action:
+    def retire(self, category_id: int, *, reason: str | None = None, seen: str | None = None) -> Action:
         """Close an empty category. Raises CategoryInUse, which says what is in it."""
-        return self._edit(edit_draft.retire(category_id), "retire a category", reason)
+        return self._edit(edit_draft.retire(category_id), "retire a category", reason, seen)
 
-    def refile_many(self, chunk_ids: Iterable[int], category_id: int, *, reason: str | None = None) -> Action:
+    def refile_many(
+        self, chunk_ids: Iterable[int], category_id: int, *, reason: str | None = None, seen: str | None = None
+    ) -> Action:
         """File chunks under another leaf, as one action; those that are there already stay. Raises ChunkNotFound, NotALeaf."""
         needs_auditor(self._actor, "re-file chunks")
-        edit = _checked_edit(edit_draft.refile_many(chunk_ids, category_id))
+        edit = edit_draft.checked(edit_draft.refile_many(chunk_ids, category_id))
         keys = self._read(lambda tx: {filings.item_key(tx, chunk_id): chunk_id for chunk_id in edit.chosen})
         two = take_two_filings(self._engine, keys)
         waiting = self._read(lambda tx: {look.key for look in second_looks.waiting(tx, keys)})
         if by_two := sorted(two | waiting):
             problem = f"chunk {keys[by_two[0]]} takes two people, and many are re-filed by one"
             raise SecondSignatureNeeded(actor=self._actor.name, problem=problem)
-        return self._edit(edit, "re-file chunks", reason)
+        return self._edit(edit, "re-file chunks", reason, seen)
 
     def preview(self, verb: str, *arguments: Any, **named: Any) -> EditPreview:
         """Return what one of these verbs would do with the same arguments, or what prevents it. Changes nothing."""
         needs_auditor(self._actor, "preview an edit of the tree")
-        named.pop("reason", None)
-        edit, limits = _checked_edit(edit_draft.make_edit(verb, *arguments, **named)), self._engine.resolved.config.limit
+        for no_part in ("reason", "seen"):
+            named.pop(no_part, None)
+        edit, limits = edit_draft.checked(edit_draft.make_edit(verb, *arguments, **named)), self._engine.resolved.config.limit
         return self._read(lambda tx: edit_plan.preview(tx, edit, limits=limits))
 
-    def _edit(self, edit: Edit, what: str, reason: str | None) -> Action:
+    def _edit(self, edit: Edit, what: str, reason: str | None, seen: str | None) -> Action:
         needs_auditor(self._actor, what)
-        edit = _checked_edit(edit)
+        edit = edit_draft.checked(edit)
+        known = seen_by(self._engine, self._actor, seen, edit)
         limits, why = self._engine.resolved.config.limit, validation.reason(reason)
         signature = self._engine.signature(self._actor)
         done = self._engine.db.write(
-            lambda tx: edit_plan.perform(tx, edit, limits=limits, reason=why, **signature),
+            lambda tx: edit_plan.perform(tx, edit, limits=limits, reason=why, seen=known, **signature),
             operation=f"the edit of the tree ({edit.verb})",
         )
         self._engine.refresher.later()
@@ -149,10 +167,14 @@ class SignOffs(View):
 class ReviewView(Together, SignOffs, TreeEdits):
     """Go through what was decided, correct, sign, and take back."""
 
-    def refile(self, chunk_id: int, category_id: int, reason: str | None = None) -> Action:
-        """File a chunk under another leaf. Raises NotAllowed, ChunkNotFound, CategoryNotFound, NotALeaf, NothingChanges."""
+    def refile(self, chunk_id: int, category_id: int, reason: str | None = None, *, seen: str | None = None) -> Action:
+        """File a chunk under another leaf. Raises NotAllowed, ChunkNotFound, CategoryNotFound, NotALeaf, NothingChanges.
+
+        seen: the run of `memory.impact` with this change, which is kept with the action.
+        """
         needs_auditor(self._actor, "re-file a chunk")
         chunk_id, category_id, reason = validation.chunk(chunk_id), validation.category(category_id), validation.reason(reason)
+        known = seen_by(self._engine, self._actor, seen, edit_draft.refile_many([chunk_id], category_id))
         key = self._read(lambda tx: filings.item_key(tx, chunk_id))
         two, signature = take_two_filings(self._engine, [key]), self._engine.signature(self._actor)
 
@@ -160,7 +182,7 @@ class ReviewView(Together, SignOffs, TreeEdits):
             return second_looks.decide(
                 tx,
                 SignedDecision("filings", key, "refile", {"category_id": category_id}),
-                lambda tx: filings.refile(tx, chunk_id, category_id, reason=reason, **signature),
+                lambda tx: filings.refile(tx, chunk_id, category_id, reason=reason, seen=known, **signature),
                 needed=key in two,
                 check=lambda tx: filings.check_refiling(tx, chunk_id, category_id),
                 reason=reason,
@@ -214,22 +236,9 @@ class ReviewView(Together, SignOffs, TreeEdits):
             raise ActionNotFound(action_id=action_id)
 
 
-def _checked_edit(edit: Edit) -> Edit:
-    """Check the ids and the name of an edit. Raises InvalidSetting, CategoryNotFound, ChunkNotFound."""
-    is_new, at_top = edit.verb in ("create", "refile_many"), edit.verb in ("create", "move") and edit.other == 0
-    return replace(
-        edit,
-        category=edit.category if is_new else validation.category(edit.category),
-        other=0 if at_top or edit.verb in ("rename", "split", "retire") else validation.category(edit.other),
-        chosen=tuple(_checked_chosen(edit.verb, each) for each in edit.chosen),
-        name=validation.raw_text("name", edit.name),
-    )
-
-
-def _checked_chosen(verb: EditVerb, number: int) -> int:
-    if verb == "merge":
-        return validation.category(number)
-    return validation.chunk(number) if verb == "refile_many" else validation.cursor("chosen", number)
+def seen_by(engine: Engine, actor: Actor, run_id: str | None, edit: Edit) -> Seen | None:
+    """Return what the maker of an edit has seen of its consequences. Raises RunNotFound, InvalidSetting."""
+    return impacts.seen(engine, actor, run_id, lambda changes: [branch.planned(row) for row in changes] == [edit])
 
 
 def _subject(source_id: int | None, category_id: int | None) -> tuple[Subject | None, int | None]:

@@ -83,6 +83,7 @@ ON_THE_FACE = (
     "ingest_file",
     "query",
     "what_if",
+    "impact",
     "load_samples",
     "remember",
     "remember_source",

@@ -81,8 +81,18 @@ def places(tmp_path: Path) -> list[str]:
         memory.review.ask_second(key, to="Rita")
         done = memory.audit.actions(limit=1)[0].action_id
     on_pages = ("", "sources", "sources?src=1", "conversations", "conversations?session=moved", "review", "tree", "tree?cat=1")
-    others = (f"tree?chunk={chunk}", "ask", f"ask?run={asked.run_id}", "search?q=garden", "facts?user=mia", "people", "settings")
-    return [*on_pages, *others, "activity", f"activity?action={done}", "cuts", "nowhere", "review?of=answers", "review?of=together"]
+    others = (
+        f"tree?chunk={chunk}",
+        "ask",
+        f"ask?run={asked.run_id}",
+        f"ask?run={asked.run_id}&replay=1",
+        "search?q=garden",
+        "facts?user=mia",
+        "people",
+        "settings",
+    )
+    more = ("nowhere", "review?of=answers", "review?of=together")
+    return [*on_pages, *others, "activity", f"activity?action={done}", "cuts", *more]
 
 
 def allowed() -> dict[str, str]:

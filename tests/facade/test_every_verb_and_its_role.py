@@ -63,10 +63,26 @@ READING = {
     *(f"tree.{verb}" for verb in ("search_paths", "as_of", "changes", "chunk_place", "filings", "history", "moments")),
     *(
         f"runs.{verb}"
-        for verb in ("answers_kept", "call", "calls", "compare", "decisions", "events", "get", "ingest", "list", "query")
+        for verb in (
+            "answers_kept",
+            "call",
+            "calls",
+            "compare",
+            "decisions",
+            "events",
+            "get",
+            "impact",
+            "ingest",
+            "list",
+            "query",
+            "replay",
+        )
     ),
     *(f"jobs.{verb}" for verb in ("get", "list")),
-    *(f"audit.{verb}" for verb in ("action", "actions", "actors", "events", "export", "head", "verbs", "verify", "words")),
+    *(
+        f"audit.{verb}"
+        for verb in ("action", "actions", "actors", "events", "export", "head", "impact", "verbs", "verify", "words")
+    ),
     *(f"helpers.{verb}" for verb in ("current", "difference", "draft", "drafts", "history", "preview")),
     *(
         f"review.{verb}"
@@ -90,7 +106,7 @@ READING = {
     *(f"facts.{verb}" for verb in ("list", "get", "lineage", "relations", "counts", "users", "proposals", "preview")),
     "facts.preview_forget",
     *(f"people.{verb}" for verb in ("list", "get", "report", "export", "preview_erase")),
-    *(f"reports.{verb}" for verb in ("source", "category", "run", "person")),
+    *(f"reports.{verb}" for verb in ("source", "category", "run", "person", "replay", "action")),
 }
 FREE = OPENING | ASKING | ADDING | OWN_RUNS | READING
 # of the verbs of `start`, those that change what stands, or may cost in the name of those who do

@@ -1,4 +1,4 @@
-"""Loader of the components' scripts and styles.
+"""Loader of the components' scripts and styles: those beside it, and those that the engine's own files share.
 
 Invariant: a component's script is one module, so shared code is prepended to each; sizes of type follow `--memoir-scale`.
 """
@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from memoir_engine import browser_code
+
 _HERE = Path(__file__).parent
 _SIZE = re.compile(r"(font-size:\s*)([\d.]+px)")
 
 
 def read(name: str) -> str:
-    text = (_HERE / name).read_text(encoding="utf-8")
+    shared = browser_code(name)
+    text = (_HERE / name).read_text(encoding="utf-8") if shared is None else shared
     return _SIZE.sub(r"\1calc(\2 * var(--memoir-scale, 1))", text) if name.endswith(".css") else text
 
 

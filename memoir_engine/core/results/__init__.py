@@ -12,6 +12,8 @@ from memoir_engine.core.results.documents import *
 from memoir_engine.core.results.evidence import *
 from memoir_engine.core.results.facts import *
 from memoir_engine.core.results.feedback import *
+from memoir_engine.core.results.impact import *
 from memoir_engine.core.results.outcomes import *
 from memoir_engine.core.results.people import *
+from memoir_engine.core.results.replay import *
 from memoir_engine.core.results.review import *

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from memoir_engine.core.results.documents import Path
+from memoir_engine.core.results.impact import ImpactSeen
 from memoir_engine.core.run import CACHED, RunStatus
 
 
@@ -192,7 +193,7 @@ class Action:
     `says` is its verb and `changes` its effects in words, many events as one line: in the lists of the audit.
     What corrects, adds or ends facts names them, the new one first; known: what was to be added was known already, and has one
     origin more; proposals: of the questions that it put to a person. not_taken: arguments that say more than the known fact does,
-    and were not taken; warnings: that in words, with the verbs that take them.
+    and were not taken; warnings: that in words, with the verbs that take them. seen: what its maker had seen of its consequences.
     """
 
     action_id: str
@@ -211,6 +212,7 @@ class Action:
     proposals: tuple[int, ...] = ()
     not_taken: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    seen: ImpactSeen | None = None
 
     @property
     def fact_id(self) -> str | None:

@@ -12,15 +12,15 @@ Source: DESIGN §2.7, §5 (seq is the product's logical clock), §6 (Undo).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Select, bindparam, func, insert, select, update
 
 from memoir_engine.core.errors import ActionNotFound, InvalidSetting
-from memoir_engine.core.results import Action, AuditEvent, AuditHead, Cause
+from memoir_engine.core.results import Action, AuditEvent, AuditHead, Cause, ImpactSeen
 from memoir_engine.core.run import Clock, new_id
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical, moment_of, parse, put_payloads, read_payloads, seal, stamp
@@ -61,6 +61,7 @@ GENESIS = "0" * 64
 BEGINNING = stamp(datetime(1970, 1, 1, tzinfo=UTC))
 NOTHING_SAID = ""  # the payload of an action without a reason
 _MICROSECOND = timedelta(microseconds=1)
+Seen = Mapping[str, Any]  # an impact as JSON (runtime/impacts.py), whose maker saw what would change
 
 _HEAD = tables.audit_head.c
 _HOLD_HEAD = Prepared(select(_HEAD.seq, _HEAD.hash, _HEAD.at).where(_HEAD.id == 1).with_for_update())
@@ -83,6 +84,7 @@ class OpenAction:
         self._at = max(clock.now().astimezone(UTC), moment_of(head.at) + _MICROSECOND)
         self._rows: list[dict[str, Any]] = []
         self._reason: str | None = None
+        self._seen: Seen | None = None
         self.id = action_id or new_id(self._at)
         self._row: dict[str, Any] = {"id": self.id, "verb": verb, "actor": check_field(actor, "actor"), "at": stamp(self._at)}
 
@@ -95,12 +97,23 @@ class OpenAction:
     def next_seq(self) -> int:
         return self._seq + len(self._rows) + 1
 
-    def describe(self, *, reason: str | None, run_id: str | None = None, undoes: str | None = None, **more: Any) -> None:
-        """Say why, and for which run; `more` is kept in the action's payload. Comes before the first event.
+    def describe(
+        self,
+        *,
+        reason: str | None,
+        run_id: str | None = None,
+        undoes: str | None = None,
+        seen: Seen | None = None,
+        **more: Any,
+    ) -> None:
+        """Say why, for which run, and what was seen of the consequences; `more` is kept in the action's payload.
+
+        Comes before the first event.
 
         Where nothing is said there is no payload: most turns of a conversation have no reason, and it would weigh as much as one.
         """
-        self._reason = None if reason is None else check_text(reason, "reason")
+        self._reason, self._seen = None if reason is None else check_text(reason, "reason"), seen
+        more |= {} if seen is None else {"seen": dict(seen)}
         body = {"reason": self._reason, **more}
         paper = put_payloads(self._tx, [body])[0] if more or reason is not None else NOTHING_SAID
         self._row |= {"run_id": run_id, "undoes": undoes, "payload": paper}
@@ -125,7 +138,16 @@ class OpenAction:
         )
         row = self._row
         return Action(
-            self.id, row["verb"], row["actor"], moment_of(row["at"]), self._reason, row["run_id"], row["undoes"], None, events
+            self.id,
+            row["verb"],
+            row["actor"],
+            moment_of(row["at"]),
+            self._reason,
+            row["run_id"],
+            row["undoes"],
+            None,
+            events,
+            seen=seen_in({"seen": self._seen}),
         )
 
     def seal(self) -> AuditHead:
@@ -234,9 +256,27 @@ def read_actions(tx: Tx, query: Select[Any]) -> tuple[Action, ...]:
             run_id=row.run_id,
             undoes=row.undoes,
             undone_by=undone.get(row.id),
+            seen=seen_in(bodies.get(row.payload, {})),
         )
         for row in rows
     )
+
+
+def seen_in(body: Mapping[str, Any]) -> ImpactSeen | None:
+    """Return what the maker of an action had seen, from the action's payload."""
+    record = body.get("seen")
+    return ImpactSeen(**{each.name: record[each.name] for each in fields(ImpactSeen)}) if record else None
+
+
+def seen_of(tx: Tx, action_id: str) -> dict[str, Any] | None:
+    """Return all that the maker of an action had seen of its consequences, as it was kept; None if nothing was, or it is erased.
+
+    Raises ActionNotFound.
+    """
+    row = tx.execute(select(tables.action.c.payload).where(tables.action.c.id == action_id)).one_or_none()
+    if row is None:
+        raise ActionNotFound(action_id=action_id)
+    return read_payloads(tx, [row.payload]).get(row.payload, {}).get("seen")
 
 
 def read_events(tx: Tx, query: Select[Any]) -> tuple[AuditEvent, ...]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
 from uuid import uuid4
 
 from sqlalchemy import or_, select
@@ -24,7 +24,7 @@ from memoir_engine.core.results import Action
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
-from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.actions import OpenAction, Seen
 from memoir_engine.store.chain.canonical_json import parse
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, Tx, portions
@@ -64,13 +64,23 @@ class Author(TypedDict):
     reason: str | None
     clock: Clock
     action_id: str
+    seen: NotRequired[Seen | None]
 
 
 @contextmanager
-def acting(tx: Tx, verb: str, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Iterator[OpenAction]:
+def acting(
+    tx: Tx,
+    verb: str,
+    *,
+    actor: str,
+    reason: str | None,
+    clock: Clock,
+    action_id: str,
+    seen: Seen | None = None,
+) -> Iterator[OpenAction]:
     """Open an action and seal it at the end of the block."""
     action = OpenAction(tx, verb=verb, actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=reason)
+    action.describe(reason=reason, seen=seen)
     yield action
     action.seal()
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from sqlalchemy import select
 
+from memoir_engine.core import validation
 from memoir_engine.core.errors import CategoryNotFound, InvalidSetting, LimitReached, MemoirError, NameTaken, ReviewError
 from memoir_engine.core.results.documents import Path
 from memoir_engine.store import tables
@@ -100,6 +101,24 @@ def _each(name: str, value: object) -> tuple[int, ...]:
         if isinstance(number, bool) or not isinstance(number, int):
             raise InvalidSetting(name=name, value=number, problem="it must be a whole number", advice="Results carry the ids.")
     return tuple(dict.fromkeys(numbers))
+
+
+def checked(edit: Edit) -> Edit:
+    """Check the ids and the name of an edit. Raises InvalidSetting, CategoryNotFound, ChunkNotFound."""
+    is_new, at_top = edit.verb in ("create", "refile_many"), edit.verb in ("create", "move") and edit.other == 0
+    return replace(
+        edit,
+        category=edit.category if is_new else validation.category(edit.category),
+        other=0 if at_top or edit.verb in ("rename", "split", "retire") else validation.category(edit.other),
+        chosen=tuple(_checked_chosen(edit.verb, each) for each in edit.chosen),
+        name=validation.raw_text("name", edit.name),
+    )
+
+
+def _checked_chosen(verb: EditVerb, number: int) -> int:
+    if verb == "merge":
+        return validation.category(number)
+    return validation.chunk(number) if verb == "refile_many" else validation.cursor("chosen", number)
 
 
 @dataclass(frozen=True)
@@ -251,6 +270,12 @@ class EditDraft:
             self._counts[was] = self._counts.get(was, 0) - 1
             self._counts[leaf] = self._counts.get(leaf, 0) + 1
             self._left.add(was)
+
+    def take_out(self, leaves: Iterable[int]) -> None:
+        """Take one chunk out of each of these leaves, a leaf as often as it is named, without a step."""
+        for leaf in leaves:
+            self._counts[leaf] = self._counts.get(leaf, 0) - 1
+            self._left.add(leaf)
 
     def tidy(self) -> None:
         """Close categories that this edit emptied and only their last filing kept open, and then their parents, deepest first."""

@@ -35,7 +35,7 @@ from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
-from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.actions import OpenAction, Seen
 from memoir_engine.store.chain.canonical_json import put_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, ROOT, Tx, rows_in
@@ -310,6 +310,7 @@ def perform(
     action_id: str | None = None,
     run_id: str | None = None,
     basis: Basis | None = None,
+    seen: Seen | None = None,
 ) -> Action:
     """Write the edit; with the caller's `action_id` only once.
 
@@ -331,7 +332,7 @@ def perform(
     new = ids.reserve(tx, "category", count) if count else NEW
     digests = _payloads(tx, edit_plan)
     action = OpenAction(tx, verb=edit.verb, actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=reason, run_id=run_id, edit=edit.request())
+    action.describe(reason=reason, run_id=run_id, seen=seen, edit=edit.request())
     steps = zip(edit_plan.steps, digests, strict=True)
     for is_refile, pairs in groupby(steps, key=lambda pair: isinstance(pair[0], RefileChunk)):
         if is_refile:

@@ -22,7 +22,7 @@ from memoir_engine.core.results import Action
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
-from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.actions import OpenAction, Seen
 from memoir_engine.store.chain.canonical_json import moment_of, put_payloads
 from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.statements import FAR, ROOT, Tx, portions, rows_in
@@ -143,6 +143,7 @@ def refile(
     reason: str | None,
     clock: Clock,
     action_id: str | None = None,
+    seen: Seen | None = None,
 ) -> Action:
     """File the chunk in another leaf, or a rejected one again, as reviewed by `actor`; once per `action_id`.
 
@@ -160,7 +161,7 @@ def refile(
     before_after = {"before": list(paths[before[0]]) if before else None, "after": list(paths[category_id])}
     payload = put_payloads(tx, [before_after])[0]
     action = OpenAction(tx, verb="refile", actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=reason)
+    action.describe(reason=reason, seen=seen)
     if old is None:
         refile_rejected(tx, action, rejected, category_id, None, FilingReview(actor, NOW), payload)
     else:
@@ -170,7 +171,16 @@ def refile(
     return actions.get(tx, action.id)
 
 
-def withdraw(tx: Tx, source_id: int, *, actor: str, reason: str | None, clock: Clock, action_id: str | None = None) -> Action:
+def withdraw(
+    tx: Tx,
+    source_id: int,
+    *,
+    actor: str,
+    reason: str | None,
+    clock: Clock,
+    action_id: str | None = None,
+    seen: Seen | None = None,
+) -> Action:
     """Take a source and its filings out of the tree; it stays readable. Raises SourceNotFound, NothingChanges."""
     ids.lock_tree(tx)
     if action_id is not None and actions.exists(tx, action_id):
@@ -179,7 +189,7 @@ def withdraw(tx: Tx, source_id: int, *, actor: str, reason: str | None, clock: C
     if status not in LIVE:
         raise NothingChanges(problem=f"source {source_id} is {status} already")
     action = OpenAction(tx, verb="withdraw", actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=reason)
+    action.describe(reason=reason, seen=seen)
     leaves = withdraw_source(tx, action, source_id)
     close_empty_categories(tx, action, leaves)
     action.seal()

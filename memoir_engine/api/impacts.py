@@ -1,0 +1,45 @@
+"""The verb that asks what changes would change, of AsyncMemory; Memory derives its own from it.
+
+Source: docs/decisions/0101-a-branch-is-an-overlay.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memoir_engine.api import features
+from memoir_engine.core.results import Impact
+from memoir_engine.core.run import Actor
+
+if TYPE_CHECKING:
+    from memoir_engine.runtime.engine import Engine
+    from memoir_engine.runtime.runner import OnEvent
+
+
+class Impacts:
+    """Ask on a branch, before a change is made."""
+
+    _engine: Engine
+    _actor: Actor
+
+    async def impact(
+        self,
+        changes: Sequence[Mapping[str, Any]],
+        *,
+        questions: Sequence[str] | None = None,
+        of: str | None = None,
+        touched: bool = False,
+        limit: int = 20,
+        on_event: OnEvent | None = None,
+    ) -> Impact:
+        """Ask questions of the memory and of a branch with changes that nobody has made yet, side by side. Role: auditor.
+
+        changes: in order, each `{"verb": …}` with its arguments: refile, withdraw, or an edit that `review.preview` takes.
+        questions: in words; of: the run of an earlier impact, whose questions are asked again; else the last that were asked,
+        with `touched` those that used what is touched. Nothing is left behind but, where a model is paid, the run with its calls;
+        `run_id` is what the verb that makes the change takes as `seen`. Raises NotAllowed, InvalidSetting, and what the first
+        impossible change would raise.
+        """
+        options = features.ImpactOptions(changes, questions, of, touched, limit)
+        return await features.perform(self._engine, self._actor, features.impact_verb, options, on_event)

@@ -1,0 +1,285 @@
+"""The steps in which an answer is played again, from the record of its run, and their words.
+
+Invariant: only what the run's record holds is shown: an erased chunk, or an erased answer, is left out. All steps together last
+MOST_S at most, whatever the depth; levels that offered one category each are one step.
+Source: issue 17; docs/decisions/0100-an-answer-is-played-from-its-record.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from memoir_engine.core.results import Chunk, Decision, DroppedPath, QueryResult, RunView, UsedChunk
+from memoir_engine.core.results.documents import Path
+from memoir_engine.core.results.replay import (
+    MOST_S,
+    Replay,
+    ReplayBranch,
+    ReplayEvidence,
+    ReplayKind,
+    ReplayLeaf,
+    ReplayOption,
+    ReplayStep,
+)
+from memoir_engine.text.spans import cited_numbers, renumber
+
+SECONDS: dict[ReplayKind, float] = {"question": 1.8, "level": 2.6, "levels": 1.6, "read": 2.0, "evidence": 2.8, "answer": 4.0}
+MOST_EVIDENCE = 4  # steps; the other citations are in the answer
+NOT_CHOSEN = "not chosen"
+NAMED = 3  # passed over, by name
+PageOf = Callable[[int, int], int | None]
+
+
+def replay_of(run: RunView, result: QueryResult, page_of: PageOf) -> Replay:
+    """Return the replay of a question's run. page_of: (source, offset) → page."""
+    steps = [ReplayStep("question", 0), *_levels(result.decisions)]
+    leaves, labels = tuple(_leaves(result)), _labels(result)
+    steps += [ReplayStep("read", 0, leaves=leaves)] if leaves else []
+    steps += [ReplayStep("evidence", 0, evidence=each) for each in _evidence(result, labels, page_of)]
+    steps.append(ReplayStep("answer", 0))
+    return Replay(
+        run_id=run.id,
+        question=result.question,
+        asked_by=run.actor,
+        asked_at=run.started_at,
+        status=run.status,
+        answer=result.answer,
+        answered=result.answered,
+        error=run.error,
+        models=tuple(dict.fromkeys(response.model for response in result.responses)),
+        steps=_timed(steps),
+        labels=labels,
+        as_of_seq=result.as_of_seq,
+    )
+
+
+def _timed(steps: Sequence[ReplayStep]) -> tuple[ReplayStep, ...]:
+    whole = sum(SECONDS[step.kind] for step in steps)
+    scale = min(1.0, MOST_S / whole)
+    return tuple(replace(step, seconds=int(1_000 * SECONDS[step.kind] * scale) / 1_000) for step in steps)
+
+
+def _levels(decisions: Sequence[Decision]) -> list[ReplayStep]:
+    """Return a step per level; neighbouring levels without a choice share one."""
+    by_level: dict[int, list[Decision]] = defaultdict(list)
+    for decision in decisions:
+        by_level[decision.level].append(decision)
+    steps = []
+    for forced, group in groupby(sorted(by_level.items()), key=lambda level: all(map(_is_forced, level[1]))):
+        levels = list(group)
+        if forced and len(levels) > 1:
+            branches = [branch for _, taken in levels for branch in _branches(taken)]
+            steps.append(ReplayStep("levels", 0, levels[0][0], levels[-1][0], tuple(branches)))
+        else:
+            steps += [ReplayStep("level", 0, level, level, tuple(_branches(taken))) for level, taken in levels]
+    return steps
+
+
+def _is_forced(decision: Decision) -> bool:
+    return decision.decided_by == "forced" and len(decision.options) == 1
+
+
+def _branches(decisions: Sequence[Decision]) -> list[ReplayBranch]:
+    """Return the branches of a level, those with the best choice first."""
+    chosen = [(option.rank or 0, option.category_id) for d in decisions for option in d.options if option.category_id in d.chosen]
+    places = {category: at for at, (_, category) in enumerate(sorted(chosen, key=lambda c: (-c[0], c[1])), start=1)}
+    last = len(places) + 1
+
+    def options(decision: Decision) -> tuple[ReplayOption, ...]:
+        ordered = sorted(decision.options, key=lambda o: (places.get(o.category_id, last), -(o.opinion or 0.0), o.name))
+        return tuple(ReplayOption(o.category_id, o.name, places.get(o.category_id), o.opinion) for o in ordered)
+
+    branches = [ReplayBranch(d.parent_id or 0, d.parent_path, options(d), d.decided_by) for d in decisions]
+    return sorted(branches, key=lambda branch: min((o.place or last for o in branch.options), default=last))
+
+
+def _leaves(result: QueryResult) -> list[ReplayLeaf]:
+    """Return the leaves that were reached, and those of which the net brought chunks into the prompt."""
+    read = Counter(chunk.category_id for chunk in result.chunks)
+    leaf_of = {chunk.id: chunk.category_id for chunk in (*result.chunks, *result.net)}
+    cited = Counter(leaf_of.get(used.chunk_id) for used in result.used_chunks if used.cited)
+    lost = {path.category_ids[-1]: path for path in result.dropped_paths if path.category_ids and path.reason != NOT_CHOSEN}
+    paths: dict[int, Path] = {path.category_ids[-1]: path.names for path in result.paths}
+    paths |= {leaf: path.category_path for leaf, path in lost.items() if leaf not in paths}
+    leaves = [ReplayLeaf(leaf, path, read[leaf], cited[leaf], _reason(lost.get(leaf))) for leaf, path in paths.items()]
+    caught: dict[int, list[UsedChunk]] = defaultdict(list)
+    for used in result.used_chunks:
+        if used.by_net:
+            caught[leaf_of.get(used.chunk_id) or 0].append(used)
+    nets = [
+        ReplayLeaf(leaf, used[0].category_path, len(used), sum(each.cited for each in used), by_net=True)
+        for leaf, used in caught.items()
+    ]
+    return leaves + nets
+
+
+def _reason(path: DroppedPath | None) -> str | None:
+    return None if path is None else path.reason
+
+
+def _labels(result: QueryResult) -> dict[int, int]:
+    known = [used.number for used in result.used_chunks]
+    order = [number for number in cited_numbers(result.answer, max(known, default=0)) if number in known]
+    return {number: at for at, number in enumerate(dict.fromkeys([*order, *known]), start=1)}
+
+
+def _evidence(result: QueryResult, labels: Mapping[int, int], page_of: PageOf) -> list[ReplayEvidence]:
+    """Return the cited chunks in the order of the answer, as many as are shown."""
+    chunks = {chunk.id: chunk for chunk in (*result.chunks, *result.net)}
+    cited = sorted((used for used in result.used_chunks if used.cited), key=lambda used: labels[used.number])
+    left = [used for used in cited if used.chunk_id in chunks][:MOST_EVIDENCE]
+    return [_shown(used, labels[used.number], chunks[used.chunk_id], page_of) for used in left]
+
+
+def _shown(used: UsedChunk, label: int, chunk: Chunk, page_of: PageOf) -> ReplayEvidence:
+    parts = sorted((max(start, chunk.start), min(end, chunk.end)) for start, end in used.quotes)
+    marks = tuple((start - chunk.start, end - chunk.start) for start, end in parts if start < end)
+    spans = tuple(sorted(used.quotes)) or ((used.start, used.end),)
+    page = page_of(used.source_id, spans[0][0])
+    place = used.number, label, chunk.id, used.source_id, chunk.source_name, page, used.category_path
+    return ReplayEvidence(*place, chunk.text, marks, spans, used.by_net)
+
+
+@dataclass(frozen=True)
+class ReplayTexts:
+    """English of a replay, as forms; braces name a value. Whoever words them in another language fills in the same names.
+
+    language: of these texts, as HTML names it. reasons: why a path was left aside, by the reason of a DroppedPath. player: words
+    of its buttons. file: words of the file that stands alone.
+    """
+
+    language: str
+    steps: Mapping[str, str]
+    reasons: Mapping[str, str]
+    player: Mapping[str, str]
+    file: Mapping[str, str]
+
+
+REPLAY_TEXTS = ReplayTexts(
+    language="en",
+    steps={
+        "question": "The question: {question}",
+        "level": "Level {level}. Chosen: {chosen}. Passed over: {passed}.",
+        "level_all": "Level {level}. Chosen: {chosen}. Nothing else was offered.",
+        "level_none": "Level {level}. Nothing was chosen. Passed over: {passed}.",
+        "levels": "Levels {level} to {through}. Each offered one category, so nothing had to be chosen: {chosen}.",
+        "and_more": "{names} and {count} more",
+        "read": "Chunks read: {count}, from {leaves}.",
+        "read_none": "No chunk was read.",
+        "aside": "Left aside: {leaves}.",
+        "evidence": "Evidence {number}, from {source}: {words}",
+        "evidence_page": "Evidence {number}, from {source}, page {page}: {words}",
+        "answer": "The answer: {answer}",
+        "no_answer": "The memory holds no answer. {answer}",
+        "erased": "The answer was erased.",
+        "failed": "The question ended without an answer: {error}",
+        "stopped": "The question was stopped before it was answered.",
+    },
+    reasons={
+        "budget": "left out to stay within the token limit",
+        "part": "in part, to stay within the token limit",
+        "net": "found by the safety net, left out to stay within the token limit",
+        "empty": "holds no chunk",
+        "gone": "no longer there",
+    },
+    player={
+        "name": "Replay of an answer",
+        "question": "Question",
+        "level": "Level",
+        "read": "Evidence",
+        "answer": "Answer",
+        "no_answer": "No answer found in memory",
+        "root": "Memory",
+        "chosen": "chosen",
+        "passed": "passed over",
+        "more": "+ {count} more",
+        "chunks": "chunks read: {count}",
+        "cited": "cited: {count}",
+        "net": "safety net",
+        "page": "page {page}",
+        "citation": "Show evidence {number}",
+        "play": "Play",
+        "pause": "Pause",
+        "again": "Play again",
+        "back": "Step back",
+        "next": "Step forward",
+        "speed": "Speed",
+        "at": "Step {at} of {steps}",
+        "keys": "Space plays and pauses, ← and → step, + and − change the speed, Home begins again.",
+    },
+    file={
+        "kind": "Replay of an answer",
+        "asked": "Asked {time} by {name}",
+        "by": "answered by {models}",
+        "made": "Made {time} by {name}, when the audit log had {events} events.",
+        "as_text": "The same, step by step",
+        "check": "To check it",
+        "head": "Head of the chain",
+        "event": "Its event",
+        "digest": "Digest of this replay",
+        "about": "The head must be in the history: memoir verify with it says so. The digest is sha256 over the record that this "
+        "file holds, without the digest itself, as JSON with sorted keys and no spaces.",
+        "page_alt": "Page {page} of {source}, with the cited words marked",
+    },
+)
+
+
+def tell_replay(replay: Replay, texts: ReplayTexts = REPLAY_TEXTS) -> tuple[str, ...]:
+    """Say each step in words, as a screen reader reads it."""
+    return tuple(_told(step, replay, texts) for step in replay.steps)
+
+
+def _told(step: ReplayStep, replay: Replay, texts: ReplayTexts) -> str:
+    forms = texts.steps
+    if step.kind == "question":
+        return forms["question"].format(question=replay.question)
+    if step.evidence is not None:
+        return _told_evidence(step.evidence, forms)
+    if step.kind == "read":
+        return _told_read(step.leaves, texts)
+    return _told_answer(replay, forms) if step.kind == "answer" else _told_level(step, forms)
+
+
+def _told_level(step: ReplayStep, forms: Mapping[str, str]) -> str:
+    options = [option for branch in step.branches for option in branch.options]
+    chosen = [option.name for option in sorted(options, key=lambda o: o.place or 0) if option.place is not None]
+    passed = [o.name for o in sorted(options, key=lambda o: -(o.opinion or 0.0)) if o.place is None]
+    kind = "levels" if step.kind == "levels" else "level_none" if not chosen else "level" if passed else "level_all"
+    names = {"chosen": _names(chosen, forms, most=12), "passed": _names(passed, forms, most=NAMED)}
+    return forms[kind].format(level=step.level, through=step.through, **names)
+
+
+def _names(names: Sequence[str], forms: Mapping[str, str], *, most: int) -> str:
+    """Join names; those beyond `most` are counted."""
+    first = ", ".join(names[:most])
+    return first if len(names) <= most else forms["and_more"].format(names=first, count=len(names) - most)
+
+
+def _told_read(leaves: Sequence[ReplayLeaf], texts: ReplayTexts) -> str:
+    forms = texts.steps
+    read = [leaf for leaf in leaves if leaf.chunks]
+    aside = [leaf for leaf in leaves if leaf.reason is not None]
+    names = _names(list(dict.fromkeys(" › ".join(leaf.path) for leaf in read)), forms, most=NAMED)
+    told = forms["read"].format(count=sum(leaf.chunks for leaf in read), leaves=names) if read else forms["read_none"]
+    if not aside:
+        return told
+    reasons = [f"{' › '.join(leaf.path)} ({texts.reasons.get(leaf.reason or '', leaf.reason)})" for leaf in aside]
+    return f"{told} {forms['aside'].format(leaves=_names(reasons, forms, most=NAMED))}"
+
+
+def _told_evidence(evidence: ReplayEvidence, forms: Mapping[str, str]) -> str:
+    words = " … ".join(evidence.text[start:end] for start, end in evidence.marks) or evidence.text
+    form = forms["evidence" if evidence.page is None else "evidence_page"]
+    return form.format(number=evidence.label, source=evidence.source, page=evidence.page, words=" ".join(words.split()))
+
+
+def _told_answer(replay: Replay, forms: Mapping[str, str]) -> str:
+    if replay.status == "done" and not replay.answer:
+        return forms["erased"]
+    if replay.status == "done":
+        answer = renumber(replay.answer, replay.labels, max(replay.labels, default=0))[0]
+        return forms["answer" if replay.answered else "no_answer"].format(answer=answer)
+    return forms["failed"].format(error=replay.error) if replay.status == "failed" and replay.error else forms["stopped"]

@@ -1,0 +1,135 @@
+"""What would change if something were changed: questions asked of the memory as it stands, and of a branch with the changes.
+
+Invariant: nothing of the branch is in the memory; `seq` names the moment that it branches from. Two answers are the same if they
+say the same, however their citations are numbered; two paths, if they lead through the same categories, whatever their names.
+Source: issue 17.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from memoir_engine.core.results.documents import Path
+
+_MARK = re.compile(r"\s*[\[【][\d\s,;–-]+[\]】]")
+
+
+@dataclass(frozen=True)
+class ImpactCitation:
+    """A chunk that an answer cites. number: the [n] of the answer."""
+
+    number: int
+    chunk_id: int
+    source_id: int
+    source: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class ImpactFact:
+    """A fact that is recalled. id: None for one that there is not yet."""
+
+    id: str | None
+    content: str
+    status: str
+
+
+@dataclass(frozen=True)
+class ImpactAnswer:
+    """One side: what was answered, by which paths, from which chunks; of facts what is recalled, and the context as `answer`.
+
+    path_ids: of the categories of each path. error: why there is no answer.
+    """
+
+    answer: str
+    answered: bool = False
+    paths: tuple[Path, ...] = ()
+    path_ids: tuple[tuple[int, ...], ...] = ()
+    citations: tuple[ImpactCitation, ...] = ()
+    facts: tuple[ImpactFact, ...] = ()
+    error: str | None = None
+
+    @property
+    def statement(self) -> str:
+        """What it says, without the numbers of its citations."""
+        return self.error or _MARK.sub("", self.answer).strip()
+
+
+@dataclass(frozen=True)
+class ImpactItem:
+    """One question, before and after. run_id: of when it was asked earlier; None for one that was given in words."""
+
+    question: str
+    run_id: str | None
+    before: ImpactAnswer
+    after: ImpactAnswer
+
+    @property
+    def answer_flips(self) -> bool:
+        return self.before.statement != self.after.statement or self.before.answered != self.after.answered
+
+    @property
+    def citations_flip(self) -> bool:
+        cited = [{citation.chunk_id for citation in side.citations} for side in (self.before, self.after)]
+        return cited[0] != cited[1]
+
+    @property
+    def paths_flip(self) -> bool:
+        return self.before.path_ids != self.after.path_ids
+
+    @property
+    def facts_flip(self) -> bool:
+        return [(fact.id, fact.status) for fact in self.before.facts] != [(fact.id, fact.status) for fact in self.after.facts]
+
+    @property
+    def flips(self) -> bool:
+        return self.answer_flips or self.citations_flip or self.paths_flip or self.facts_flip
+
+
+@dataclass(frozen=True)
+class Impact:
+    """What changes would change.
+
+    changes: as they were given. seq: of the memory that was asked, at this time, by this person. moved_on: the memory has changed
+    since in what was asked: ask again. run_id: how a verb that makes the change names it (`seen`); a run of the ledger where a
+    model was paid. digest: sha256 over the rest but moved_on. calls, tokens, cost: of both sides together.
+    """
+
+    run_id: str
+    changes: tuple[dict[str, Any], ...]
+    items: tuple[ImpactItem, ...]
+    seq: int
+    at: datetime
+    by: str
+    moved_on: bool = False
+    calls: int = 0
+    tokens: int = 0
+    cost: float | None = None
+    warnings: tuple[str, ...] = ()
+    digest: str = ""
+
+    @property
+    def flipped(self) -> tuple[ImpactItem, ...]:
+        return tuple(item for item in self.items if item.flips)
+
+    @property
+    def unchanged(self) -> tuple[ImpactItem, ...]:
+        return tuple(item for item in self.items if not item.flips)
+
+
+@dataclass(frozen=True)
+class ImpactSeen:
+    """What the maker of an action had seen of its consequences, in figures; `audit.impact` has all of it.
+
+    answers: questions whose answers flip; flipped: those of which anything does.
+    """
+
+    run_id: str
+    digest: str
+    seq: int
+    questions: int
+    flipped: int
+    answers: int

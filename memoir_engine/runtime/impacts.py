@@ -1,0 +1,148 @@
+"""What changes would change, from when it is seen until it is kept with the action whose maker saw it.
+
+Invariant: held in this process until then, or with the run of a model that was paid; only a look at this very change counts as
+seen, and only by whom it was made for. As JSON an impact reads back as it was.
+Source: docs/decisions/0101-a-branch-is-an-overlay.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import InvalidSetting, RunNotFound
+from memoir_engine.core.results import (
+    Impact,
+    ImpactAnswer,
+    ImpactCitation,
+    ImpactFact,
+    ImpactItem,
+)
+from memoir_engine.core.run import Actor
+from memoir_engine.runtime.access import runs_of
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.store.chain import actions, state
+from memoir_engine.store.chain.canonical_json import canonical, moment_of, stamp
+from memoir_engine.store.ledger import runs
+
+NAME = "impact"
+MOST_HELD = 200
+UNCOVERED = ("digest", "moved_on")  # what may still change of a look
+IsSame = Callable[[Sequence[Mapping[str, Any]]], bool]
+Record = dict[str, Any]
+
+
+class HeldImpacts:
+    """The impacts that this process has shown, the newest ones, each with the user it was for."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[str, tuple[str | None, Impact]] = OrderedDict()
+
+    def keep(self, user: str | None, impact: Impact) -> None:
+        self._held[impact.run_id] = user, impact
+        while len(self._held) > MOST_HELD:
+            self._held.popitem(last=False)
+
+    def get(self, run_id: str) -> tuple[str | None, Impact] | None:
+        return self._held.get(run_id)
+
+    def forget(self) -> None:
+        """Let go of all: something was erased."""
+        self._held.clear()
+
+
+def found(engine: Engine, actor: Actor, run_id: object) -> Impact:
+    """Return an impact by its run. Raises RunNotFound, InvalidSetting for a run that is none."""
+    number, whose = validation.run(run_id), runs_of(actor)
+    held = engine.cache_of(HeldImpacts).get(number)
+    if held is not None:
+        if whose is not None and held[0] not in (None, whose):
+            raise RunNotFound(run_id=number)
+        return _as_of_now(engine, held[1])
+    view = engine.db.read(lambda tx: runs.get(tx, number, user=whose))
+    if view.verb != NAME or "items" not in view.result:
+        problem = "it has no result" if view.verb == NAME else f"it is of {view.verb!r}"
+        raise InvalidSetting(name="run_id", value=number, problem=problem, advice="Give the run of an impact that has ended.")
+    return _as_of_now(engine, from_record(view.result))
+
+
+def _as_of_now(engine: Engine, impact: Impact) -> Impact:
+    """Say whether the memory has moved on since it was asked."""
+    now = engine.db.read(lambda tx: state.changed_between(tx, impact.seq, actions.seq(tx)))
+    return replace(impact, moved_on=impact.moved_on or now)
+
+
+def seen(engine: Engine, actor: Actor, run_id: str | None, is_same: IsSame) -> Record | None:
+    """Return what is kept with an action whose maker has seen this. is_same: whether these changes are what is about to be done.
+
+    Raises RunNotFound, InvalidSetting for a run that is no impact, or looked at something else.
+    """
+    if run_id is None:
+        return None
+    impact = found(engine, actor, run_id)
+    if not is_same(impact.changes):
+        advice = "Give the run_id of memory.impact with this very change, or leave it out."
+        raise InvalidSetting(name="seen", value=run_id, problem="it looked at another change", advice=advice)
+    return to_record(impact)
+
+
+def signed(impact: Impact) -> Impact:
+    """Return the impact with its digest."""
+    covered = {name: value for name, value in to_record(impact).items() if name not in UNCOVERED}
+    return replace(impact, digest=hashlib.sha256(canonical(covered).encode()).hexdigest())
+
+
+def to_record(impact: Impact) -> Record:
+    """Return an impact as JSON. What stays the same is there once."""
+    flipped = impact.flipped
+    return {
+        **{name: getattr(impact, name) for name in ("run_id", "seq", "by", "moved_on", "calls", "tokens", "cost", "digest")},
+        "at": stamp(impact.at),
+        "changes": [dict(change) for change in impact.changes],
+        "warnings": list(impact.warnings),
+        "questions": len(impact.items),
+        "flipped": len(flipped),
+        "answers": sum(item.answer_flips for item in flipped),
+        "items": [
+            {
+                "question": item.question,
+                "run": item.run_id,
+                "flips": item.flips,
+                "before": asdict(item.before),
+                "after": None if item.after == item.before else asdict(item.after),
+            }
+            for item in impact.items
+        ],
+    }
+
+
+def from_record(record: Mapping[str, Any]) -> Impact:
+    names = ("run_id", "seq", "by", "moved_on", "calls", "tokens", "cost", "digest")
+    return Impact(
+        **{name: record[name] for name in names},
+        at=moment_of(record["at"]),
+        changes=tuple(record["changes"]),
+        warnings=tuple(record["warnings"]),
+        items=tuple(_item(row) for row in record["items"]),
+    )
+
+
+def _item(row: Mapping[str, Any]) -> ImpactItem:
+    before = _answer(row["before"])
+    return ImpactItem(row["question"], row["run"], before, before if row["after"] is None else _answer(row["after"]))
+
+
+def _answer(row: Mapping[str, Any]) -> ImpactAnswer:
+    return ImpactAnswer(
+        answer=row["answer"],
+        answered=row["answered"],
+        paths=tuple(tuple(path) for path in row["paths"]),
+        path_ids=tuple(tuple(ids) for ids in row["path_ids"]),
+        citations=tuple(ImpactCitation(**{**each, "path": tuple(each["path"])}) for each in row["citations"]),
+        facts=tuple(ImpactFact(**each) for each in row["facts"]),
+        error=row["error"],
+    )

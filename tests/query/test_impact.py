@@ -1,0 +1,220 @@
+"""What would change: what a branch answers is what the memory answers once the change is made, and nothing is left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from memoir_engine import Memory
+from memoir_engine.core.errors import InvalidSetting, NameTaken, NotAllowed, RunNotFound
+from memoir_engine.core.events import QuestionCompared, Stamped
+from memoir_engine.core.results import Impact
+from memoir_engine.store.tree.branch import NEW_FROM
+
+QUESTIONS = (
+    "How cold is Lake Tern in May?",
+    "How many water birds winter on the lake?",
+    "What did the harbour festival earn?",
+    "How is the sourdough starter fed?",
+    "Who repairs the boats?",
+)
+Changes = list[dict[str, Any]]
+
+
+@pytest.fixture
+def memory(tmp_path) -> Memory:
+    with Memory(data_dir=tmp_path / "memory", model="offline", vector_store="off") as opened:
+        opened.load_samples()
+        yield opened
+
+
+def first_leaf(memory: Memory) -> int:
+    """Return the leaf that the first question is answered from."""
+    return memory.query(QUESTIONS[0]).raise_for_error().paths[0].category_ids[-1]
+
+
+def sibling(memory: Memory, category_id: int) -> int:
+    level = len(memory.tree.path(category_id))
+    return next(c.id for c in memory.tree.all() if len(c.path) == level and c.id != category_id)
+
+
+def refiled(memory: Memory) -> Changes:
+    leaf = first_leaf(memory)
+    chunk = memory.tree.chunks(leaf).chunks[0].id
+    return [{"verb": "refile", "chunk_id": chunk, "category_id": sibling(memory, leaf)}]
+
+
+def renamed(memory: Memory) -> Changes:
+    return [{"verb": "rename", "category_id": memory.tree.path(first_leaf(memory))[0].id, "name": "Everything about cold water"}]
+
+
+def moved(memory: Memory) -> Changes:
+    parent = memory.tree.path(first_leaf(memory))[0].id
+    inner = memory.tree.children(parent)[0].id
+    return [{"verb": "move", "category_id": inner, "parent_id": sibling(memory, parent)}]
+
+
+def merged(memory: Memory) -> Changes:
+    root = memory.tree.path(first_leaf(memory))[0].id
+    return [{"verb": "merge", "category_id": root, "into_id": sibling(memory, root), "name": "Water and the rest"}]
+
+
+def split(memory: Memory) -> Changes:
+    leaf = next(c for c in memory.tree.all() if c.is_leaf and c.chunks > 2)
+    return [{"verb": "split", "category_id": leaf.id, "chosen": [memory.tree.chunks(leaf.id).chunks[0].id], "name": "Apart"}]
+
+
+def withdrawn(memory: Memory) -> Changes:
+    used = memory.query(QUESTIONS[0]).raise_for_error().used_chunks
+    return [{"verb": "withdraw", "source_id": next(each for each in used if each.cited).source_id}]
+
+
+def several(memory: Memory) -> Changes:
+    return [*merged(memory), *split(memory), *withdrawn(memory)]
+
+
+def make(memory: Memory, changes: Changes, **more: Any) -> None:
+    for change in changes:
+        arguments = {name: value for name, value in change.items() if name != "verb"} | more
+        if change["verb"] == "withdraw":
+            memory.sources.withdraw(**arguments)
+        else:
+            getattr(memory.review, change["verb"])(**arguments)
+
+
+@pytest.mark.parametrize("plan", [refiled, renamed, moved, merged, split, withdrawn, several])
+def test_the_branch_answers_what_the_memory_answers_once_the_change_is_made(memory: Memory, plan: Callable[[Memory], Changes]):
+    changes = plan(memory)
+    before = {question: memory.query(question) for question in QUESTIONS}
+    impact = memory.impact(changes, questions=QUESTIONS)
+    make(memory, changes)
+    for item in impact.items:
+        now, then = memory.query(item.question), before[item.question]
+        assert (item.before.answer, item.after.answer) == (then.answer, now.answer)
+        assert [path.names for path in now.paths] == list(item.after.paths)
+        cited = [(used.number, used.chunk_id, used.category_path) for used in now.used_chunks if used.cited]
+        assert [(each.number, each.chunk_id, each.path) for each in item.after.citations] == cited
+
+
+def test_it_leaves_nothing_behind(memory: Memory):
+    changes = several(memory)
+    head, runs, state = memory.audit.head(), memory.runs.list(limit=1000), memory.tree.all()
+    memory.impact(changes, questions=QUESTIONS)
+    assert (memory.audit.head(), memory.runs.list(limit=1000), memory.tree.all()) == (head, runs, state)
+    assert memory.audit.verify().ok
+
+
+def test_a_withdrawal_flips_one_answer_and_the_others_stay(memory: Memory):
+    heard: list[QuestionCompared] = []
+
+    def on_event(stamped: Stamped) -> None:
+        heard.extend([stamped.event] if isinstance(stamped.event, QuestionCompared) else [])
+
+    impact = memory.impact(withdrawn(memory), questions=QUESTIONS[::2], on_event=on_event)
+    assert [item.question for item in impact.flipped if item.answer_flips] == [QUESTIONS[0]]
+    assert "nine degrees" in impact.items[0].before.answer and "nine degrees" not in impact.items[0].after.answer
+    assert [(each.n, each.questions, each.answer) for each in heard] == [(1, 3, True), (2, 3, False), (3, 3, False)]
+
+
+def test_a_new_category_has_its_name_in_the_paths_of_the_branch(memory: Memory):
+    changes = split(memory)
+    chunk = memory.tree.chunk(changes[0]["chosen"][0])
+    impact = memory.impact(changes, questions=[" ".join(chunk.text.split()[:40])])
+    assert "Apart" in {name for path in impact.items[0].after.paths for name in path}
+    assert NEW_FROM in {number for ids in impact.items[0].after.path_ids for number in ids}
+
+
+def test_the_last_questions_are_asked_by_themselves_each_once_with_its_own_options(memory: Memory):
+    for question, options in ((QUESTIONS[0], {}), (QUESTIONS[1], {"strategy": "one_shot"}), (QUESTIONS[0], {})):
+        memory.query(question, **options)
+    memory.query(QUESTIONS[2], as_of=1)
+    impact = memory.impact(renamed(memory))
+    assert [item.question for item in impact.items] == [QUESTIONS[0], QUESTIONS[1]]
+    assert [len(item.before.paths) for item in impact.items] == [3, 1]
+    assert [memory.runs.get(str(item.run_id)).run.request["question"] for item in impact.items] == list(QUESTIONS[:2])
+
+
+def test_only_those_that_used_what_is_touched(memory: Memory):
+    for question in QUESTIONS:
+        memory.query(question, strategy="one_shot")
+    leaf = memory.query(QUESTIONS[0], strategy="one_shot").paths[0].category_ids[-1]
+    impact = memory.impact([{"verb": "rename", "category_id": leaf, "name": "Other"}], touched=True)
+    assert QUESTIONS[0] in [item.question for item in impact.items] and len(impact.items) < len(QUESTIONS)
+    with pytest.raises(InvalidSetting, match="no earlier question used what is touched"):
+        memory.impact([{"verb": "create", "parent_id": None, "name": "Empty"}], touched=True)
+
+
+def test_the_questions_of_an_earlier_look_are_asked_again(memory: Memory):
+    earlier = memory.impact(renamed(memory), questions=QUESTIONS[:2])
+    again = memory.impact(withdrawn(memory), of=earlier.run_id)
+    assert [item.question for item in again.items] == list(QUESTIONS[:2])
+
+
+def test_what_cannot_be_done_is_refused_as_the_change_itself_would_be(memory: Memory):
+    roots = memory.tree.roots()
+    with pytest.raises(NameTaken):
+        memory.impact([{"verb": "rename", "category_id": roots[0].id, "name": roots[1].name}], questions=QUESTIONS)
+    for wrong in (
+        [],
+        [{}],
+        [{"verb": "paint"}],
+        [{"verb": "withdraw"}],
+        "rename",
+        [{"verb": "rename", "category_id": "x", "name": "y"}],
+    ):
+        with pytest.raises(Exception) as refused:
+            memory.impact(wrong, questions=QUESTIONS)
+        assert getattr(refused.value, "remedy", "")
+    with pytest.raises(InvalidSetting, match="nothing has been asked yet"):
+        memory.impact([{"verb": "create", "parent_id": None, "name": "Empty"}])
+
+
+def test_a_viewer_may_not(memory: Memory):
+    with pytest.raises(NotAllowed):
+        memory.acting_as("Vera").impact(renamed(memory), questions=QUESTIONS)
+
+
+def kept(memory: Memory, action_id: str) -> Impact:
+    impact = memory.audit.impact(action_id)
+    assert impact is not None
+    return impact
+
+
+@pytest.mark.parametrize("plan", [refiled, renamed, moved, merged, split, withdrawn])
+def test_what_was_seen_is_kept_with_the_action_and_in_its_report(memory: Memory, plan: Callable[[Memory], Changes]):
+    changes = plan(memory)
+    impact = memory.impact(changes, questions=QUESTIONS)
+    make(memory, changes, seen=impact.run_id)
+    action = memory.audit.actions(limit=1)[0]
+    assert action.seen is not None
+    assert (action.seen.run_id, action.seen.digest, action.seen.questions) == (impact.run_id, impact.digest, 5)
+    assert kept(memory, action.action_id) == impact
+    assert memory.runs.impact(impact.run_id).moved_on
+    report = memory.reports.action(action.action_id)
+    assert impact.digest in report.html and QUESTIONS[0] in report.html
+    assert memory.audit.verify().ok
+    memory.review.undo(action.action_id)
+    assert memory.audit.verify().ok
+
+
+def test_only_a_look_at_this_very_change_counts_as_seen(memory: Memory):
+    impact = memory.impact(renamed(memory), questions=QUESTIONS)
+    with pytest.raises(InvalidSetting, match="it looked at another change"):
+        memory.sources.withdraw(1, seen=impact.run_id)
+    with pytest.raises(RunNotFound):
+        memory.sources.withdraw(1, seen="0" * 26)
+    with pytest.raises(RunNotFound):
+        memory.acting_as("Ben", user="ben", roles=("auditor",)).sources.withdraw(1, seen="0" * 26)
+    memory.sources.withdraw(1)
+    assert memory.audit.impact(memory.audit.actions(limit=1)[0].action_id) is None
+
+
+def test_words_of_a_source_that_is_erased_later_are_taken_out_of_what_was_kept(memory: Memory):
+    changes = withdrawn(memory)
+    impact = memory.impact(changes, questions=QUESTIONS[:1])
+    action = memory.sources.withdraw(changes[0]["source_id"], seen=impact.run_id)
+    memory.sources.erase(changes[0]["source_id"], reason="asked to")
+    assert "nine degrees hands stop" not in kept(memory, action.action_id).items[0].before.answer
+    assert memory.audit.verify().ok

@@ -1,0 +1,191 @@
+"""What a change would change: the fold in which questions are asked against it before it is made, and what was kept of it.
+
+Invariant: asking changes nothing. What is shown is of this very change: with any other one the fold is empty again. Answers and
+names are untrusted text and never markup.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import Empty, Queue
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import Estimate, Impact, ImpactAnswer, ImpactItem, MemoirError, Memory
+from ui import figures, problems, report_buttons, viewer
+from ui.escape import md_escape
+from ui.wording_impact import texts
+
+LOOK_S = 0.1
+MOST_SETS = 8
+HELD = "impact-sets"  # ids of the looks of this session, the newest first
+Changes = Sequence[Mapping[str, Any]]
+
+
+def fold(memory: Memory, changes: Changes, *, key: str) -> str | None:
+    """Draw the fold; return the look at this very change, for the action that makes it."""
+    mark = hashlib.sha256(json.dumps(list(changes), sort_keys=True, default=list).encode()).hexdigest()[:12]
+    shown = _shown(memory, f"{key}-impact-{mark}")
+    with st.expander(texts.TITLE, icon=":material/difference:", key=f"{key}-impact"):
+        st.caption(texts.ABOUT)
+        asked = _choose(memory, changes, key)
+        pressed = asked is not None and st.button(
+            texts.AGAIN if shown else texts.GO, key=f"{key}-impact-go", icon=":material/play_arrow:"
+        )
+        if asked is not None and pressed:
+            with problems.noted():
+                shown = _ask(memory, changes, asked)
+                st.session_state[f"{key}-impact-{mark}"] = shown.run_id
+                st.session_state[HELD] = ",".join([shown.run_id, *_held()][:MOST_SETS])
+        if shown is not None:
+            if shown.moved_on:
+                st.warning(texts.MOVED_ON, icon=":material/sync_problem:")
+            result(shown, key=f"{key}-{shown.run_id}")
+            st.caption(f":material/verified_user: {texts.KEPT}")
+    return None if shown is None else shown.run_id
+
+
+def _shown(memory: Memory, key: str) -> Impact | None:
+    """Return the look that this change has had in this session, as long as it is held."""
+    run_id = st.session_state.get(key)
+    try:
+        return memory.runs.impact(str(run_id)) if run_id else None
+    except MemoirError:  # the server was started anew
+        return None
+
+
+def _choose(memory: Memory, changes: Changes, key: str) -> dict[str, Any] | None:
+    """Draw which questions are asked, and what that costs; return the arguments, None where there are no questions."""
+    held = _held()
+    kinds = [kind for kind in texts.SETS if kind != "earlier" or held]
+    which = st.segmented_control(
+        texts.WHICH, kinds, default="last", format_func=texts.SETS.__getitem__, key=f"{key}-impact-which", required=True
+    )
+    asked: dict[str, Any] = {"touched": True} if which == "touched" else {}
+    if which == "own":
+        lines = st.text_area(texts.OWN, key=f"{key}-impact-own", height=100)
+        asked = {"questions": [line.strip() for line in lines.splitlines() if line.strip()]}
+        if not asked["questions"]:
+            return None
+    elif which == "earlier":
+        sets = {run_id: look for run_id in held if (look := _of(memory, run_id))}
+        if not sets:
+            return None
+        asked = {
+            "of": st.selectbox(texts.EARLIER, list(sets), format_func=lambda one: _named(sets[one]), key=f"{key}-impact-set")
+        }
+    if memory.is_offline:
+        return asked
+    try:
+        st.caption(_cost(memory.estimate_impact(changes, **asked)))
+    except MemoirError as error:
+        problems.show(error)
+        return None
+    return asked
+
+
+def _held() -> list[str]:
+    return [each for each in str(st.session_state.get(HELD, "")).split(",") if each]
+
+
+def _of(memory: Memory, run_id: str) -> Impact | None:
+    try:
+        return memory.runs.impact(run_id)
+    except MemoirError:
+        return None
+
+
+def _named(look: Impact) -> str:
+    first = figures.one_line(look.items[0].question, 50)
+    return texts.SET_NAME.format(question=first, count=figures.count(len(look.items) - 1), when=figures.ago(look.at))
+
+
+def _cost(estimate: Estimate) -> str:
+    return texts.COST(estimate.chunks, calls=figures.count(estimate.calls), cost=md_escape(figures.money(estimate.cost)))
+
+
+def _ask(memory: Memory, changes: Changes, asked: Mapping[str, Any]) -> Impact:
+    """Ask, and show each question as soon as it is known whether it flips. Raises MemoirError."""
+    heard: Queue[dict[str, Any]] = Queue()
+
+    def listen(stamped: Any) -> None:
+        if stamped.event.kind == "QuestionCompared":
+            heard.put(stamped.event.body())
+
+    with st.status(texts.ASKING, expanded=True) as status, ThreadPoolExecutor(1, "memoir-impact") as pool:
+        asking = pool.submit(memory.impact, list(changes), **asked, on_event=listen)
+        while not (asking.done() and heard.empty()):
+            try:
+                told = heard.get(timeout=LOOK_S)
+            except Empty:
+                continue
+            flags = [texts.FLAGS[name] for name in texts.FLAGS if told.get(name)]
+            st.markdown(f"{figures.count(told['n'])} · {_flags(flags) or f':gray[{texts.SAME}]'}")
+        found = asking.result()
+        status.update(label=texts.ASKED(len(found.items)), state="complete", expanded=False)
+    return found
+
+
+def _flags(flags: Sequence[str]) -> str:
+    return " ".join(f":orange-badge[{flag}]" for flag in flags)
+
+
+def result(look: Impact, *, key: str) -> None:
+    """Draw what flips, side by side, and what stays."""
+    flipped, stays = look.flipped, look.unchanged
+    with st.container(horizontal=True, key=f"{key}-figures"):
+        st.badge(texts.FLIP(len(flipped)), color="orange" if flipped else "gray", icon=":material/swap_horiz:")
+        st.badge(texts.STAY(len(stays)), color="green" if stays else "gray", icon=":material/check:")
+    if not flipped:
+        st.caption(texts.NONE_FLIP)
+    for number, item in enumerate(flipped):
+        _item(item, key=f"{key}-{number}")
+    if stays:
+        st.markdown(f":small[**{texts.STAYS}**]")
+        st.markdown("\n".join(f"- :small[{md_escape(figures.one_line(item.question, 160))}]" for item in stays))
+
+
+def _item(item: ImpactItem, *, key: str) -> None:
+    names = {"answer": item.answer_flips, "citations": item.citations_flip, "paths": item.paths_flip, "facts": item.facts_flip}
+    with st.container(border=True, key=f"{key}-item", gap="small"):
+        flags = _flags([texts.FLAGS[name] for name, differs in names.items() if differs])
+        st.markdown(f"**{md_escape(figures.one_line(item.question, 200))}** {flags}")
+        sides = st.grid(2, gap="small", min_column_width=240)
+        for label, side in ((texts.BEFORE, item.before), (texts.AFTER, item.after)):
+            with sides.cell():
+                _side(label, side)
+
+
+def _side(label: str, side: ImpactAnswer) -> None:
+    st.caption(f"**{label}**")
+    said = side.error or side.answer or ("" if side.facts else texts.NOTHING)
+    if said:
+        st.text(figures.one_line(said, 600))
+    for fact in side.facts:
+        st.text(f"• {figures.one_line(fact.content, 200)}")
+    lines = [
+        f":material/format_quote: {md_escape(f'[{each.number}] {figures.one_line(each.source, 60)}')}" for each in side.citations
+    ]
+    lines += [f":material/alt_route: {md_escape(figures.path(path))}" for path in side.paths]
+    if lines:
+        st.caption("  \n".join(lines))
+
+
+def kept(memory: Memory, action_id: str) -> None:
+    """Draw what the maker of an action had seen, if it was kept with it."""
+    look = memory.audit.impact(action_id)
+    if look is None:
+        return
+    with st.expander(
+        f"{texts.SEEN} · {texts.ASKED(len(look.items))}", icon=":material/difference:", key="act-seen", expanded=True
+    ):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(texts.SEEN_ABOUT.format(name=viewer.shown_name(look.by)), width="stretch")
+            report_buttons.show(lambda: memory.reports.action(action_id), name=f"action-{action_id}", key="action")
+        if look.moved_on:
+            st.caption(f":material/sync_problem: {texts.SEEN_LATER}")
+        result(look, key="act-seen")

@@ -1,0 +1,75 @@
+"""The replay of an answer at a link of its own, and as a file.
+
+Invariant: what is played comes from the run's record alone, so whoever opens the link sees the same.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import streamlit as st
+
+from memoir_engine import MemoirError, Memory, PageImage, Replay, ReplayTexts, RunView
+from ui import frame, jobs, language, page_view, state
+from ui.components import copylink, replay
+from ui.wording_columns import texts as labels
+from ui.wording_replay import texts
+
+NAME = "replay"  # in the address
+
+
+def button(view: RunView) -> None:
+    """Draw the button to the replay of a question that has ended."""
+    st.button(
+        texts.REPLAY,
+        key="ask-replay",
+        icon=":material/play_circle:",
+        help=texts.REPLAY_HELP,
+        on_click=state.update,
+        kwargs={NAME: 1, "cite": None},
+    )
+
+
+def show(memory: Memory, view: RunView) -> None:
+    with frame.head("ask", labels.QUESTION):
+        st.space("stretch")
+        st.button(texts.TO_ANSWER, key="replay-back", icon=":material/arrow_back:", on_click=state.update, kwargs={NAME: None})
+        if view.status not in jobs.ACTIVE:
+            download(memory, view.id, key="replay-file")
+        copylink.show("replay-link", run=view.id, **{NAME: 1})
+    if view.status in jobs.ACTIVE:
+        st.info(texts.NOT_ENDED, icon=":material/hourglass:")
+        return
+    played = memory.runs.replay(view.id)
+    replay.show(played, _pages(memory, played), spoken(), key=f"replay-{view.id}", starts=True)
+
+
+def download(memory: Memory, run_id: str, *, key: str) -> None:
+    spoken_now = spoken()
+    st.download_button(
+        texts.DOWNLOAD,
+        lambda: memory.reports.replay(run_id, texts=spoken_now).html,
+        f"memoir-replay-{run_id}.html",
+        "text/html",
+        icon=":material/movie:",
+        key=key,
+        help=texts.DOWNLOAD_HELP,
+        on_click="ignore",
+    )
+
+
+def spoken() -> ReplayTexts:
+    """Return the words of a replay in the language of the session."""
+    return ReplayTexts(language.current(), texts.STEPS, texts.REASONS, texts.PLAYER, texts.FILE)
+
+
+def _pages(memory: Memory, played: Replay) -> dict[int, PageImage]:
+    """Return the pages on which evidence stands, where they can be drawn."""
+    pages = {}
+    for evidence in (step.evidence for step in played.steps):
+        if evidence is not None and evidence.page is not None:
+            with suppress(MemoirError):  # it cannot be drawn, or was erased: its text is shown
+                source = memory.sources.get(evidence.source_id)
+                if page_view.has_pages(source):
+                    pages[evidence.chunk_id] = page_view.picture(memory, source, evidence.spans, evidence.page)
+    return pages

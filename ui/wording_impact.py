@@ -1,0 +1,48 @@
+"""Texts of "What would change?": questions asked against a change before it is made."""
+
+from __future__ import annotations
+
+from ui.words import Plural, Words
+
+
+class Impacts(Words):
+    TITLE = "What would change?"
+    ABOUT = "Earlier questions are asked again as if this were done already. Nothing changes, and nobody else sees it."
+    WHICH = "Questions"
+    SETS = {
+        "touched": "Those that used this",
+        "last": "The last ones",
+        "own": "My own",
+        "earlier": "A set asked before",
+    }
+    OWN = "One question per line"
+    EARLIER = "Set"
+    SET_NAME = "{question} and {count} more, asked {when}"
+    GO, AGAIN = "Ask", "Ask again"
+    COST = Plural(
+        "At most {calls} requests for {count} question: {cost}.", "At most {calls} requests for {count} questions: {cost}."
+    )
+    ASKING = "Asking …"
+    ASKED = Plural("{count} question asked", "{count} questions asked")
+    FLIP = Plural("{count} would change", "{count} would change")
+    STAY = Plural("{count} stays", "{count} stay")
+    NONE_FLIP = "Nothing would change for these questions."
+    FLAGS = {"answer": "answer", "citations": "citations", "paths": "path", "facts": "facts"}
+    SAME = "stays"
+    BEFORE, AFTER = "Now", "Afterwards"
+    NOTHING = "No answer"
+    STAYS = "What stays"
+    MOVED_ON = "The memory has changed since these questions were asked. Ask again to see what would change now."
+    KEPT = "If you go ahead, it is recorded that you saw this."
+    SEEN = "Seen before it was done"
+    SEEN_ABOUT = "{name} asked these questions against the change, and then made it."
+    SEEN_LATER = "The memory had changed between the look and the change."
+
+    WITHDRAW = "Withdraw"
+    WITHDRAW_ABOUT = "Answers no longer use it. It stays readable, and you can undo this."
+    WITHDRAW_TITLE = "Withdraw {name}"
+    REASON = "Reason (optional)"
+    NEVER_MIND = "Cancel"
+
+
+texts = Impacts()
