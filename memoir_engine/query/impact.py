@@ -42,6 +42,7 @@ from memoir_engine.runtime.model import Ask, RunModel
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.chain import actions, state
+from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.tree import branch as branches
@@ -135,6 +136,7 @@ def impact_verb(
     async def work(run: Run) -> Impact:
         if is_free:
             run = replace(run, ledger=LooseLedger(), listeners=list(listeners))
+        erasures = await engine.db.aread(ids.erasures)
         opened, items, warnings = await _compared(engine, run, changes, asked)
         has_moved = await engine.db.aread(lambda tx: moved_on(tx, opened.branch.seq))
         impact = signed(
@@ -152,7 +154,7 @@ def impact_verb(
                 warnings=warnings,
             )
         )
-        engine.cache_of(HeldImpacts).keep(actor.user, impact)
+        engine.cache_of(HeldImpacts).keep(actor.user, erasures, impact)
         return impact
 
     return Verb(

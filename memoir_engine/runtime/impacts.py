@@ -27,6 +27,7 @@ from memoir_engine.runtime.access import runs_of
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.chain import actions, state
 from memoir_engine.store.chain.canonical_json import canonical, moment_of, stamp
+from memoir_engine.store.db import ids
 from memoir_engine.store.ledger import runs
 
 NAME = "impact"
@@ -37,28 +38,31 @@ Record = dict[str, Any]
 
 
 class HeldImpacts:
-    """The impacts that this process has shown, the newest ones, each with the user it was for."""
+    """The impacts that this process has shown, the newest ones, each with the user it was for.
+
+    Each is held with the number of erasures when it was begun: after another one it may hold words that are erased.
+    """
 
     def __init__(self) -> None:
-        self._held: OrderedDict[str, tuple[str | None, Impact]] = OrderedDict()
+        self._held: OrderedDict[str, tuple[str | None, int, Impact]] = OrderedDict()
 
-    def keep(self, user: str | None, impact: Impact) -> None:
-        self._held[impact.run_id] = user, impact
+    def keep(self, user: str | None, erasures: int, impact: Impact) -> None:
+        self._held[impact.run_id] = user, erasures, impact
         while len(self._held) > MOST_HELD:
             self._held.popitem(last=False)
 
-    def get(self, run_id: str) -> tuple[str | None, Impact] | None:
-        return self._held.get(run_id)
-
-    def forget(self) -> None:
-        """Let go of all: something was erased."""
-        self._held.clear()
+    def get(self, run_id: str, erasures: int) -> tuple[str | None, Impact] | None:
+        held = self._held.get(run_id)
+        if held is not None and held[1] != erasures:
+            del self._held[run_id]
+            return None
+        return None if held is None else (held[0], held[2])
 
 
 def found(engine: Engine, actor: Actor, run_id: object) -> Impact:
     """Return an impact by its run. Raises RunNotFound, InvalidSetting for a run that is none."""
     number, whose = validation.run(run_id), runs_of(actor)
-    held = engine.cache_of(HeldImpacts).get(number)
+    held = engine.cache_of(HeldImpacts).get(number, engine.db.read(ids.erasures))
     if held is not None:
         if whose is not None and held[0] not in (None, whose):
             raise RunNotFound(run_id=number)

@@ -211,6 +211,13 @@ def test_only_a_look_at_this_very_change_counts_as_seen(memory: Memory):
     assert memory.audit.impact(memory.audit.actions(limit=1)[0].action_id) is None
 
 
+def test_a_look_from_before_an_erasure_is_gone_with_its_words(memory: Memory):
+    impact = memory.impact(renamed(memory), questions=QUESTIONS)
+    memory.sources.erase(withdrawn(memory)[0]["source_id"], reason="asked to")
+    with pytest.raises(RunNotFound):
+        memory.runs.impact(impact.run_id)
+
+
 def test_words_of_a_source_that_is_erased_later_are_taken_out_of_what_was_kept(memory: Memory):
     changes = withdrawn(memory)
     impact = memory.impact(changes, questions=QUESTIONS[:1])
