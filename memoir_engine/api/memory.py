@@ -63,8 +63,6 @@ if TYPE_CHECKING:
     from memoir_engine.runtime.runner import OnEvent
     from memoir_engine.samples import SampleQuestion
 
-Day = str | date
-
 
 class Face:
     """Base of both faces: opening a memory, its views, and the verbs that wait for no model."""
@@ -517,8 +515,8 @@ class AsyncMemory(Impacts, Face):
         *,
         sources: Iterable[int] | None = None,
         kinds: Iterable[str] | None = None,
-        since: Day | None = None,
-        until: Day | None = None,
+        since: str | date | None = None,
+        until: str | date | None = None,
         candidates: bool = False,
         newest_first: bool = False,
     ) -> list[SearchResult]:
@@ -563,8 +561,7 @@ class AsyncMemory(Impacts, Face):
         """Summarise a session or a document in a few sentences (MEMOLLA F-04).
 
         options: `timeout` or `timeout_s` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function
-        of the text that replaces the model). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting,
-        ModelError.
+        of the text that replaces the model). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting, ModelError.
         """
         target = features.SummaryOptions(session_id, doc_id, options)
         summary = features.create_summary(self._engine, self._actor, target)
