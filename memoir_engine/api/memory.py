@@ -560,8 +560,8 @@ class AsyncMemory(Impacts, Face):
     ) -> str:
         """Summarise a session or a document in a few sentences (MEMOLLA F-04).
 
-        options: `timeout` or `timeout_s` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function of
-        the text instead of the model). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting, ModelError.
+        options: `timeout` or `timeout_s` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function
+        in place of the model). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting, ModelError.
         """
         target = features.SummaryOptions(session_id, doc_id, options)
         summary = features.create_summary(self._engine, self._actor, target)
