@@ -53,7 +53,7 @@ ADDED: dict[type, set[str]] = {  # fields of results that are younger than the r
 }
 CAME_LATER: dict[type, dict[str, Any]] = {  # younger fields too, and what they say of what an earlier version stored
     FactView: {"expires_at": None, "agent_id": None, "metadata": {}},
-    Action: {"fact_ids": (), "known": False, "proposals": (), "not_taken": (), "warnings": ()},
+    Action: {"fact_ids": (), "known": False, "proposals": (), "not_taken": (), "warnings": (), "seen": None},
     FactOrigin: {"kind": "message", "source_id": None},
 }
 SAID = {"says"}  # sentences for people: they are made anew at every reading, and reworded

@@ -81,7 +81,7 @@ READING = {
     *(f"jobs.{verb}" for verb in ("get", "list")),
     *(
         f"audit.{verb}"
-        for verb in ("action", "actions", "actors", "events", "export", "head", "impact", "verbs", "verify", "words")
+        for verb in ("action", "actions", "actors", "anchors", "events", "export", "head", "impact", "verbs", "verify", "words")
     ),
     *(f"helpers.{verb}" for verb in ("current", "difference", "draft", "drafts", "history", "preview")),
     *(
