@@ -15,6 +15,7 @@ from typing import Any
 
 from memoir_engine import (
     Action,
+    AuditCheck,
     AuditEvent,
     Category,
     CategoryVersion,
@@ -52,6 +53,7 @@ ADDED: dict[type, set[str]] = {  # fields of results that are younger than the r
     UsedChunk: {"by_net"},
 }
 CAME_LATER: dict[type, dict[str, Any]] = {  # younger fields too, and what they say of what an earlier version stored
+    AuditCheck: {"anchors": ()},
     FactView: {"expires_at": None, "agent_id": None, "metadata": {}},
     Action: {"fact_ids": (), "known": False, "proposals": (), "not_taken": (), "warnings": (), "seen": None},
     FactOrigin: {"kind": "message", "source_id": None},
