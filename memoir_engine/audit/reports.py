@@ -23,7 +23,7 @@ from memoir_engine.audit.replay import REPLAY_TEXTS, ReplayTexts
 from memoir_engine.audit.report_page import Record, page
 from memoir_engine.audit.trail import action_record, with_words
 from memoir_engine.core import validation
-from memoir_engine.core.errors import MemoirError
+from memoir_engine.core.errors import InvalidSetting, MemoirError
 from memoir_engine.core.results import (
     Action,
     AuditHead,
@@ -273,8 +273,9 @@ class Reports(View):
         """Return a question's run as a film that plays in one HTML file, without a server; `json` is the record behind it.
 
         texts: its words; REPLAY_TEXTS is their English. Pages of PDFs on which evidence stands are in it as pictures. Raises
-        RunNotFound, InvalidSetting for a run that is not a finished question.
+        RunNotFound, InvalidSetting for a run that is not a finished question, or for words of another kind.
         """
+        _check_texts(texts)
         replay = self._replay_of(run_id)
         pictures = tuple(self._pictures(replay, texts.file["page_alt"]))
         head = self._read(store_actions.head)
@@ -309,6 +310,12 @@ class Reports(View):
         whose = readable(self._actor)
         newest = with_words(tx, activity.page(tx, filters, limit=MOST_ACTIONS, whose=whose), whose)
         return newest, 0 if len(newest) < MOST_ACTIONS else activity.count(tx, filters) - len(newest)
+
+
+def _check_texts(texts: object) -> None:
+    if not isinstance(texts, ReplayTexts):
+        advice = "Give ReplayTexts, such as REPLAY_TEXTS."
+        raise InvalidSetting(name="texts", value=texts, problem="they are no texts of a replay", advice=advice)
 
 
 def _short(title: str) -> str:

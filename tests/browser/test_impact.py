@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from app_browser import BAKERY, FESTIVAL, PATIENCE_MS, Served, Visit
+from app_browser import BAKERY, FESTIVAL, PATIENCE_MS, Served, Visit, ready
 from memoir_engine import Memory
 
 FLIPS, STAYS = "How is the sourdough starter fed?", "What did the harbour festival earn?"
@@ -62,12 +62,15 @@ def test_a_look_at_another_change_is_not_shown_and_a_memory_that_moved_on_is_sai
     name = page.get_by_role("textbox", name="Name of the new category")
     name.fill("Boats")
     name.press("Tab")
+    expect(page.get_by_text("Boats is created")).to_be_visible(timeout=PATIENCE_MS)
+    ready(page)  # a press while the page is drawn again would be lost
     fold = page.locator("[class*=st-key-edit-create-0-impact]").first
     fold.get_by_text("What would change?").click()
     page.locator(".st-key-edit-create-0-impact-go button").click()
     expect(fold).to_contain_text("Nothing would change for these questions.", timeout=PATIENCE_MS)
     name.fill("Ships")
     name.press("Tab")
+    expect(page.get_by_text("Ships is created")).to_be_visible(timeout=PATIENCE_MS)
     expect(fold).not_to_contain_text("Nothing would change for these questions.", timeout=PATIENCE_MS)
     name.fill("Boats")
     name.press("Tab")

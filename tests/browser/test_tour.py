@@ -46,7 +46,7 @@ def test_the_tour_ends_with_an_undo_and_a_verified_audit_log(toured: str, visit:
     expect(page.locator(".st-key-facts-decide").get_by_role("button", name="Keep both")).to_be_visible()
     press(page, "Confirm it")
     at(page, 9)
-    expect(page.locator(".st-key-act-undo")).to_contain_text("is active again")
+    expect(page.locator(".st-key-act-undo")).to_contain_text("was replaced by")
     press(page, "Undo it")
     at(page, 10)
     press(page, "Check everything")

@@ -51,7 +51,7 @@ def test_a_category_is_renamed_and_split_as_proposed_and_both_are_taken_back_by_
 
     page.reload()
     press(page, "Undo")
-    expect(page.get_by_text("Undoing would do this")).to_be_visible()
+    expect(page.get_by_text("The undo takes this back")).to_be_visible()
     press(page, "Undo it")
     expect(title).to_be_visible()
 

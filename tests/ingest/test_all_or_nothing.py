@@ -201,7 +201,8 @@ def test_cancelled_twice_in_a_row_it_is_cancelled_once(memory: Memory, script: S
     gate = script.hold("helper")
     run_id = memory.start("ingest_text", text=TRADES)
     script.wait_for("helper")
-    assert [memory.jobs.cancel(run_id), memory.jobs.cancel(run_id)] == [True, True]
+    assert memory.jobs.cancel(run_id)
+    memory.jobs.cancel(run_id)  # true or false: the run may have ended in between
     assert memory.jobs.wait(run_id, 120).status == "cancelled"
     gate.open()
     assert len(events(memory, run_id, "RunEnded")) == 1

@@ -184,6 +184,7 @@ def test_a_store_of_a_schema_before_this_one_is_brought_up(store: Store, version
     """Start from 0008: no fact expired. From 0007: paid answers were found by their fingerprint alone."""
     source = store.ingest("alpha", JAZZ, VAT).source_id
     before = store.state()
+    store.db.write(lambda tx: _back_to_0009(tx))
     store.db.write(lambda tx: _back_to_0008(tx, store.db.dialect))
     if version == "0007":
         store.db.write(lambda tx: _back_to_0007(tx, store.db.dialect))
@@ -207,6 +208,7 @@ LATER_TABLES = (
 
 
 def _back_to_the_first(tx: Tx, dialect: str) -> None:
+    _back_to_0009(tx)
     for table in (*LATER_TABLES, "run_input", "sign_off", "tombstone"):
         tx.execute(text(f"DROP TABLE {table}"))
     tx.execute(text("ALTER TABLE filing DROP COLUMN verdict"))
@@ -222,6 +224,12 @@ def _back_to_the_first(tx: Tx, dialect: str) -> None:
     tx.execute(text("ALTER TABLE source DROP COLUMN replaces"))
     tx.execute(text("ALTER TABLE source DROP COLUMN helper_version"))
     tx.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+
+
+def _back_to_0009(tx: Tx) -> None:
+    for table in ("remark", "notice_mark"):
+        tx.execute(text(f"DROP TABLE {table}"))
+    tx.execute(text("DELETE FROM counter WHERE name = 'remark'"))
 
 
 def _back_to_0008(tx: Tx, dialect: str) -> None:
