@@ -72,9 +72,12 @@ def test_an_answer_is_replayed_by_keyboard_at_its_own_link(served: Served, visit
 def test_it_plays_to_its_end_by_itself_and_can_be_played_again(served: Served, visit: Visit, run: str):
     page = visit(f"{served()}/ask?run={run}&replay=1")
     player = page.locator(".replay")
+    speed = page.get_by_role("combobox", name="Speed")
+    expect(speed).to_have_value("1")  # it is drawn, and takes keys
     page.keyboard.press("+")
+    expect(speed).to_have_value("2")
     page.keyboard.press("+")
-    expect(page.get_by_role("combobox", name="Speed")).to_have_value("4")
+    expect(speed).to_have_value("4")
     expect(player).to_have_attribute("data-state", "over")
     expect(page.locator(".piece.unwritten")).to_have_count(0)
     page.get_by_role("button", name="Play again").last.click()
