@@ -22,7 +22,7 @@ class PlaceUnreachable(Exception):
 
 
 class AnchorPlace(Protocol):
-    """Where heads are held. Both raise PlaceUnreachable."""
+    """Place that holds heads. Both methods raise PlaceUnreachable."""
 
     def read(self) -> str:
         """Return all lines, oldest first."""
@@ -65,7 +65,7 @@ def read_records(lines: str) -> list[AnchorRecord]:
 
 @dataclass(frozen=True)
 class Held:
-    """What a place holds, or why it could not be read."""
+    """Records of one place, or the reason why it could not be read."""
 
     place: str
     records: Sequence[AnchorRecord] = ()

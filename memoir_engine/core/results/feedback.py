@@ -33,7 +33,7 @@ class FeedbackSettlement:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What a person said of an answer. chunk_id: of the citation that is meant.
+    """Verdict of a person on an answer. chunk_id: of the citation that is meant.
 
     state: of a report that an answer is wrong; what helped is never open. `key` names it for `feedback.resolve`.
     """
@@ -82,7 +82,7 @@ class Notice:
 
 @dataclass(frozen=True)
 class ItemComment:
-    """What somebody said of an item. mentions: names that it calls with an @. words: None where they were erased."""
+    """Comment on an item. mentions: names that it calls with an @. words: None where they were erased."""
 
     number: int
     action_id: str
@@ -123,7 +123,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class ItemRemarks:
-    """What people said of one item: to whom it is assigned and by whom, comments, oldest first, and a second look under way.
+    """Remarks on one item: to whom it is assigned and by whom, comments, oldest first, and a second look under way.
 
     signed: names of the two who signed the last decision that took both.
     """

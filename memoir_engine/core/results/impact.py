@@ -91,7 +91,7 @@ class ImpactItem:
 
 @dataclass(frozen=True)
 class Impact:
-    """What changes would change.
+    """Consequences of changes that are not made.
 
     changes: as they were given. seq: of the memory that was asked, at this time, by this person. moved_on: the memory has changed
     since in what was asked: ask again. run_id: how a verb that makes the change names it (`seen`); a run of the ledger where a
