@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from queue import Empty, Queue
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -33,12 +32,18 @@ def fold(memory: Memory, changes: Changes, *, key: str) -> str | None:
     with st.expander(texts.TITLE, icon=":material/difference:", key=f"{key}-impact"):
         st.caption(texts.ABOUT)
         asked = _choose(memory, changes, key)
-        pressed = asked is not None and st.button(
-            texts.AGAIN if shown else texts.GO, key=f"{key}-impact-go", icon=":material/play_arrow:"
-        )
-        if asked is not None and pressed:
+        slot = f"{key}-impact-{mark}-asking"
+        if asked is not None:
+            st.button(
+                texts.AGAIN if shown else texts.GO,
+                key=f"{key}-impact-go",
+                icon=":material/play_arrow:",
+                on_click=_start,
+                args=(memory, slot, changes, asked),
+            )
+        if slot in st.session_state:
             with problems.noted():
-                shown = _ask(memory, changes, asked)
+                shown = _follow(slot)
                 st.session_state[f"{key}-impact-{mark}"] = shown.run_id
                 st.session_state[HELD] = ",".join([shown.run_id, *_held()][:MOST_SETS])
         if shown is not None:
@@ -108,26 +113,41 @@ def _cost(estimate: Estimate) -> str:
     return texts.COST(estimate.chunks, calls=figures.count(estimate.calls), cost=md_escape(figures.money(estimate.cost)))
 
 
-def _ask(memory: Memory, changes: Changes, asked: Mapping[str, Any]) -> Impact:
-    """Ask, and show each question as soon as it is known whether it flips. Raises MemoirError."""
-    heard: Queue[dict[str, Any]] = Queue()
+class _Asking(NamedTuple):
+    """Questions that are being asked: the page may be drawn anew meanwhile, and goes on listening."""
+
+    found: Future[Impact]
+    told: list[dict[str, Any]]
+
+
+def _start(memory: Memory, slot: str, changes: Changes, asked: Mapping[str, Any]) -> None:
+    """Ask beside the page: a drawing that is cut short by the next one must neither lose the press nor pay for it twice."""
+    told: list[dict[str, Any]] = []
 
     def listen(stamped: Any) -> None:
         if stamped.event.kind == "QuestionCompared":
-            heard.put(stamped.event.body())
+            told.append(stamped.event.body())
 
-    with st.status(texts.ASKING, expanded=True) as status, ThreadPoolExecutor(1, "memoir-impact") as pool:
-        asking = pool.submit(memory.impact, list(changes), **asked, on_event=listen)
-        while not (asking.done() and heard.empty()):
-            try:
-                told = heard.get(timeout=LOOK_S)
-            except Empty:
-                continue
-            flags = [texts.FLAGS[name] for name in texts.FLAGS if told.get(name)]
-            st.markdown(f"{figures.count(told['n'])} · {_flags(flags) or f':gray[{texts.SAME}]'}")
-        found = asking.result()
-        status.update(label=texts.ASKED(len(found.items)), state="complete", expanded=False)
-    return found
+    pool = ThreadPoolExecutor(1, "memoir-impact")
+    st.session_state[slot] = _Asking(pool.submit(memory.impact, list(changes), **asked, on_event=listen), told)
+    pool.shutdown(wait=False)
+
+
+def _follow(slot: str) -> Impact:
+    """Show each question as soon as it is known whether it flips; return the look. Raises MemoirError."""
+    asking: _Asking = st.session_state[slot]
+    with st.status(texts.ASKING, expanded=True) as status:
+        drawn, done = 0, False
+        while not done or drawn < len(asking.told):
+            done = bool(wait([asking.found], LOOK_S).done)
+            for told in asking.told[drawn:]:
+                flags = [texts.FLAGS[name] for name in texts.FLAGS if told.get(name)]
+                st.markdown(f"{figures.count(told['n'])} · {_flags(flags) or f':gray[{texts.SAME}]'}")
+                drawn += 1
+        if asking.found.exception() is None:
+            status.update(label=texts.ASKED(drawn), state="complete", expanded=False)
+    del st.session_state[slot]  # last, since any drawing before may be cut short
+    return asking.found.result()
 
 
 def _flags(flags: Sequence[str]) -> str:

@@ -52,6 +52,27 @@ def test_it_flips_one_answer_and_what_was_seen_is_in_the_report_of_the_action(
     assert "What its maker saw would change" in report and "fed twice a week" in report
 
 
+def test_a_page_drawn_anew_in_the_middle_neither_loses_the_press_nor_asks_twice(
+    served: Served, visit: Visit, tmp_path: Path, asked: int
+):
+    page = visit(f"{served()}/sources?src={asked}")
+    page.locator(".st-key-withdraw-open button").click()
+    panel = page.locator(".st-key-withdraw-panel")
+    panel.get_by_text("What would change?").click()
+    expect(panel.locator(".st-key-withdraw-impact-go button")).to_be_visible()
+    ready(page)
+    panel.evaluate(
+        """panel => {
+          panel.querySelector('.st-key-withdraw-impact-go button').click();
+          const other = [...panel.querySelectorAll('.st-key-withdraw-impact-which [role=radio]')]
+            .find(each => each.textContent.includes('Those that used this'));
+          setTimeout(() => other.click(), 60);
+        }"""
+    )
+    expect(panel).to_contain_text("1 would change", timeout=PATIENCE_MS)
+    expect(panel.locator("[class*=st-key-withdraw-][class*=-item]")).to_have_count(1)
+
+
 def test_a_look_at_another_change_is_not_shown_and_a_memory_that_moved_on_is_said(
     served: Served, visit: Visit, tmp_path: Path, asked: int
 ):
