@@ -78,7 +78,7 @@ def warm() -> None:
     """
     with contextlib.suppress(MemoirError):
         opened = memory()
-        if os.environ.get("MEMOIR_DEMO") == "1" and opened.overview().sources == 0:
+        if os.environ.get("MEMOIR_DEMO") == "1" and opened.overview(points=0).sources == 0:
             opened.start("load_samples")
             for talk in sample_conversations():
                 opened.start("remember", messages=talk.messages, user_id=talk.user, session_id=talk.session_id)
