@@ -553,8 +553,7 @@ class AsyncMemory(Impacts, Face):
         Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
         """
         options = features.KnowledgeOptions(doc_id, text, metadata)
-        knowledge = features.add_knowledge(self._engine, self._actor, options)
-        return await self._engine.loop.bridge(knowledge, verb="add_knowledge")
+        return await self._engine.loop.bridge(features.add_knowledge(self._engine, self._actor, options), verb="add_knowledge")
 
     async def create_summary(
         self, session_id: str | None = None, doc_id: str | None = None, options: dict[str, Any] | None = None
@@ -565,8 +564,7 @@ class AsyncMemory(Impacts, Face):
         in place of the model). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting, ModelError.
         """
         target = features.SummaryOptions(session_id, doc_id, options)
-        summary = features.create_summary(self._engine, self._actor, target)
-        return await self._engine.loop.bridge(summary, verb="create_summary")
+        return await self._engine.loop.bridge(features.create_summary(self._engine, self._actor, target), verb="create_summary")
 
     async def tidy(
         self,

@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from operator import index
 from typing import Any, NoReturn
 
-from memoir_engine.core.controls import CONTROLS, marked
 from memoir_engine.core.errors import (
     ActionNotFound,
     CategoryNotFound,
@@ -38,6 +37,13 @@ MOST_BITS = 1024  # of any number: Python refuses to write down those of thousan
 FIELD_CHARS = 200  # of a person's name
 REASON_CHARS = 4_000  # of what a person says of a change, as of what they sign
 QUERY_CHARS = 10_000
+PICTURES, DELETE = 0x2400, "\x7f"  # where Unicode begins to draw the controls of ASCII; the one that stands apart
+CONTROLS = re.compile(
+    "[\x01-\x1f\x7f-\x9f"  # of a terminal; NUL is refused by the database
+    "\u202a-\u202e\u2066-\u2069"  # that turn the direction of what follows
+    "\u2028\u2029"  # that end a line
+    "\u200b\u2060-\u2064\ufeff]"  # that cannot be seen; joiners are left, which scripts and emoji need
+)
 _UNSEEN = ("Cf", "Cc", "Zs", "Zl", "Zp")
 _DEFAULT = "Leave it out for the default."
 
@@ -53,6 +59,23 @@ def text(name: str, value: object) -> str:
 def raw_text(name: str, value: object, advice: str = "Give a str.") -> str:
     """Return a text of any characters: it is only counted or cut, or checked later, where the place of a bad one is known."""
     return value if isinstance(value, str) else refuse(name, value, "it must be a text", advice)
+
+
+def marked(name: str) -> str:
+    """Return the name with each control character as a mark: the picture that Unicode has of it, or its number in brackets.
+
+    `"\\u202egpj.exe.txt"` would be shown as "txt.exe.jpg", and an escape sequence would clear a terminal. A name is kept with its
+    marks, so that every door shows them and two names that differ stay two; texts keep their characters, which spans count.
+    A name of nothing but white space stays what it is: it is refused as empty.
+    Source: Unicode UAX #9 (directional formatting), UTR #36 §2 (visual spoofing).
+    """
+    return name if not name.strip() else CONTROLS.sub(lambda found: _mark(found[0]), name)
+
+
+def _mark(control: str) -> str:
+    if control == DELETE:
+        return "\u2421"
+    return chr(PICTURES + ord(control)) if control < " " else f"[U+{ord(control):04X}]"
 
 
 def query(name: str, value: object) -> str:

@@ -45,6 +45,7 @@ from memoir_engine.runtime.refresher import DELAY_S, OFF, CacheRefresher, Vector
 from memoir_engine.runtime.runner import HEARTBEAT_S, Runner, Verb
 from memoir_engine.store import model_choice
 from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.engines import address, is_sealed
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.ledger import runs
@@ -208,7 +209,7 @@ class Engine:
 
     def expire_dead_runs(self) -> None:
         """Mark runs as interrupted whose process shows no life any more."""
-        if self.db.read(lambda tx: runs.expired(tx, now=self.clock.now(), ttl_s=EXPIRED_S)):
+        if not self.db.is_sealed and self.db.read(lambda tx: runs.expired(tx, now=self.clock.now(), ttl_s=EXPIRED_S)):
             self.db.write(lambda tx: runs.interrupt_expired(tx, clock=self.clock, ttl_s=EXPIRED_S), operation="ending dead runs")
 
     @asynccontextmanager
@@ -335,7 +336,7 @@ def _check(resolved: Resolved) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as refused:
         raise DataDirUnusable(folder=folder, problem=(refused.strerror or str(refused)).lower()) from refused
-    if not os.access(folder, os.W_OK | os.X_OK):
+    if not os.access(folder, os.W_OK | os.X_OK) and not is_sealed(address(str(resolved.config.database_url))):
         raise DataDirUnusable(folder=folder, problem="permission denied")
 
 

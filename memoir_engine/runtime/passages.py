@@ -70,7 +70,7 @@ class ConversationPassages:
             self._erasures = clock.erasures
             return self.catch_up(owners)
         for owner, (numbers, last) in changed.items():
-            for number in numbers:
+            for number in () if self._db.is_sealed else numbers:
                 cut = partial(conversation_passages.cut_session, number=number, zone=self._zone)
                 self._db.write(cut, operation="passages of a conversation")
             with self._lock:

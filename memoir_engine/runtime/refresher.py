@@ -115,6 +115,8 @@ class CacheRefresher:
 
         Called before a search; what is cut is kept, so that the next process goes on after one that ended half-way.
         """
+        if self._db.is_sealed:
+            return
         with self._cutting:
             while not self.all_cut:
                 source_ids = self._db.read(passages.uncut)

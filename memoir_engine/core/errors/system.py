@@ -352,6 +352,15 @@ class WriteFailed(DatabaseError):
     retryable = True
 
 
+class DatabaseReadOnly(WriteFailed):
+    """The file of the memory, or its folder, may be read and not changed: what only reads works, all else is refused."""
+
+    code = "E509"
+    message_form = "this memory can only be read, and {operation} would have to be written"
+    remedy_form = "Give its file and folder the right to write, or copy them to another place and open the copy."
+    retryable = False
+
+
 class ReadFailed(DatabaseError):
     code = "E508"
     message_form = "the database could not be read: {problem}"

@@ -104,6 +104,7 @@ class Database:
     def __init__(self, url: URL, clock: Clock, retry: Retry, on_retry: OnRetry | None) -> None:
         self.clock = clock
         self.safe_url = safe(url)
+        self.is_sealed = engines.is_sealed(url)  # may be read and not changed
         self.on_retry = on_retry
         self.on_commit: Callable[[], None] | None = None  # called behind every commit, on its thread: only for what takes no time
         self._retry = retry
@@ -163,7 +164,7 @@ class Database:
 
     def compact(self, *, rows: bool = True) -> bool:
         """Leave nothing of deleted rows in the file of SQLite, or (`rows` False) in its log alone. False while others read it."""
-        if self.dialect != "sqlite":
+        if self.dialect != "sqlite" or self.is_sealed:
             return True
         for attempt in self._attempts("compacting"):
             with attempt, self._turn(True), closing(self._writer.raw_connection()) as connection:
@@ -198,18 +199,29 @@ class Database:
             for attempt in self._attempts("opening"):
                 with attempt:
                     engines.check_encoding(self._writer)
+                    if self.is_sealed and not schema.is_current(self._writer):
+                        raise errors.DatabaseReadOnly(operation="bringing it up to this version")
                     schema.bring_up(self._writer)
                     break
-            stored = int(self.write(lambda tx: schema.settle(tx, "depth", str(depth)), operation="opening")) if depth else None
+            stored = self._settled_depth(depth)
         except errors.DatabaseLost as lost:
             raise errors.DatabaseUnreachable(url=self.safe_url, problem=problem_of(lost.__cause__ or lost)) from lost
+        except errors.DatabaseReadOnly:
+            raise
         except errors.WriteFailed as failed:
             raise errors.DatabaseUnreachable(url=self.safe_url, problem=failed.facts["problem"]) from failed
         if stored is not None and stored != depth:
             raise errors.DepthMismatch(stored=stored, given=depth)
 
+    def _settled_depth(self, depth: int | None) -> int | None:
+        if depth is None or self.is_sealed:
+            return self.read(schema.stored_depth) if depth else None
+        return int(self.write(lambda tx: schema.settle(tx, "depth", str(depth)), operation="opening"))
+
     def _unit(self, work: Callable[[Tx], T], operation: str) -> T:
         """Run `work` in one transaction; READING takes the snapshot engine, every other operation commits."""
+        if self.is_sealed and operation != READING:
+            raise errors.DatabaseReadOnly(operation=operation)
         for attempt in self._attempts(operation):
             with attempt as count, self._transaction(operation, retried=count > 1) as tx:
                 return work(tx)

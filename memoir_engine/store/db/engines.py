@@ -9,9 +9,11 @@ Source: DESIGN §6, §7, §12; MEMOIR 1.1, 1.5; measured: 142 of 240 such upgrad
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.dialects import registry
@@ -90,6 +92,25 @@ _PRAGMAS = (
     "cache_size=-32000",
     "wal_autocheckpoint=4000",  # 16 MB; at the usual 4 MB half of an append's time is waiting for the disk
 )
+_PRAGMAS_OF_A_READER = tuple(
+    pragma for pragma in _PRAGMAS if not pragma.startswith(("journal_mode", "wal_", "secure_", "synchro"))
+)
+
+
+def is_sealed(url: URL) -> bool:
+    """Check whether it is a file of SQLite that this process may read and not change."""
+    if url.get_backend_name() != "sqlite" or in_memory(url) or str(url.database).startswith("file:"):
+        return False
+    file = Path(str(url.database)).expanduser()
+    return file.is_file() and not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK | os.X_OK))
+
+
+def _unsealed(url: URL) -> URL:
+    """Return the address under which SQLite reads a sealed file; one without a log needs no files beside it."""
+    file = Path(str(url.database)).expanduser()
+    alone = not file.with_name(f"{file.name}-wal").exists()
+    query = {"mode": "ro", "uri": "true"} | ({"immutable": "1"} if alone else {})
+    return url.set(database=f"file:{quote(str(file.absolute()))}", query=query)
 
 
 def build(url: URL, *, writes: bool) -> Engine:
@@ -143,6 +164,8 @@ registry.register("sqlite.memoir", __name__, SQLite.__name__)
 
 
 def _sqlite(url: URL, *, writes: bool) -> Engine:
+    sealed = is_sealed(url)
+    url = _unsealed(url) if sealed else url
     pool: dict[str, Any] = {"pool_size": 1 if writes else POOL, "max_overflow": 0 if writes else 4}
     if in_memory(url):
         pool = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
@@ -157,7 +180,7 @@ def _sqlite(url: URL, *, writes: bool) -> Engine:
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # sqlite3 must not emit a BEGIN of its own: savepoints would outlive a rollback
-        for pragma in _PRAGMAS:
+        for pragma in _PRAGMAS_OF_A_READER if sealed else _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
 
     return engine

@@ -71,6 +71,11 @@ def bring_up(engine: Engine) -> None:
                 _migrate(connection, revision)
 
 
+def is_current(engine: Engine) -> bool:
+    with engine.connect() as connection, connection.begin():
+        return _revision(connection) == REVISION
+
+
 def setting(tx: Tx, name: str) -> str | None:
     """Return a value that the store keeps about itself."""
     return tx.execute(select(tables.setting.c.value).where(tables.setting.c.name == name)).scalar()
