@@ -21,6 +21,7 @@ from ui.wording import texts as wording
 from ui.wording_counts import texts as counts
 from ui.wording_engine import Engine, texts
 from ui.wording_events import texts as events
+from ui.wording_facts import texts as facts_words
 from ui.words import Plural
 
 _CODED = re.compile(r"\[mem\]\[(\w+)\] (.*)", re.DOTALL)
@@ -141,8 +142,14 @@ def _written(name: str, value: Any, spec: str, conversion: str | None) -> str:
 def _fact(name: str, value: str) -> str:
     """Translate a fact that is English itself."""
     if name in ("status", "state"):
-        return wording.STATUS.get(value, value)
-    known = {"verb": texts.DEEDS, "kind": texts.KINDS, "verdict": events.VERDICTS, "texts": texts.COUNTS}
+        return (events.VERDICTS | wording.STATUS).get(value, value)
+    known = {
+        "verb": texts.DEEDS,
+        "kind": texts.KINDS,
+        "verdict": events.VERDICTS,
+        "texts": texts.COUNTS,
+        "cause": facts_words.CAUSES,
+    }
     if name in known and value in known[name]:
         return known[name][value]
     if name == "texts":
