@@ -75,6 +75,11 @@ def place(says: str) -> str:
     return told[:1].upper() + told[1:]
 
 
+def source(name: str) -> str:
+    """Return the name of a source; one that was erased has a name of the engine."""
+    return name if _is_english() else _told(name, vars(Engine)["GONE"], texts.GONE) or name
+
+
 def ended(said: str) -> str:
     """Return a phrase as a sentence of its own, with a stop in English."""
     told = sentence(said)

@@ -340,6 +340,7 @@ _DEEDS = (  # what somebody may not do
 class Engine(Words):
     MESSAGES, REMEDIES = ERROR_TEXTS.messages, ERROR_TEXTS.remedies  # by the name of the class
     PHRASES = (*ERROR_TEXTS.phrases, *_UNDO, *_TREE, *_REVIEW, *_FACTS, *_FILES, *_ASKING, *_MODELS, *_TALKS, *_PEOPLE, *_LOG)
+    GONE = "erased source {number}"  # the name of a source whose own was erased
     ERASED = {place: meant(place, "erased") for place in _ERASED}
     DEEDS = {deed: meant(deed, "may not") for deed in _DEEDS}
     REASONS = REASONS

@@ -240,3 +240,10 @@ def test_an_edit_that_is_refused_says_why_in_japanese(filled: Memory) -> None:
 
 def test_an_address_that_leads_nowhere_is_explained_in_japanese(filled: Memory) -> None:
     assert "このメモリに資料99はありません" in opened_in_japanese("sources", src=99)
+
+
+def test_a_source_that_was_erased_is_named_in_japanese(filled: Memory) -> None:
+    filled.acting_as("Mia", roles=("auditor", "admin")).sources.erase(1, "a wrong upload")
+    assert filled.sources.get(1).name == "erased source 1"
+    assert "消去された資料1" in opened_in_japanese("sources", src=1)
+    assert "消去された資料1を完全に消去" in opened_in_japanese("activity")
