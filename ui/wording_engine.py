@@ -176,6 +176,17 @@ _FILES = (
     "this text is known as {name!r}; it is filed as its version {version}",
     "the metadata that was given is not kept: a source has those of its first time",
     "only ingestions are resumed, this is {verb}",
+    "it has not begun yet",
+    "it is still running",
+    "it waits for its contextual helper",
+    "it is done",
+    "it was cancelled, and nothing of it is kept",
+    "what it needs to go on is no longer kept",
+    "Ask the question again.",
+    "Start it again.",
+    "Ingest again.",
+    "There is nothing left to do.",
+    "Wait for it; one whose process has ended shows as interrupted within seconds.",
     "Ingest again: answers already paid for are re-used, and what is stored is recognised.",
     "Ingest without replaces.",
     "Replace the version in force: replaces={source}.",
@@ -187,6 +198,42 @@ _FILES = (
     "The description has {tokens} tokens, {most} at most. Shorten it.",
     "the data of its user was erased",
     "its source was erased",
+)
+_VALUES = (  # that a form may hold
+    "it must be {least} or more",
+    "it must be {most} or less",
+    "it must be above {least}",
+    "it must be below {most}",
+    "it must be a whole number",
+    "it must be a whole number of {least} or more",
+    "it must be a number",
+    "it must be true or false",
+    "it must be a text",
+    "it must not be empty",
+    "it must be {expected}",
+    "it is more than {most}",
+    "it holds a NUL character",
+    "it holds half of a surrogate pair",
+    "there is neither a word nor an action",
+    "not a valid date",
+    "not a valid time",
+    "not a valid date: expected one in ISO 8601",
+    "the end of the year 9999 is too far ahead",
+    "{what} at {end}, and it begins at {start} (UTC)",
+    "it would end",
+    "it would expire",
+    "Ask for fewer.",
+    "Remove it and try again.",
+    "Leave it out for the default.",
+    "{advice}; the default is {default!r}.",
+    "Use {bounds}",
+    "Correct {name}",
+    "Say something of the item.",
+    "Say how it was resolved, or give the action that mended it.",
+    "Say what you stand for, e.g. 'I have read all of it, and it is filed where it belongs.'",
+    "Give a date, or a text such as '2024', '2024-05' or '2024-05-17'.",
+    "Give a date in ISO 8601 of any precision (2026, 2026-03, 2026-03-07), or a datetime with a time zone.",
+    "Name whom or what it is about, or leave it out.",
 )
 _ASKING = (
     "one_shot follows one category at each level: n = {n} has no effect",
@@ -339,7 +386,20 @@ _DEEDS = (  # what somebody may not do
 
 class Engine(Words):
     MESSAGES, REMEDIES = ERROR_TEXTS.messages, ERROR_TEXTS.remedies  # by the name of the class
-    PHRASES = (*ERROR_TEXTS.phrases, *_UNDO, *_TREE, *_REVIEW, *_FACTS, *_FILES, *_ASKING, *_MODELS, *_TALKS, *_PEOPLE, *_LOG)
+    PHRASES = (
+        *ERROR_TEXTS.phrases,
+        *_UNDO,
+        *_TREE,
+        *_REVIEW,
+        *_FACTS,
+        *_FILES,
+        *_VALUES,
+        *_ASKING,
+        *_MODELS,
+        *_TALKS,
+        *_PEOPLE,
+        *_LOG,
+    )
     GONE = "erased source {number}"  # the name of a source whose own was erased
     ERASED = {place: meant(place, "erased") for place in _ERASED}
     DEEDS = {deed: meant(deed, "may not") for deed in _DEEDS}
