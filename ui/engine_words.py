@@ -28,7 +28,7 @@ _CODED = re.compile(r"\[mem\]\[(\w+)\] (.*)", re.DOTALL)
 _COUNTED = re.compile(r"(\d+) (\w+)(?: (\(.*\)))?", re.DOTALL)
 _LIST = re.compile(r", | and ")
 BY_MODEL = ("duplicate", "merged", "conflict", "update")  # causes of facts that a comparison made outdated
-LONGEST = 2000  # characters of what may be a sentence of the engine
+LONGEST = 1000  # characters of what may be a sentence of the engine
 
 
 def error(raised: MemoirError | ErrorReport) -> tuple[str, str]:
@@ -56,7 +56,7 @@ def stored(message: str, remedy: str | None) -> tuple[str, str]:
 
 def phrase(said: str) -> str:
     """Return an obstacle, a warning or a note; one that is not known as it is."""
-    if _is_english() or not 0 < len(said) <= LONGEST:
+    if _is_english() or not said:
         return said
     if _CODED.fullmatch(said):
         return stored(said, None)[0]
@@ -115,13 +115,13 @@ def _sentences() -> tuple[tuple[str, str], ...]:
 
 def _known(said: str, forms: tuple[tuple[str, str], ...]) -> str | None:
     """Fill the translation of the form that says most of this text; None if none does."""
-    fitting = [pair for pair in forms if _letters(pair[0]) and _pattern(pair[0]).fullmatch(said)]
+    fitting = [pair for pair in forms if _letters(pair[0]) and _match(pair[0], said)]
     return _told(said, *max(fitting, key=lambda pair: _letters(pair[0]))) if fitting else None
 
 
 def _told(said: str, form: str, translated: str) -> str | None:
     """Fill a translation with the facts that this form has in a text; None if the text is none of its kind."""
-    found = _pattern(form).fullmatch(said)
+    found = _match(form, said)
     if found is None:
         return None
     converted = {name: conversion for name, _, conversion in _fields(form)}
@@ -152,6 +152,7 @@ def _fact(name: str, value: str) -> str:
         "verb": texts.DEEDS,
         "kind": texts.KINDS,
         "verdict": events.VERDICTS,
+        "what": events.VERDICTS,
         "texts": texts.COUNTS,
         "cause": facts_words.CAUSES,
     }
@@ -194,6 +195,10 @@ def _unquoted(fact: str) -> str:
 def _letters(form: str) -> int:
     """Count what a form says besides its facts."""
     return sum(len(literal.strip(" .,:;'")) for literal, *_ in Formatter().parse(form))
+
+
+def _match(form: str, said: str) -> re.Match[str] | None:
+    return _pattern(form).fullmatch(said) if len(said) <= LONGEST else None
 
 
 @cache

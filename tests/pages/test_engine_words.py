@@ -90,6 +90,12 @@ def test_the_end_of_a_remedy_is_told_by_what_was_asked(japanese: None) -> None:
     )
 
 
+def test_a_text_without_end_is_drawn_as_it_is_and_soon(japanese: None) -> None:
+    said = "a = b cannot be read as " * 20_000
+    assert engine_words.stored(f"[mem][E203] {said}", said) == (f"[mem][E203] {said}", said)
+    assert engine_words.reason(said) == said
+
+
 def test_what_a_provider_said_stays_in_its_own_words(japanese: None) -> None:
     error = errors.ModelServerFailed(model="gpt", problem="upstream connect error")
     assert engine_words.error(error)[0] == "[mem][E410] モデル gpt のサーバーでエラーが発生しました：upstream connect error"
