@@ -73,7 +73,7 @@ def facts_of(
 
     known: all of the user's facts.
     """
-    (facts, mode), past = fact_filters.matching(memory, filters), filters.moment is not None
+    (facts, mode), past = fact_filters.matching(memory, filters, known), filters.moment is not None
     several = () if past else fact_selection.selected(facts)
     fact_selection.bar(memory, several)
     chosen = state.param("fact")

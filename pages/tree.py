@@ -22,7 +22,7 @@ def asked(tree: TreeAt) -> tuple[Category | None, Chunk | None]:
 
 
 def draw(memory: Memory, looked_at: tree_as_of.Past | None) -> None:
-    overview = memory.overview()
+    overview = memory.overview(points=0)
     if looked_at is not None:
         draw_past(memory, looked_at)
         return

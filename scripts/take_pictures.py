@@ -19,19 +19,24 @@ from ui import language
 
 SHOWN = ROOT / "docs" / "pictures"
 ALL = ROOT / "build" / "pictures"  # in no repository
-IN_DOCS = {"overview_en_light", "path_en_light", "review_en_light", "facts_en_light"}
+IN_DOCS = {f"{page}_en_light" for page in ("overview", "path", "review", "facts", "replay", "impact")}
 COLORS = 256  # of a picture that is kept: half its size, and no eye tells
+PRESSED = {"replay": ("Space", *["ArrowRight"] * 4)}  # keys before a picture is taken
 QUESTION = "How cold is Lake Tern in May, and how many water birds winter on it?"  # spans two branches of the samples
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def prepare(folder: Path) -> dict[str, str]:
-    """Make the sample memory, ask a question and decide about a chunk; return the address of each picture."""
+    """Make the sample memory, ask a question, decide about a chunk and withdraw a source; return the address of each picture."""
     with SampleMemory(folder).open() as memory:
         asked = memory.query(QUESTION, safety_net=3).raise_for_error()
         ada = memory.acting_as("Ada", roles=("auditor",))
         done = ada.review.approve(memory.review.queue().items[0].key, reason="read in full")
         person, chunk = memory.people.list()[0].user_id, asked.used_chunks[0].chunk_id
+        change = {"verb": "withdraw", "source_id": asked.used_chunks[0].source_id}
+        seen = memory.impact([change], touched=True)
+        taken = ada.sources.withdraw(change["source_id"], "out of date", seen=seen.run_id)
+        ada.review.undo(taken.action_id)
         session = memory.acting_as(memory.actor.name, user=person, roles=memory.actor.roles).sessions.list()[0].session_id
     return {
         "overview": "",
@@ -48,6 +53,8 @@ def prepare(folder: Path) -> dict[str, str]:
         "people": "people",
         "activity": "activity",
         "action": f"activity?action={done.action_id}",
+        "impact": f"activity?action={taken.action_id}",
+        "replay": f"ask?run={asked.run_id}&replay=1",
         "settings": "settings",
     }
 
@@ -56,6 +63,8 @@ def take(page: Any, url: str, picture: str) -> None:
     """Save the page at this address, and into docs if it is shown there."""
     page.goto(url)
     wait_until_drawn(page)
+    for key in PRESSED.get(picture.partition("_")[0], ()):
+        page.keyboard.press(key)
     png = page.screenshot(animations="disabled")
     (ALL / f"{picture}.png").write_bytes(png)
     if picture in IN_DOCS:

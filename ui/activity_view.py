@@ -82,7 +82,7 @@ def _line(change: Change) -> str:
 def _before_after(change: Change) -> str:
     before, after = (md_escape(figures.one_line(text, 160)) for text in event_words.before_after(change))
     if not after:
-        return f" :gray[{before} → –]" if before else ""
+        return f" :gray[{event_words.turned(before, after)}]" if before else ""
     return f" :gray[{before} →] **{after}**" if before else f" :gray[→] **{after}**"
 
 

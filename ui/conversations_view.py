@@ -83,7 +83,7 @@ def _rows(memory: Memory, sessions: Sequence[SessionView]) -> None:
     columns = {
         named["user"]: st.column_config.TextColumn(width=110),
         named["opening"]: st.column_config.TextColumn(width=370),
-        named["last"]: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=125),
+        named["last"]: st.column_config.DatetimeColumn(format=figures.column_time(), width=150),
         named["messages"]: st.column_config.NumberColumn(format="localized", width=75),
         named["turns"]: st.column_config.NumberColumn(format="localized", width=55),
         named["chars"]: st.column_config.NumberColumn(format="localized", width=80),

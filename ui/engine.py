@@ -10,7 +10,7 @@ import contextlib
 import os
 import threading
 
-from memoir_engine import MemoirError, Memory, SampleMemory, sample_conversations
+from memoir_engine import MemoirError, Memory, ModelNotNamed, SampleMemory, sample_conversations
 
 FIRST = "A few words."
 PATIENCE_S = 10  # where nobody opens a page, the first text is not kept waiting either
@@ -19,14 +19,30 @@ _held: list[Memory] = []
 _sample_lock = threading.Lock()
 _sample_held: list[Memory] = []
 _drawn = threading.Event()
+_unnamed = threading.Event()
 
 
 def memory() -> Memory:
     """Return the open memory. Raises MemoirError if it cannot be opened."""
     with _lock:
         if not _held:
-            _held.append(Memory())
+            _held.append(_opened())
         return _held[0]
+
+
+def _opened() -> Memory:
+    """Open the memory; where the environment gives a server but no model, offline, until one is chosen in the app."""
+    try:
+        return Memory()
+    except ModelNotNamed:
+        os.environ["MEMOIR_MODEL"] = "offline"  # as a setting, over which a choice in the app wins
+        _unnamed.set()
+        return Memory()
+
+
+def model_is_missing() -> bool:
+    """Check whether the environment gives a model server but names no model of it."""
+    return _unnamed.is_set()
 
 
 def sample() -> Memory:
@@ -62,7 +78,7 @@ def warm() -> None:
     """
     with contextlib.suppress(MemoirError):
         opened = memory()
-        if os.environ.get("MEMOIR_DEMO") == "1" and opened.overview().sources == 0:
+        if os.environ.get("MEMOIR_DEMO") == "1" and opened.overview(points=0).sources == 0:
             opened.start("load_samples")
             for talk in sample_conversations():
                 opened.start("remember", messages=talk.messages, user_id=talk.user, session_id=talk.session_id)
@@ -82,6 +98,9 @@ def close() -> None:
         with lock:
             while held:
                 held.pop().close()
+    if _unnamed.is_set():
+        _unnamed.clear()
+        del os.environ["MEMOIR_MODEL"]
 
 
 def state() -> str:

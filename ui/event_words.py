@@ -55,8 +55,12 @@ def sentence(done: Change) -> str:
     before, after = before_after(done)
     if not before and not after:
         return change(done)
-    ends = texts.TURNED.format(before=before, after=after or texts.NOWHERE) if before else after
+    ends = turned(before, after) if before else after
     return texts.SHOWING.format(done=change(done), ends=ends)
+
+
+def turned(before: str, after: str) -> str:
+    return texts.TURNED.format(before=before, after=after) if after else texts.NO_LONGER.format(before=before)
 
 
 def change(done: Change) -> str:

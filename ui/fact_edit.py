@@ -14,10 +14,11 @@ from typing import Literal
 import streamlit as st
 
 from memoir_engine import Action, FactView, MemoirError, Memory
-from ui import fact_effect, fact_fields, fact_labels, figures, state
+from ui import fact_effect, fact_fields, fact_labels, figures, state, together_panel
 from ui.components import focus
 from ui.fact_effect import FactEdit
 from ui.wording_facts import texts
+from ui.wording_together import texts as together
 
 KEYS = {"correct": "E", "retire": "D", "expire": "X", "forget": "F"}
 DAYS = {"week": 7, "month": 30, "year": 365}
@@ -146,7 +147,7 @@ def _landed(done: Action) -> None:
         state.update(fact=done.fact_id if len(done.fact_ids) == 1 else None, done=done.action_id)
     else:
         state.update(fact=None, done=None)
-        st.toast(texts.FORGOTTEN)
+        st.toast(together.WAITS if together_panel.waits(done) else texts.FORGOTTEN)
     clear_selection()
 
 

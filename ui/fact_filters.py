@@ -214,8 +214,13 @@ def _begun(known: Sequence[FactView]) -> dict[str, datetime]:
     return {label: end for label, end in ends.items() if end < now}
 
 
-def matching(memory: Memory, filters: FactFilters) -> tuple[tuple[FactView, ...], str | None]:
-    """Return the facts that pass the filters; a search returns them in its own order, with what it compared."""
+def matching(
+    memory: Memory, filters: FactFilters, known: tuple[FactView, ...] | None = None
+) -> tuple[tuple[FactView, ...], str | None]:
+    """Return the facts that pass the filters; a search returns them in its own order, with what it compared.
+
+    known: all of the user's facts, where they were read already.
+    """
     mode = None
     if filters.words:
         only = filters.statuses[0] if len(filters.statuses) == 1 else None
@@ -223,6 +228,8 @@ def matching(memory: Memory, filters: FactFilters) -> tuple[tuple[FactView, ...]
             filters.words, filters.user, NEAREST, as_of=filters.moment, valid_at=filters.held, status=only, type=filters.type
         )
         facts, mode = tuple(hit.fact for hit in hits if hit.score > 0), hits[0].mode if hits else None
+    elif known is not None and filters.moment is None and filters.held is None:
+        facts = known
     else:
         facts = memory.facts.list(filters.user, as_of=filters.moment, valid_at=filters.held, limit=MOST)
     return _passing(facts, filters), mode

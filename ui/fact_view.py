@@ -13,12 +13,13 @@ from ui import fact_filters, fact_graph, fact_labels, fact_lanes, fact_selection
 from ui.components import timeline
 from ui.wording_facts import texts
 
+MOST_BARS = 150  # of a timeline: more cannot be read, and take seconds to draw
 TIMELINE, TABLE, RELATIONS = "Timeline", "Table", "Relations"  # the views, as the address has them
 
 
 def show(
     memory: Memory,
-    facts: Sequence[FactView],
+    facts: tuple[FactView, ...],
     filters: fact_filters.FactFilters,
     proposals: Sequence[FactProposal],
     known: Sequence[FactView],
@@ -45,9 +46,20 @@ def show(
         fact_graph.show(facts, memory.facts.relations(filters.user))
     elif view == TABLE:
         _table(facts)
+        if len(facts) >= fact_filters.MOST:
+            st.caption(texts.FEWER_ROWS.format(shown=figures.count(len(facts))))
     else:
-        _timeline(facts, filters, proposals, selects=filters.moment is None and "auditor" in memory.actor.roles)
+        drawn = _newest(facts)
+        _timeline(drawn, filters, proposals, selects=filters.moment is None and "auditor" in memory.actor.roles)
+        if len(drawn) < len(facts):
+            st.caption(texts.FEWER_BARS.format(shown=figures.count(len(drawn)), all=figures.count(len(facts))))
     return str(view)
+
+
+def _newest(facts: tuple[FactView, ...]) -> Sequence[FactView]:
+    """Return the facts that a timeline has room for, the chosen one among them."""
+    chosen = state.param("fact")
+    return facts[:MOST_BARS] + tuple(fact for fact in facts[MOST_BARS:] if fact.id == chosen)
 
 
 def _timeline(

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
-from babel.dates import format_date, format_skeleton, format_time, format_timedelta, get_datetime_format
+from babel.dates import format_date, format_skeleton, format_time, format_timedelta, get_date_format, get_datetime_format
 from babel.numbers import format_compact_decimal, format_currency
 from babel.units import format_unit
 
@@ -164,6 +164,17 @@ def exact(when: datetime) -> str:
 def day(when: datetime, within: tzinfo | None = None) -> str:
     """Format the day of a moment. within: its time zone, by default the viewer's."""
     return format_date(when.astimezone(within or zone()), "medium", locale=language.current())
+
+
+def column_day() -> str:
+    """Return how a column of a table writes a day, in the letters that Streamlit takes."""
+    return str(get_date_format("medium", locale=language.current()).pattern).replace("d", "D").replace("y", "YYYY")
+
+
+def column_time() -> str:
+    """Return how a column of a table writes a moment, in the letters that Streamlit takes."""
+    form = str(get_datetime_format("medium", locale=language.current()))
+    return form.replace("'", "").format("HH:mm", column_day())
 
 
 def month(when: datetime, within: tzinfo) -> str:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memoir_engine import Memory, RunView
+from memoir_engine import Memory, RunStatus, RunView
 
 INGESTS = ("ingest_file", "ingest_text", "load_samples")
-ACTIVE = ("queued", "running")
+ACTIVE: tuple[RunStatus, ...] = ("queued", "running")
 EVERY_S = 1.0
 MOST = 20  # runs at a time
 FAR = 1_000  # runs that are counted
@@ -37,6 +37,8 @@ def _shown() -> int:
 
 def failures(memory: Memory) -> list[RunView]:
     """Return failed ingestions that no later run of the same name has replaced; newest first."""
+    if not memory.jobs.list(limit=1, verbs=INGESTS, statuses=("failed",)):
+        return []
     failed: list[RunView] = []
     later: set[str] = set()
     for run in runs(memory):
@@ -47,8 +49,12 @@ def failures(memory: Memory) -> list[RunView]:
     return failed
 
 
+def active(memory: Memory) -> tuple[RunView, ...]:
+    return memory.jobs.list(limit=_shown(), verbs=INGESTS, statuses=ACTIVE)
+
+
 def busy(memory: Memory) -> bool:
-    return any(run.status in ACTIVE for run in runs(memory))
+    return bool(active(memory))
 
 
 def follow(memory: Memory, *, key: str) -> None:

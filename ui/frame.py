@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.grid_container import GridContainer
 
 from memoir_engine import MemoirError, Memory
-from ui import filing, presenting, problems, sample, state
+from ui import engine, filing, presenting, problems, sample, state
 from ui.components import cookie
 from ui.escape import md_escape
 from ui.wording import texts as wording
@@ -72,6 +72,12 @@ def here(label: str, *, key: str, icon: str | None = None, help: str | None = No
 def offline_note(memory: Memory) -> None:
     """Say that no language model is in use, until somebody puts the line away; the browser remembers it."""
     if not memory.is_offline or sample.shown():
+        return
+    if engine.model_is_missing():
+        with st.container(key="offline-note", horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(wording.NO_MODEL_NAMED, width="content")
+            st.space("stretch")
+            st.page_link("../pages/settings.py", label=wording.NAME_MODEL, icon=":material/arrow_forward:", icon_position="right")
         return
     if st.session_state.get(PUT_AWAY):
         cookie.write(PUT_AWAY, "1")

@@ -62,7 +62,7 @@ def live(memory: Memory, seen: Set[str] = frozenset(), *, only: Set[str] | None 
             with st.expander(_folded(earlier), key="jobs-earlier"):
                 for run in earlier:
                     _card(memory, run, told)
-        if only is None and (left := filing.left_out(memory)):
+        if only is None and len(runs) >= filing.MOST and (left := filing.left_out(memory)):
             st.button(
                 figures.more(left), key="jobs-more", icon=":material/expand_more:", type="tertiary", on_click=filing.show_more
             )
@@ -92,7 +92,7 @@ def _folded(earlier: list[RunView]) -> str:
 
 
 def active(memory: Memory) -> set[str]:
-    return _active(filing.runs(memory))
+    return {run.id for run in filing.active(memory)}
 
 
 def any_known(memory: Memory) -> bool:

@@ -90,7 +90,7 @@ def _people(people: Sequence[Person]) -> None:
         for person in people
     ]
     counts = {label: st.column_config.NumberColumn(format="localized", width=90) for label in [*named.values()][1:6]}
-    times = {named[name]: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130) for name in ("first", "last")}
+    times = {named[name]: st.column_config.DatetimeColumn(format=figures.column_time(), width=150) for name in ("first", "last")}
     whose = {named["user"]: st.column_config.TextColumn(width=240)}
     _table(rows, named.values(), "people-table", {**whose, **counts, **times}, partial(_choose, people))
 
@@ -119,7 +119,7 @@ def _facts(memory: Memory, person: Person) -> None:
     ]
     columns = {
         named["content"]: st.column_config.TextColumn(width=380),
-        named["since"]: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130),
+        named["since"]: st.column_config.DatetimeColumn(format=figures.column_time(), width=150),
     }
     _table(rows, named.values(), "people-facts", columns)
     if person.facts > len(facts):
@@ -141,7 +141,7 @@ def _conversations(memory: Memory, person: Person) -> None:
     ]
     columns = {
         named["messages"]: st.column_config.NumberColumn(format="localized", width=80),
-        named["last"]: st.column_config.DatetimeColumn(format="YYYY-MM-DD", width=90),
+        named["last"]: st.column_config.DatetimeColumn(format=figures.column_day(), width=105),
     }
     _table(rows, named.values(), "people-talks", columns)
     if person.sessions > len(sessions) == AT_ONCE:

@@ -15,16 +15,20 @@ from ui.wording_review import texts
 
 CHUNKS, FACTS, TREE, ANSWERS, TOGETHER = "filings", "facts", "tree", "answers", "together"
 COUNTS = "rv-waiting"  # in the session: what waits in each queue
+COUNTED = "rv-counted"  # in the session: for whom that was counted, and after which change of the memory
 
 
 def are_any(memory: Memory) -> bool:
     """Check whether there is anything to review, or was."""
-    return memory.overview().chunks > 0 or any(number for _, number in memory.facts.users())
+    return memory.overview(points=0).chunks > 0 or any(number for _, number in memory.facts.users())
 
 
 def count(memory: Memory) -> None:
-    """Count what waits in each queue, once for each opening of the page: counting many facts takes its time."""
-    st.session_state[COUNTS] = json.dumps(_waiting(memory))
+    """Count what waits in each queue, unless nothing has changed since: counting many facts takes its time."""
+    counted = f"{memory.actor.name} {memory.actor.user} {memory.audit.head().seq}"
+    if COUNTS not in st.session_state or st.session_state.get(COUNTED) != counted:
+        st.session_state[COUNTS] = json.dumps(_waiting(memory))
+        st.session_state[COUNTED] = counted
 
 
 def chosen() -> str:

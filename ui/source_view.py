@@ -79,7 +79,7 @@ def _rows(sources: tuple[Source, ...], passages: dict[int, int]) -> None:
         labels.TITLE: st.column_config.TextColumn(width=180),
         labels.VERSION: st.column_config.TextColumn(width=60),
         labels.STATUS: st.column_config.TextColumn(width=80),
-        labels.ADDED: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130),
+        labels.ADDED: st.column_config.DatetimeColumn(format=figures.column_time(), width=150),
         labels.KIND: st.column_config.TextColumn(width=50),
         labels.CHUNKS: st.column_config.NumberColumn(format="localized", width=70),
         labels.PASSAGES: st.column_config.NumberColumn(format="localized", width=70, help=texts.SEARCHED_HELP),

@@ -21,6 +21,11 @@ class Shared(Words):
         "no cost, nothing leaves this machine.]]"
     )
     OTHER_MODEL = "Use a language model"
+    NO_MODEL_NAMED = (
+        ":small[:material/cloud_off: **A model server is set, but no model.** :gray[Until you choose one, the built-in offline "
+        "model answers.]]"
+    )
+    NAME_MODEL = "Choose a model"
     PUT_AWAY = "Hide"
     PUT_AWAY_HELP = "Not shown again in this browser. You can choose a model in Settings at any time."
     MODEL_HELP = "The model in use. Choose another one in Settings."

@@ -194,6 +194,8 @@ class Facts(Words):
         "follows": "follows",
         "contradicts": "contradicts",
     }
+    FEWER_BARS = "Showing the newest {shown} of {all} facts. Filter to see others, or open the table."
+    FEWER_ROWS = "Showing the newest {shown} facts. Filter to see others; an export has them all."
     FEWER_RELATIONS = "Showing the first {shown} of {all} relations."
 
     EXPORT = "Export"

@@ -169,8 +169,9 @@ class Face:
         """
         return features.export(self._engine, self._actor, path)
 
-    def overview(self) -> Overview:
-        return features.overview(self._engine, self._actor)
+    def overview(self, *, points: int = 49) -> Overview:
+        """Return what the memory holds and what was done last. points: moments of its growth, from 2; 0 leaves it out."""
+        return features.overview(self._engine, self._actor, points)
 
     def settings(self) -> tuple[SettingView, ...]:
         """Return every setting with its value and where it came from; secrets only as "set"."""

@@ -6,7 +6,7 @@ Source: API; DESIGN §6 "Who and whose", §7.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
@@ -28,7 +28,7 @@ from memoir_engine.core.results import (
 )
 from memoir_engine.ingest.helper_view import AsyncHelpers, HelpersRead
 from memoir_engine.ingest.pages import page_of
-from memoir_engine.ingest.view import past_result
+from memoir_engine.ingest.view import INGESTIONS, past_result
 from memoir_engine.query.record import compared, result_of
 from memoir_engine.review.split import AsyncReview, Proposals
 from memoir_engine.runtime.access import runs_of
@@ -93,7 +93,11 @@ class RunsView(View):
         return self._read(work)
 
     def query(self, run_id: str) -> QueryResult:
-        """Read a question's result again from the ledger; while it still runs, what is known so far."""
+        """Read a question's result again from the ledger; while it still runs, what is known so far.
+
+        Raises RunNotFound, InvalidSetting for a run that is not a question.
+        """
+        self._is_of(run_id, ("query",), "Give the run of a question; runs.list(verb='query') shows them.")
         return result_of(self._engine, self._actor, run_id)
 
     def replay(self, run_id: str) -> Replay:
@@ -125,8 +129,19 @@ class RunsView(View):
         return found(self._engine, self._actor, run_id)
 
     def ingest(self, run_id: str) -> IngestResult:
-        """Read an ingestion's result again from the ledger."""
+        """Read an ingestion's result again from the ledger; of an erased source what its record still says.
+
+        Raises RunNotFound, InvalidSetting for a run that is not an ingestion.
+        """
+        self._is_of(
+            run_id, INGESTIONS, "Give the run of an ingestion; jobs.list(verbs=('ingest_text', 'ingest_file')) shows them."
+        )
         return past_result(self._engine, self._actor, run_id)
+
+    def _is_of(self, run_id: str, verbs: Sequence[str], advice: str) -> None:
+        run = self._read(lambda tx: self._mine(tx, run_id))
+        if run.verb not in verbs:
+            raise InvalidSetting(name="run_id", value=run_id, problem=f"it is of {run.verb!r}", advice=advice)
 
     def _mine(self, tx: Tx, run_id: str) -> RunView:
         return runs.get(tx, validation.run(run_id), user=runs_of(self._actor))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from memoir_engine.core import validation
 from memoir_engine.core.results import Overview, SettingView
 from memoir_engine.core.run import Actor
 from memoir_engine.core.settings import MemoirConfig, safe_url, without_secrets
@@ -19,10 +20,14 @@ from memoir_engine.store.ledger import runs
 from memoir_engine.store.sources import sources
 
 LAST_ACTIONS = 8
-POINTS = 49  # of the growth
+MOST_POINTS = 1_000  # of the growth
 
 
-def overview(engine: Engine, actor: Actor) -> Overview:
+def overview(engine: Engine, actor: Actor, points: int) -> Overview:
+    """Raises InvalidSetting for a number of points that no growth can have."""
+    many = validation.whole("points", points, least=0)
+    if many == 1:
+        validation.refuse("points", points, "a growth has two ends", "Give 2 or more, or 0.")
     wanted, whose = activity.ActivityFilter(but=("close", "converse")), readable(actor)
     engine.expire_dead_runs()
     now = engine.clock.now()
@@ -31,7 +36,7 @@ def overview(engine: Engine, actor: Actor) -> Overview:
             sources.counts(tx),
             activity.page(tx, wanted, limit=LAST_ACTIONS, whose=whose),
             runs.recent(tx, limit=20, status=("interrupted",), user=runs_of(actor)),
-            growth.growth(tx, now=now, points=POINTS, whose=whose),
+            growth.growth(tx, now=now, points=min(many, MOST_POINTS), whose=whose) if many else (),
         )
     )
     return Overview(

@@ -8,10 +8,11 @@ Source: MEMOIR 7A; API "MemoirConfig"; spec README, small print on 2.8, 7A.7 and
 from __future__ import annotations
 
 import difflib
+import re
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
@@ -48,16 +49,14 @@ class Settings(BaseModel):
 
 
 def safe_url(url: str) -> str:
-    """Return the URL without its password and query, for messages and pages."""
-    try:
-        parts = urlsplit(url)
-        secret = parts.password is not None
-    except ValueError:
-        return url.split("://", 1)[0] + "://…"
-    if not secret and not parts.query:
-        return url
-    host = f"{parts.username or ''}:***@{parts.netloc.rpartition('@')[2]}" if secret else parts.netloc
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+    """Return the URL without its password and query, for messages and pages; a password ends at the last @, whatever is in it."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return "…" if "@" in url else url
+    before, at, behind = rest.rpartition("@")
+    name, colon, _ = before.partition(":")
+    shown = f"{name}{':***' if colon else ''}{at}{behind}" if re.fullmatch(r"[^/?#@]*", name) else f"…{at}{behind}"
+    return f"{scheme}{separator}{re.split('[?#]', shown, maxsplit=1)[0]}"
 
 
 def unknown_setting(name: str, known: list[str]) -> UnknownSetting:

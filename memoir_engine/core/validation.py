@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from operator import index
 from typing import Any, NoReturn
 
+from memoir_engine.core.controls import CONTROLS, marked
 from memoir_engine.core.errors import (
     ActionNotFound,
     CategoryNotFound,
@@ -265,6 +266,8 @@ def person(name: str, value: object) -> str:
     person_name = text(name, value)
     if not person_name.strip():
         refuse(name, person_name, "it is empty", "Give the name of who acts, or whose data it is.")
+    if CONTROLS.search(person_name):
+        refuse(name, marked(person_name), "it holds a character that cannot be seen", "Write the name without it.")
     if len(person_name) > FIELD_CHARS:
         refuse(name, person_name, f"it is {len(person_name)} characters long", f"Shorten it to {FIELD_CHARS} characters.")
     return person_name

@@ -11,6 +11,7 @@ from typing import Any
 
 from memoir_engine import readers
 from memoir_engine.core import validation
+from memoir_engine.core.controls import marked
 from memoir_engine.readers import Document
 from memoir_engine.store.ledger.runs import RunInput
 
@@ -101,7 +102,7 @@ class IngestTextOptions(IngestOptions):
         name = validation.raw_text("name", self.name)
         text = validation.raw_text("text", self.text)
         data = text.encode("utf-8", "surrogatepass")
-        return replace(self._upload("ingest_text", name if name.strip() else UNNAMED, data, max_mb), text=text)
+        return replace(self._upload("ingest_text", marked(name) if name.strip() else UNNAMED, data, max_mb), text=text)
 
 
 @dataclass(frozen=True)
@@ -110,5 +111,5 @@ class IngestFileOptions(IngestOptions):
 
     def upload(self, max_mb: int) -> Upload:
         """Check the arguments. Raises InvalidSetting, also for metadata that are not JSON."""
-        name = validation.raw_text("name", self.name)
+        name = marked(validation.raw_text("name", self.name))
         return self._upload("ingest_file", name, validation.raw_bytes("data", self.data), max_mb)

@@ -40,6 +40,8 @@ from memoir_engine.store.search import passages
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tree import branch, chunks, filings
 
+INGESTIONS = ("ingest_text", "ingest_file")  # verbs whose runs end in an `IngestResult`
+
 
 class SourcesView(View):
     """Sources: everything uploaded or pasted."""
@@ -233,7 +235,7 @@ def past_result(engine: Engine, actor: Actor, run_id: str) -> IngestResult:
         helper=None if source_id is None else engine.db.read(lambda tx: _first_helper(tx, run_id, source_id)),
         error=error,
         draft=run_id if waits else None,
-        estimate=None if estimate is None else Estimate(**estimate),
+        estimate=None if estimate is None else Estimate(**{"model": "", "note": ""} | estimate),  # an erasure takes every word
     )
 
 

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -211,6 +212,9 @@ class QueueFilter:
         )
 
 
+ALL = QueueFilter()
+
+
 @dataclass(frozen=True)
 class QueuePage:
     items: tuple[QueueItem, ...]
@@ -263,10 +267,8 @@ def page(
     after: Position | None = None,
 ) -> QueuePage:
     """Return one page. waiting: in order. state: None matches every state. after: the position behind which the page begins."""
-    matching = [item for item in waiting if filters.match(item)]
-    counts: dict[str, int] = dict.fromkeys(STATES, 0)
-    for item in matching:
-        counts[item.filed.state] += 1
+    matching = waiting if filters == ALL else [item for item in waiting if filters.match(item)]
+    counts: dict[str, int] = dict.fromkeys(STATES, 0) | Counter(map(attrgetter("filed.state"), matching))
     states = _shown_states(state)
     shown = [item for item in matching if item.filed.state in states]
     rest = shown if after is None else shown[bisect_right(shown, after, key=attrgetter("place")) :]

@@ -11,17 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, get_args
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import IngestionCancelled, QueryCancelled, RunNotResumable
 from memoir_engine.core.results import RunView
-from memoir_engine.core.run import Actor
+from memoir_engine.core.run import Actor, RunStatus
 from memoir_engine.runtime.access import needs_owner, runs_of
 from memoir_engine.runtime.engine import Engine, View
 from memoir_engine.runtime.verbs import Reopened, make, verb_type
 from memoir_engine.store.ledger import runs
 
+STATUSES: tuple[RunStatus, ...] = get_args(RunStatus)
 POLL_S = 0.2  # how often it is looked whether another process has ended a run
 AGAIN = {"query": "Ask the question again.", "load_samples": "Load the samples again: what is stored is recognised."}
 WHY = {
@@ -52,11 +53,14 @@ class JobsView(View):
         named = validation.run(run_id)
         return self._read(lambda tx: runs.get(tx, named, user=runs_of(self._actor)))
 
-    def list(self, limit: int = 20, verbs: Sequence[str] | None = None) -> tuple[RunView, ...]:
-        """List runs, newest first; those whose process has died are interrupted by now."""
+    def list(
+        self, limit: int = 20, verbs: Sequence[str] | None = None, statuses: Sequence[RunStatus] | None = None
+    ) -> tuple[RunView, ...]:
+        """List runs, newest first; those whose process has died are interrupted by now. None: every verb, every status."""
         most, named = validation.limit(limit), None if verbs is None else validation.texts("verbs", verbs)
+        wanted = () if statuses is None else _statuses(statuses)
         self._engine.expire_dead_runs()
-        return self._read(lambda tx: runs.recent(tx, limit=most, verbs=named, user=runs_of(self._actor)))
+        return self._read(lambda tx: runs.recent(tx, limit=most, verbs=named, status=wanted, user=runs_of(self._actor)))
 
     def cancel(self, run_id: str) -> bool:
         """Return True if it will stop; False if it is too late, or it does not run in this process.
@@ -117,3 +121,11 @@ def _not_resumable(view: RunView, *, is_ingestion: bool) -> RunNotResumable:
         return RunNotResumable(run_id=view.id, problem=f"only ingestions are resumed, this is {view.verb}", advice=advice)
     problem, advice = WHY.get(view.status, ("what it needs to go on is no longer kept", NOTHING_KEPT))
     return RunNotResumable(run_id=view.id, problem=problem, advice=advice)
+
+
+def _statuses(value: object) -> tuple[RunStatus, ...]:
+    """Raises InvalidSetting for a status that no run has."""
+    named = validation.texts("statuses", value)
+    if unknown := [each for each in named if each not in STATUSES]:
+        validation.refuse("statuses", unknown, "unknown name", f"Use some of: {', '.join(STATUSES)}.")
+    return tuple(each for each in STATUSES if each in named)

@@ -25,6 +25,7 @@ from memoir_engine.core.errors import (
     ModelError,
     QueryCancelled,
     TopKInvalid,
+    WriteFailed,
 )
 from memoir_engine.core.ports import Health, VectorIndexUnavailable, Vectors, note_of, search_pull
 from memoir_engine.core.results import Searchable, SearchResult
@@ -201,7 +202,7 @@ async def search(engine: Engine, actor: Actor, query: SearchQuery, search_filter
         embedded = [await engine.backfill.stands(key, run, seq) for key in dict.fromkeys((WORKSPACE, passages.owner))]
         (vector, *_) = await engine.embedder.embed([query.query], run)
         seq = max(seq, *embedded)
-    except (ModelError, CostCapReached, CostUnknown) as failed:
+    except (ModelError, CostCapReached, CostUnknown, WriteFailed) as failed:  # a full disk must not hide what is there
         health = Health(False, failed.message, failed.remedy)
     return await asyncio.to_thread(passages.results, vector, health, seq)
 

@@ -112,3 +112,20 @@ def test_asking_is_one_line_and_its_options_stay_through_a_refresh(served: Serve
     expect(page.locator("[data-testid=stMainBlockContainer]")).to_contain_text("Zoom in · ")
     page.go_back()
     expect(question).to_be_visible(timeout=PATIENCE_MS)
+
+
+def test_a_mark_that_turns_the_writing_turns_no_citation_and_no_name(served: Served, visit: Visit, tmp_path: Path):
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        memory.ingest_text("The tea harvest begins \u202ein May. " * 30, name="\u202egpj.exe.txt").raise_for_error()
+        run_id = memory.query("When does the tea harvest begin?").raise_for_error().run_id
+    url = served()
+    page = visit(f"{url}/ask?run={run_id}")
+    turned, number = page.locator(".answer .text bdi").first, page.locator(".answer .text .cite").first
+    expect(turned).to_be_visible(timeout=PATIENCE_MS)
+    left, right = turned.bounding_box(), number.bounding_box()
+    assert left is not None and right is not None
+    assert abs(left["y"] - right["y"]) < 10 and right["x"] >= left["x"] + left["width"] - 1, (
+        "the citation stands behind its words"
+    )
+    expect(page.locator(".answer .source")).to_contain_text("[U+202E]gpj.exe.txt")
+    expect(visit(f"{url}/sources?src=1").get_by_role("heading", level=1)).to_contain_text("[U+202E]gpj.exe.txt")

@@ -6,6 +6,7 @@ import pytest
 
 from memoir_engine.core.config import MemoirConfig, SessionSettings
 from memoir_engine.core.errors import ConfigurationError, InvalidSetting, UnknownSetting
+from memoir_engine.core.settings import safe_url
 
 
 def refusal(**settings) -> ConfigurationError:
@@ -151,6 +152,19 @@ def test_a_password_is_in_no_text_of_a_configuration():
     config = MemoirConfig(database_url="postgresql+psycopg://mia:hunter22@db/memoir?sslkey=k")
     assert "hunter22" not in repr(config) + str(config)
     assert "postgresql+psycopg://mia:***@db/memoir" in repr(config)
+
+
+@pytest.mark.parametrize(
+    "password", ["WRONG@PW123", "p/w", "p?w", "p#w", "p:w", "p w", "@", "/@", "p@w?x=@", "%40", "[p", "p]w", "ä"]
+)
+def test_whatever_is_in_a_password_it_is_not_shown(password: str):
+    assert safe_url(f"postgresql://mia:{password}@db:1/memoir") == "postgresql://mia:***@db:1/memoir"
+    assert safe_url(f"http://mia:{password}@db:1/v1?key=x") == "http://mia:***@db:1/v1"
+
+
+def test_a_key_in_a_query_is_not_shown():
+    assert safe_url("http://db:1/v1?key=secret") == safe_url("http://db:1/v1#secret") == "http://db:1/v1"
+    assert "secret" not in safe_url("http://db:1/v1?key=secret&mail=a@b")
 
 
 def test_a_wrong_database_url_is_refused_without_its_password():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memoir_engine import Memory
+from memoir_engine import InvalidSetting, Memory
 
 SAID = "I live in Lisbon. I play the cello in the harbour choir."
 
@@ -45,3 +45,23 @@ def test_what_was_withdrawn_is_no_longer_among_it(memory: Memory) -> None:
     source = memory.ingest_text("Bed 4 is watered from the barrel. " * 30, name="beds.md").raise_for_error()
     memory.sources.withdraw(source.source_id, reason="out of date")
     assert memory.overview().growth[-1].chunks == 0
+
+
+def test_the_growth_has_as_many_points_as_asked_for(memory: Memory) -> None:
+    memory.ingest_text("Bed 4 is watered from the barrel by the shed. " * 30, name="beds.md").raise_for_error()
+    whole, without, two = memory.overview(), memory.overview(points=0), memory.overview(points=2)
+    assert (len(whole.growth), without.growth, len(two.growth)) == (49, (), 2)
+    assert (without.chunks, without.last_actions) == (whole.chunks, whole.last_actions)
+    for points in (1, -1):
+        with pytest.raises(InvalidSetting, match="points"):
+            memory.overview(points=points)
+
+
+def test_jobs_are_listed_by_how_they_stand(memory: Memory) -> None:
+    memory.ingest_text("Bed 4 is watered from the barrel by the shed. " * 30, name="beds.md").raise_for_error()
+    failed = memory.ingest_text("  ", name="empty.md").run_id
+    assert [run.id for run in memory.jobs.list(statuses=("failed",))] == [failed]
+    assert [run.status for run in memory.jobs.list(statuses=("done", "failed"))] == ["failed", "done"]
+    assert memory.jobs.list(statuses=("running", "queued")) == ()
+    with pytest.raises(InvalidSetting, match="gone"):
+        memory.jobs.list(statuses=("gone",))  # type: ignore[arg-type]  # what is refused

@@ -6,7 +6,7 @@ import pytest
 
 from app_pages import opened, words
 from memoir_engine import AnchorState, Memory
-from ui import viewer
+from ui import figures, viewer
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_what_was_taken_out_of_its_place_is_nowhere_now(filled: Memory):
     item = filled.review.queue().items[0]
     filled.acting_as("Mia", roles=("auditor",)).review.reject(item.key)
     told = words(opened("activity"))
-    assert f"{item.path[-1]} → –" in told
+    assert f"no longer {figures.path(item.path)}" in told
     assert "****" not in told
 
 

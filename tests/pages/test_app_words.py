@@ -83,3 +83,11 @@ def test_the_second_opinion_is_never_called_confidence():
 
 def test_every_action_there_is_can_be_told_in_recent_activity():
     assert set(sentences.VERBS) - set(wording.VERBS) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [("a \u202eb", "\u202c"), ("a \u2067b \u202ac", "\u202c\u2069"), ("a \u202eb\u202c c", ""), ("a\u2069 b\u202c", "")],
+)
+def test_what_turns_the_direction_of_writing_ends_with_its_label(text: str, ends: str):
+    assert md_escape(text) == text + ends

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages import component, opened, words
 from memoir_engine import FactView, Memory
 from ui import engine, fact_export, fact_labels, fact_lanes, fact_selection
+from ui.wording_together import texts as together
 
 TALK = [
     {"role": "user", "content": "I live in Lyon with my sister Ada."},
@@ -238,3 +239,14 @@ def test_a_viewer_reads_and_changes_nothing(mia: Memory, monkeypatch: pytest.Mon
     page = opened("facts", user="mia", edit="add")
     keys = {one.key for one in page.button}
     assert not keys & {"facts-add", "fact-correct", "fact-retire", "fact-expire", "fact-forget", "fact-edit-do"}
+
+
+def test_an_erasure_that_takes_two_people_is_not_said_to_be_done(mia: Memory, monkeypatch: pytest.MonkeyPatch):
+    engine.close()
+    monkeypatch.setenv("MEMOIR_TWO_SIGNATURES", '{"erasures": 1}')
+    memory = engine.memory()
+    page = opened("facts", user="mia", fact=fact(memory, COOK).id, edit="forget")
+    page.text_input(key="fact-edit-why-0").set_value("asked for").run()
+    page.button(key="fact-edit-do").click().run()
+    assert [toast.value for toast in page.toast] == [together.WAITS]
+    assert COOK in contents(engine.memory(), "active")

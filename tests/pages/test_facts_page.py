@@ -14,7 +14,7 @@ import pytest
 
 from app_pages import component, opened, words
 from memoir_engine import FactView, Memory, sample_conversations
-from ui import engine, fact_export, fact_filters, fact_labels, fact_lanes, figures
+from ui import engine, fact_export, fact_filters, fact_labels, fact_lanes, fact_view, figures
 from ui.wording_facts import texts
 
 FLAT = "Lives in a small flat on Weir Street in Alderbrook with their cat Biscuit"
@@ -331,3 +331,19 @@ def test_a_search_among_what_is_outdated_finds_it(remembered: Memory):
     remembered.remember(filled, user_id="Leonie")
     page = opened("facts", user="Leonie", q="Weir Street", state="outdated")
     assert FLAT in [bar["text"] for bar in bars(page)]
+
+
+def test_a_timeline_draws_the_newest_facts_and_says_so(memory: Memory):
+    for n in range(fact_view.MOST_BARS + 3):
+        memory.facts.add(f"Keeps a key with the number {n}", "mia")
+    page = opened("facts", user="mia")
+    assert not page.exception
+    bars = [bar for lane in component(page, "facts-timeline")["lanes"] for bar in lane["bars"]]
+    assert len(bars) == fact_view.MOST_BARS
+    assert f"number {fact_view.MOST_BARS + 2}" in " ".join(bar["text"] for bar in bars)
+    assert f"Showing the newest {fact_view.MOST_BARS} of {fact_view.MOST_BARS + 3} facts." in words(page)
+    oldest = memory.facts.list("mia", limit=1000)[-1].id
+    bars = [
+        bar for lane in component(opened("facts", user="mia", fact=oldest), "facts-timeline")["lanes"] for bar in lane["bars"]
+    ]
+    assert oldest in {bar["id"] for bar in bars}

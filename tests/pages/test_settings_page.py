@@ -145,6 +145,25 @@ def test_a_model_is_chosen_with_its_key_once_the_key_works(memory: Memory, monke
         engine.close()
 
 
+def test_a_server_without_a_model_leads_to_settings_and_not_to_an_error(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    engine.close()
+    with fake.FakeOpenAI() as server:
+        server.otherwise(fake.offline)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-any-key-0123456789")
+        monkeypatch.delenv("MEMOIR_MODEL", raising=False)
+        assert "A model server is set, but no model." in words(opened())
+        page = opened("settings")
+        assert not page.error
+        page.selectbox(key="model-choice").set_value("openai:gpt-4o-mini").run()
+        page.button(key="use-model").click().run()
+        assert engine.memory().model_name == "gpt-4o-mini"
+        assert "A model server is set, but no model." not in words(opened())
+        engine.close()
+        assert "A model server is set, but no model." not in words(opened()), "the choice outlives the start"
+        engine.close()
+
+
 def test_another_embedder_is_one_choice_away_with_what_it_takes(memory: Memory):
     page = opened("settings", group="answers")
     assert page.selectbox(key="embedder").value == "auto"

@@ -139,6 +139,15 @@ def test_a_server_that_does_not_answer_is_named_without_its_password(scheme: str
 
 
 @pytest.mark.req("MEMOIR 1.5")
+@pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg", "mysql"])
+def test_a_password_with_an_at_sign_is_refused_and_no_part_of_it_is_shown(scheme: str) -> None:
+    with pytest.raises(errors.InvalidSetting, match="holds an '@' that is not escaped") as caught:
+        Database.open(f"{scheme}://someone:WRONG@PW123@127.0.0.1:1/memoir", clock=SteadyClock(), retry=ONCE)
+    assert "%40" in caught.value.remedy
+    assert "WRONG" not in str(caught.value) and "PW123" not in str(caught.value) + caught.value.remedy
+
+
+@pytest.mark.req("MEMOIR 1.5")
 @pytest.mark.parametrize(
     ("url", "problem"),
     [

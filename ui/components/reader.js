@@ -15,10 +15,10 @@ const marking = (text, marks) => (node, start, end) => {
   for (const [from, to, kind] of marks) {
     const first = Math.max(from, at), last = Math.min(to, end);
     if (first >= last) continue;
-    node.append(text.slice(at, first), make(TAGS[kind] || "mark", kind, text.slice(first, last)));
+    node.append(piece(text.slice(at, first)), make(TAGS[kind] || "mark", kind, text.slice(first, last)));
     at = last;
   }
-  node.append(text.slice(at, end));
+  node.append(piece(text.slice(at, end)));
 };
 
 const marked = (text, marks) => formatted(make("div", "text"), text, marking(text, inUnits(text, marks)));

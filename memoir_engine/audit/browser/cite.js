@@ -8,7 +8,7 @@ const cited = (mark) => mark.slice(1, -1).split(/[,;]/).flatMap((part) => {
 });
 
 const withCitations = (text, button) => text.split(MARK).flatMap((part, at) => {
-  if (at % 2 === 0) return [part];
+  if (at % 2 === 0) return [piece(part)];
   const numbers = cited(part), buttons = numbers.map(button);
   return buttons.some((node) => node) ? buttons.map((node, n) => node || `[${numbers[n]}]`) : [part];
 });

@@ -44,13 +44,15 @@ def address(url: str) -> URL:
         raise refused(scheme if separator else "", "it is not a database URL")
     if target.get_backend_name() not in ("sqlite", *_EXTRAS):
         raise refused(scheme, "there is no support for this database")
+    if "@" in f"{target.host or ''}{target.database or ''}" and target.get_backend_name() != "sqlite":
+        raise refused(scheme, "its password, or a name, holds an '@' that is not escaped", "Write it as %40 there.")
     return target
 
 
-def refused(scheme: str, problem: str) -> InvalidSetting:
+def refused(scheme: str, problem: str, advice: str = _ADVICE) -> InvalidSetting:
     """Return the error that names the setting; of its value only the scheme, for the rest may hold a password."""
     shown = scheme if re.fullmatch(r"\w+(\+\w+)?", scheme) else "…"
-    return InvalidSetting(name="database_url", value=f"{shown}://…", problem=problem, advice=_ADVICE)
+    return InvalidSetting(name="database_url", value=f"{shown}://…", problem=problem, advice=advice)
 
 
 def safe(url: URL) -> str:
