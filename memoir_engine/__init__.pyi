@@ -140,6 +140,7 @@ from memoir_engine.core.errors.system import (
     WriteFailed as WriteFailed,
     WrongThread as WrongThread,
 )
+from memoir_engine.core.errors.texts import ERROR_TEXTS as ERROR_TEXTS, ErrorTexts as ErrorTexts
 from memoir_engine.core.events import Event as Event, Stamped as Stamped
 from memoir_engine.core.ports import (
     EMBEDDERS as EMBEDDERS,

@@ -25,8 +25,9 @@ from memoir_engine.text.attributes import subject_key, topics
 from memoir_engine.text.clauses import is_past_form, names_subject
 from memoir_engine.text.sentences import cut_at_word
 from memoir_engine.text.terms import tokens
+from memoir_offline import reasons
 from memoir_offline.rules import german_dates, japanese_dates
-from memoir_offline.rules.changes import ENDED, NEAR, RULED, SUCCEEDED, change
+from memoir_offline.rules.changes import RULED, change
 from memoir_offline.rules.contradictions import compare
 from memoir_offline.rules.dates import validity
 from memoir_offline.rules.endings import BESIDE, GONE, Comparison
@@ -210,7 +211,7 @@ def ended(sure: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
 
 def closest(doubtful: list[tuple[str, Comparison]]) -> list[tuple[str, Comparison]]:
     """Leave what a rule speaks for, else of what is merely near that for which most speaks, and what weighs about as much."""
-    told = [hit for hit in doubtful if not hit[1].weight and hit[1].why != NEAR]
+    told = [hit for hit in doubtful if not hit[1].weight and hit[1].why != reasons.NEAR]
     rest = sorted((hit for hit in doubtful if hit not in told), key=lambda hit: -hit[1].weight)
     near = [hit for hit in rest if hit[1].weight >= rest[0][1].weight - ABOUT][:MOST_NEAR]
     return [(label, replace(found, sure=False)) for label, found in told or near]
@@ -231,7 +232,7 @@ def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comp
     else:
         result = compare(*texts) if is_one_talk else compared(*texts)
     if result.stance in GONE and result.sure and _began_before(new, known):
-        return replace(result, sure=False, why=f"{result.why}, and began before what was known")
+        return replace(result, sure=False, why=reasons.BEGAN_BEFORE.format(reason=result.why))
     return result
 
 
@@ -256,7 +257,7 @@ def _across(known: consolidate.Statement, new: consolidate.Statement) -> Compari
     if known.label.startswith(consolidate.NEW):
         return Comparison("none")
     changed = change(known.content, new.content)
-    if changed is None or changed.why == SUCCEEDED or not (names_subject(known.content) or names_subject(new.content)):
+    if changed is None or changed.why == reasons.SUCCEEDED or not (names_subject(known.content) or names_subject(new.content)):
         return changed or Comparison("none")  # "Sold the Kia": what begins with its verb is of the person
     told_of = re.split(r"[\s,’']", new.content, maxsplit=1)[0]  # "Plusnet are history": its first word, whoever is named later
     named = any(subject_key(one.subject) in other.content.casefold() for one, other in ((new, known), (known, new)))
@@ -266,7 +267,7 @@ def _across(known: consolidate.Statement, new: consolidate.Statement) -> Compari
     weighs = changed.weight - RULED if changed.weight >= RULED else changed.weight
     if weighs < (DOUBTFUL if named else APART) and not (named and changed.sure):
         return Comparison("none")
-    sure = named and changed.why == ENDED and changed.weight >= RULED
+    sure = named and changed.why == reasons.ENDED and changed.weight >= RULED
     return replace(changed, sure=sure, weight=weighs)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from memoir_engine.prompts.tidy import NearSibling, TidyItem, TidyRequest, read
 from memoir_engine.text.terms import tokens
 from memoir_engine.text.tree_shape import is_thin, shared_words
+from memoir_offline import reasons
 from memoir_offline.phrases import enumerated, tells
 
 NEAR = 0.08  # of texts, for a thin category to be joined
@@ -23,7 +24,6 @@ MUCH_LARGER = 3  # times the others together: then its own name has to say what 
 SAME, SAME_IN_WORDS = 0.4, 0.02  # nearness from which two mean the same, whatever they are called, and with a name in the other
 MOST_TOGETHER = 6  # categories that become one in one proposal
 WORDS_SAID = 3
-COUNTS = ("no", "one text", "two texts", "three texts", "four texts", "five texts", "six texts")
 
 
 @dataclass(frozen=True)
@@ -116,17 +116,10 @@ def _ranked(items: Sequence[TidyItem]) -> list[TidyItem]:
 
 
 def _reason(items: Sequence[TidyItem], words: Sequence[str]) -> str:
-    who = "Both" if len(items) == 2 else f"All {len(items)}"
-    told = enumerated(words[:WORDS_SAID])
-    sizes = {item.texts for item in items}
-    held = f"; each holds {_count(sizes.pop())}" if len(sizes) == 1 else f"; {_smallest(items)}"
-    return f"{who} speak of {told}{held}." if told else f"{who} say much the same by their names{held}."
-
-
-def _smallest(items: Sequence[TidyItem]) -> str:
-    least = min(items, key=lambda item: (item.texts, item.id))
-    return f"{least.name} holds {_count(least.texts)}"
+    told, least = enumerated(words[:WORDS_SAID]), min(items, key=lambda item: (item.texts, item.id))
+    form = reasons.MERGED[len(items) == 2, bool(told), len({item.texts for item in items}) == 1]
+    return form.format(number=len(items), words=told, name=least.name, texts=_count(least.texts))
 
 
 def _count(texts: int) -> str:
-    return COUNTS[texts] if texts < len(COUNTS) else f"{texts} texts"
+    return reasons.COUNTS[texts] if texts < len(reasons.COUNTS) else reasons.TEXTS.format(count=texts)

@@ -7,7 +7,7 @@ import html
 import streamlit as st
 
 from memoir_engine import Action, Change, Memory, UndoPreview
-from ui import activity_filters, event_words, figures, frame, impact_view, presenting, problems, state, viewer
+from ui import activity_filters, engine_words, event_words, figures, frame, impact_view, presenting, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_activity import texts
 from ui.wording_columns import texts as labels
@@ -182,7 +182,7 @@ def _in_the_way(memory: Memory, preview: UndoPreview) -> None:
             who = md_escape(viewer.plain_name(later.actor))
             link(f"{md_escape(event_words.action(later))} · {who} · {figures.ago(later.at)}", number, key=f"act-first-{number}")
     if preview.clash and not preview.blocked_by:
-        st.caption(texts.UNDO_CLASH.format(clash=md_escape(preview.clash)))
+        st.caption(texts.UNDO_CLASH.format(clash=md_escape(engine_words.phrase(preview.clash))))
 
 
 def _ask(memory: Memory, action: Action) -> None:

@@ -14,6 +14,7 @@ from ui import (
     as_of,
     citations,
     drawers,
+    engine_words,
     feedback_view,
     figures,
     frame,
@@ -168,7 +169,7 @@ def _ended(memory: Memory, detail: RunDetail) -> None:
             st.caption(figures.of_question(detail, result), help=wording.METRIC_HELP["LATENCY"])
     run_comparison.branch_of(detail.run, result, link=True)
     for warning in result.warnings:
-        st.caption(f":orange[:material/warning:] {md_escape(warning[:1].upper() + warning[1:])}")
+        st.caption(f":orange[:material/warning:] {md_escape(engine_words.sentence(warning))}")
     if result.decisions:
         _path(memory, result, detail)
     if result.decisions or detail.calls:

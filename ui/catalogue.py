@@ -7,11 +7,13 @@ Source: GNU gettext, https://www.gnu.org/software/gettext/manual/; Babel.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 from pathlib import Path
 
+from babel.lists import format_list
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
@@ -37,6 +39,11 @@ def counted(language: str, one: str, many: str, count: int) -> str:
 def number(language: str, value: int) -> str:
     """Write a number as this language groups its digits."""
     return format_decimal(value, locale=language)
+
+
+def listed(language: str, words: Sequence[str]) -> str:
+    """Write words one after another, as this language joins them."""
+    return format_list(words, locale=language)
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from memoir_engine import AuditCheck, InvalidSetting, Memory
-from ui import figures, presenting, problems
+from ui import engine_words, figures, presenting, problems
 from ui.escape import md_escape
 from ui.wording_activity import texts
 from ui.wording_counts import texts as counts
@@ -62,7 +62,7 @@ def _anchors(memory: Memory) -> None:
             icon = ":material/error:" if state.problem else ":material/anchor:"
             st.caption(f"{icon} {md_escape(state.place)}  \n{holds}{owed}")
             if state.problem:
-                st.caption(md_escape(state.problem))
+                st.caption(md_escape(engine_words.phrase(state.problem)))
         if not states:
             st.caption(texts.NO_ANCHORS)
 

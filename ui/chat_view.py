@@ -11,7 +11,7 @@ import threading
 import streamlit as st
 
 from memoir_engine import AgentClient, MemoirError, Memory, SessionView
-from ui import problems, state
+from ui import engine_words, problems, state
 from ui.escape import md_escape
 from ui.wording_chat import texts
 
@@ -80,7 +80,7 @@ def _answer(memory: Memory, session: SessionView, text: str) -> None:
     stopping.empty()
     place.text(reply.text)  # of one that had to begin anew the words that came first are no part
     for warning in reply.warnings:
-        st.caption(f":orange[:material/warning:] {md_escape(warning[:1].upper() + warning[1:])}")
+        st.caption(f":orange[:material/warning:] {md_escape(engine_words.sentence(warning))}")
     if not reply.warnings:
         state.update(n=reply.messages[-1].n)
         st.rerun()

@@ -12,7 +12,7 @@ from functools import partial
 import streamlit as st
 
 from memoir_engine import ImportReport, Memory, SessionView, read_transcript, sample_transcript
-from ui import chat_view, cuts_view, figures, frame, person_picker, problems, state, viewer
+from ui import chat_view, cuts_view, engine_words, figures, frame, person_picker, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_conversations import texts
 from ui.wording_counts import texts as counts
@@ -266,9 +266,9 @@ def _told(report: ImportReport) -> None:
         lines.append(texts.SPAN.format(first=figures.stamp(report.first_at), last=figures.stamp(report.last_at)))
     st.markdown(" · ".join(lines))
     for note in report.notes:
-        st.caption(md_escape(note))
+        st.caption(md_escape(engine_words.phrase(note)))
     if report.refused:
         refused = counts.RECORDS_ARE(len(report.refused))
         st.markdown(f":red[:material/block: {texts.REFUSED.format(refused=refused)}.]")
-        rows = [{texts.WHERE: one.where, texts.WHY: one.problem} for one in report.refused]
+        rows = [{texts.WHERE: one.where, texts.WHY: engine_words.phrase(one.problem)} for one in report.refused]
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="conv-refused", height=frame.table_height(len(rows), most=6))

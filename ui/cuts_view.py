@@ -17,7 +17,7 @@ from memoir_engine import (
     Memory,
     chunk_conversation,
 )
-from ui import figures, problems, state
+from ui import engine_words, figures, problems, state
 from ui.components import cuts
 from ui.escape import md_escape
 from ui.wording_counts import texts as counts
@@ -73,7 +73,7 @@ def show(memory: Memory, messages: Sequence[Any]) -> None:
             for name in _strategies()
         }
         for warning in dict.fromkeys(text for one in made.values() for text in one.warnings if text not in whole.warnings):
-            st.caption(f":orange[:material/warning:] {md_escape(warning)}")
+            st.caption(f":orange[:material/warning:] {md_escape(engine_words.phrase(warning))}")
         cuts.show(messages, made, key="cuts-drawn")
     if len(messages) > cuts.SHOWN:
         st.caption(texts.FEWER.format(shown=figures.count(cuts.SHOWN), all=figures.count(len(messages))))

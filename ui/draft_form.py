@@ -10,7 +10,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import HelperDraft, HelperPreview, MemoirError, Memory
-from ui import drafts, figures, frame, jobs, problems, state
+from ui import drafts, engine_words, figures, frame, jobs, problems, state
 from ui.components import copylink
 from ui.escape import md_escape
 from ui.wording import texts as wording
@@ -126,7 +126,7 @@ def _paragraph(memory: Memory, draft: HelperDraft, shown: HelperPreview) -> None
                 st.caption(texts.NOTHING_YET)
     _buttons(memory, draft, shown, edited)
     if "text" in shown.errors and (edited or any(shown.fields.values())):
-        _tell(shown.errors["text"])
+        _tell(engine_words.phrase(shown.errors["text"]))
 
 
 def _buttons(memory: Memory, draft: HelperDraft, shown: HelperPreview, edited: bool) -> None:
@@ -177,7 +177,7 @@ def _keep(draft: HelperDraft, name: str) -> None:
 def _wrong(draft: HelperDraft, name: str, value: str, errors: dict[str, str]) -> None:
     """Show a field's error; a field still empty is an error only after an attempt to confirm."""
     if name in errors and (value.strip() or st.session_state.get(f"tried-{draft.draft}")):
-        _tell(errors[name])
+        _tell(engine_words.phrase(errors[name]))
 
 
 def _tell(problem: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Action, EditPreview, Memory, TreeEffect
-from ui import figures, impact_view, problems, state
+from ui import engine_words, figures, impact_view, problems, state
 from ui.escape import md_escape
 from ui.wording_edit import texts
 
@@ -71,7 +71,7 @@ def effect(preview: EditPreview, *, key: str) -> None:
             st.markdown(f":orange[:material/block: **{texts.CANNOT}**]")
             for line in dict.fromkeys((*preview.clashes, preview.limit, preview.depth, preview.problem)):
                 if line:
-                    st.markdown(md_escape(line[:1].upper() + line[1:]) + ".")
+                    st.markdown(md_escape(engine_words.ended(line)))
             return
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{texts.WOULD}**", width="content")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import ErasedPlace, ErasurePreview, Memory, QuotingName, Source, Tombstone
-from ui import figures, page_view, problems, state, together_panel, viewer
+from ui import engine_words, figures, page_view, problems, state, together_panel, viewer
 from ui.escape import md_escape
 from ui.wording_counts import texts as counts
 from ui.wording_erasure import texts
@@ -88,7 +88,7 @@ def _places(title: str, places: tuple[ErasedPlace, ...]) -> None:
     import pandas as pd
 
     st.markdown(f"**{title}**")
-    rows = [{texts.PLACE: place.says[:1].upper() + place.says[1:], texts.ROWS: place.count} for place in places]
+    rows = [{texts.PLACE: engine_words.place(place.says), texts.ROWS: place.count} for place in places]
     columns = {texts.ROWS: st.column_config.NumberColumn(format="localized", width=70)}
     st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=columns, key=f"places-{title}", height="content")
 

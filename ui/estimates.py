@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Estimate, MemoirConfig, MemoirError, Memory
-from ui import figures, problems
+from ui import engine_words, figures, problems
 from ui.escape import md_escape
 from ui.wording_counts import texts as counts
 from ui.wording_sources import texts
@@ -117,7 +117,7 @@ def _tell(memory: Memory, estimates: Sequence[Estimate]) -> None:
     st.markdown(f":small[:material/calculate: {line}]", help=texts.ESTIMATED_ABOUT)
     if cost is not None or memory.config.max_cost is None:  # else the cap says it
         for note in dict.fromkeys(each.note for each in estimates if each.note):
-            st.caption(md_escape(note))
+            st.caption(md_escape(engine_words.phrase(note)))
     _cap(memory.config, None if cost is None else max(costs))
 
 

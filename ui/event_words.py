@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memoir_engine import Action, CategoryVersion, Change, Filing, Moment
-from ui import figures
+from ui import engine_words, figures
 from ui.wording import texts as wording
 from ui.wording_events import DONE_TO, texts
 
@@ -126,11 +126,13 @@ def _filled(form: str, fields: Mapping[str, Any]) -> str:
 def _word(name: str, value: Any) -> str:
     """Return a value as it stands in a sentence. name: of the field."""
     if isinstance(value, dict):
-        source = value["source"] or texts.UNKNOWN["source"]
+        source = engine_words.source(value["source"] or texts.UNKNOWN["source"])
         form = texts.CHUNK if value["position"] else texts.CHUNK_OF_NOTHING
         return form.format(number=value["number"], position=value["position"], source=source)
     if isinstance(value, list | tuple):
         return figures.path(value) or texts.NO_CATEGORY
+    if name == "source" and isinstance(value, str):
+        return engine_words.source(value)
     if value is None:
         return texts.UNKNOWN.get(name, texts.OTHERWISE_UNKNOWN)
     if name in texts.COUNTED:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import FactProposal, FactView, Memory
-from ui import fact_labels, figures, problems, state, viewer
+from ui import engine_words, fact_labels, figures, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_facts import texts
 
@@ -53,7 +53,8 @@ def _one(memory: Memory, proposal: FactProposal, *, may: bool) -> None:
             texts.REJECT, icon=":material/close:", key=f"decide-no-{proposal.id}", width="stretch", disabled=not may,
             on_click=_decided, args=(memory, proposal.id, False),
         )  # fmt: skip
-    reason = f": {figures.quoted(proposal.reason)}" if proposal.reason else ""
+    told = engine_words.of_proposal(proposal)
+    reason = f": {figures.quoted(told)}" if told else ""
     would = texts.WOULD[proposal.cause].format(content=proposal.merged)
     st.caption(md_escape(f"{would} ({texts.DOUBTS.get(proposal.doubt, proposal.doubt)}){reason}"))
 

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Action, FactPreview, FactView, MemoirError, Memory
-from ui import fact_forget_panel, fact_labels, figures, problems, state
+from ui import engine_words, fact_forget_panel, fact_labels, figures, problems, state
 from ui.escape import md_escape
 from ui.wording_facts import texts
 
@@ -117,8 +117,8 @@ def _label(edit: FactEdit) -> str:
 
 def _effect(memory: Memory, edit: FactEdit, preview: FactPreview) -> None:
     if preview.problem is not None:
-        said = preview.problem[:1].upper() + preview.problem[1:]
-        st.markdown(f":orange[:material/block: **{texts.REFUSED}**]  \n{md_escape(said)}.")
+        said = engine_words.ended(preview.problem)
+        st.markdown(f":orange[:material/block: **{texts.REFUSED}**]  \n{md_escape(said)}")
         return
     if preview.erases is not None:
         fact_forget_panel.effect(preview.erases, preview.facts)

@@ -10,7 +10,7 @@ from contextlib import suppress
 import streamlit as st
 
 from memoir_engine import FactLineage, FactOrigin, FactView, MemoirError, Memory
-from ui import dialogs, fact_edit, fact_labels, fact_lanes, figures, problems, state, viewer
+from ui import dialogs, engine_words, fact_edit, fact_labels, fact_lanes, figures, problems, state, viewer
 from ui.components import focus, reader
 from ui.escape import md_escape
 from ui.wording_facts import texts
@@ -75,7 +75,7 @@ def _about(fact: FactView) -> None:
     lines = []
     if fact.cause:
         cause = texts.CAUSES[fact.cause]
-        lines.append(texts.BECAUSE.format(cause=cause, reason=fact.reason) if fact.reason else cause)
+        lines.append(texts.BECAUSE.format(cause=cause, reason=engine_words.of_fact(fact)) if fact.reason else cause)
     lines.append(texts.LEARNED.format(when=figures.stamp(fact.recorded_at)))
     if fact.confidence is not None:
         lines.append(texts.STATED.format(share=f"{fact.confidence:.2f}"))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Action, Helper, Memory, RunView, Source
-from ui import drafts, figures, filing, jobs, problems, viewer
+from ui import drafts, engine_words, figures, filing, jobs, problems, viewer
 from ui.components import reader
 from ui.escape import md_escape
 from ui.wording_columns import texts as labels
@@ -89,7 +89,7 @@ def _own(memory: Memory, source: Source, current: Helper | None, flag: str) -> N
 
 def _too_long(memory: Memory, text: str) -> str:
     unknown = dict.fromkeys(("date", "author", "topic", "description"), "unknown")
-    return memory.helpers.preview(**unknown, text=text).errors.get("text", "")
+    return engine_words.phrase(memory.helpers.preview(**unknown, text=text).errors.get("text", ""))
 
 
 def _again(memory: Memory, source: Source, current: Helper | None, flag: str) -> None:

@@ -12,7 +12,7 @@ from typing import Literal
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import figures, filing, job_log, job_progress, just_added, problems, viewer
+from ui import engine_words, figures, filing, job_log, job_progress, just_added, problems, viewer
 from ui.escape import md_escape
 from ui.job_progress import JobProgress
 from ui.wording import texts as wording
@@ -218,7 +218,7 @@ def _ending(memory: Memory, run: RunView) -> None:
     if run.resumable and not _hopeless(run):
         st.caption(f":material/play_arrow: {job_log.going_on(memory, run)}")
     for warning in map(str, run.result.get("warnings", ())):
-        st.caption(f":orange[:material/warning:] {md_escape(warning[:1].upper() + warning[1:])}")
+        st.caption(f":orange[:material/warning:] {md_escape(engine_words.sentence(warning))}")
     result = run.result
     made = [
         plural(int(result[name]))

@@ -12,7 +12,7 @@ from dataclasses import asdict
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory, ModelCheck, ModelOption, ModelsView
-from ui import figures, problems, viewer
+from ui import engine_words, figures, problems, viewer
 from ui.escape import md_escape
 from ui.wording_settings import texts
 
@@ -29,7 +29,7 @@ def card(memory: Memory) -> None:
             st.badge(md_escape(memory.model_name), color="orange" if memory.is_offline else "green")
         st.caption(texts.MODEL_ABOUT)
         if view.note:
-            st.warning(md_escape(view.note), icon=":material/key_off:")
+            st.warning(md_escape(engine_words.phrase(view.note)), icon=":material/key_off:")
         if view.fixed:
             st.caption(texts.MODEL_FIXED)
         may = not view.fixed and viewer.may(memory, key="model", role="admin", so_that=texts.MODEL_NAME_FIRST)
@@ -38,7 +38,7 @@ def card(memory: Memory) -> None:
             return
         _facts(chosen)
         if not chosen.available:
-            st.info(md_escape(chosen.remedy), icon=":material/info:")
+            st.info(md_escape(engine_words.phrase(chosen.remedy)), icon=":material/info:")
         elif "admin" in memory.actor.roles:
             _key(memory, chosen)
         _buttons(memory, chosen, may_use="admin" in memory.actor.roles and not view.fixed)

@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, Person, PersonErasurePreview
-from ui import fact_labels, figures, frame, page_view, problems, report_buttons, state, together_panel, viewer
+from ui import engine_words, fact_labels, figures, frame, page_view, problems, report_buttons, state, together_panel, viewer
 from ui.escape import md_escape
 from ui.wording_facts import texts as wording_facts
 from ui.wording_people import texts
@@ -184,13 +184,14 @@ def _close_button() -> None:
 
 def _effect(preview: PersonErasurePreview) -> None:
     st.markdown(f"**{texts.GOES}**")
-    goes = [{texts.PLACE: place.says[:1].upper() + place.says[1:], texts.ROWS: place.count} for place in preview.places]
+    goes = [{texts.PLACE: engine_words.place(place.says), texts.ROWS: place.count} for place in preview.places]
     counts = {texts.ROWS: st.column_config.NumberColumn(format="localized", width=70)}
     _table(goes, (texts.PLACE, texts.ROWS), "people-goes", counts)
     st.markdown(f"**{texts.REMAINS}**")
-    left = [
-        f"- {md_escape(texts.PLACES.get(rows.place, rows.place))}: {figures.count(rows.count)}  \n  :gray[{md_escape(rows.why)}]"
-        for rows in preview.remains  # a table would cut the reasons off on a narrow screen
+    left = [  # a table would cut the reasons off on a narrow screen
+        f"- {md_escape(texts.PLACES.get(rows.place, rows.place))}: {figures.count(rows.count)}"
+        f"  \n  :gray[{md_escape(engine_words.phrase(rows.why))}]"
+        for rows in preview.remains
     ]
     st.markdown("\n".join(left))
 

@@ -1,6 +1,7 @@
 """Errors in one form on every page: what happened, what to do, and the code.
 
-Invariant: the message is the engine's own, or the app's if the address names nothing; it is shown as text, without any traceback.
+Invariant: the message is the engine's own, in the language of the session, or the app's if the address names nothing; it is shown
+as text, without any traceback.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from memoir_engine import ErrorReport, MemoirError
+from ui import engine_words
 from ui.escape import md_escape
 from ui.wording import texts as wording
 from ui.wording_errors import texts as wording_errors
@@ -36,13 +38,17 @@ def show(error: MemoirError | ErrorReport) -> None:
     if isinstance(error, MemoirError) and error.facts and error.code in ASTRAY:
         _astray(error)
     elif isinstance(error, MemoirError) and error.code == NOT_ALLOWED:
-        tell(str(error), wording_viewer.NOT_ALLOWED.format(**error.facts))
+        _draw(engine_words.error(error)[0], wording_viewer.NOT_ALLOWED.format(**error.facts))
     else:
-        tell(str(error) if isinstance(error, MemoirError) else error.message, error.remedy)
+        _draw(*engine_words.error(error))
 
 
 def tell(message: str, remedy: str | None) -> None:
     """Show an error that a run has stored as text."""
+    _draw(*engine_words.stored(message, remedy))
+
+
+def _draw(message: str, remedy: str | None) -> None:
     coded = _CODED.fullmatch(message)
     code, words = coded.groups() if coded else ("", message)
     lines = [f"**{md_escape(_sentence(words))}**"]
@@ -73,7 +79,7 @@ def shown() -> Iterator[None]:
 def _astray(error: MemoirError) -> None:
     """Explain a wrong address in the app's words, with a link to go on."""
     message, label = wording_errors.ASTRAY[error.code]
-    tell(f"[mem][{error.code}] {message.format(**error.facts)}", wording_errors.REMEDY)
+    _draw(f"[mem][{error.code}] {message.format(**error.facts)}", wording_errors.REMEDY)
     st.page_link(f"../pages/{ASTRAY[error.code]}.py", label=label, icon=":material/arrow_forward:")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import LeafEffect, MemoirError, Memory, ReviewItem, StepsPreview
-from ui import figures, frame, problems, review_steps
+from ui import engine_words, figures, frame, problems, review_steps
 from ui.escape import md_escape
 from ui.wording_counts import texts as counts
 from ui.wording_review import texts
@@ -138,7 +138,7 @@ def _effect(effect: StepsPreview) -> None:
     lines += [f"- {_leaf(leaf)}" for leaf in effect.leaves[:LEAVES]]
     if len(effect.leaves) > LEAVES:
         lines.append(f"- {texts.MORE_LEAVES.format(count=len(effect.leaves) - LEAVES)}")
-    lines += [f"- :orange[{texts.NOT_DONE}] {md_escape(one.says)}" for one in effect.not_done[:LEAVES]]
+    lines += [f"- :orange[{texts.NOT_DONE}] {md_escape(engine_words.phrase(one.says))}" for one in effect.not_done[:LEAVES]]
     st.markdown("\n".join(lines))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from memoir_engine import FactOrigin, FactReviewItem, FactView, MemoirError, Memory
-from ui import fact_labels, fact_lanes, figures, review_data
+from ui import engine_words, fact_labels, fact_lanes, figures, review_data
 from ui.wording_facts import texts as wording_facts
 from ui.wording_review import texts
 
@@ -43,7 +43,7 @@ def evidence(memory: Memory, found: FactReviewItem) -> dict[str, Any]:
     if found.kind == "fact":
         sides = [_side(memory, found.fact, texts.LEARNED)]
     kind = "suggestion" if found.proposal and found.proposal.doubt == "agent" else found.kind
-    reason = found.proposal.reason if found.proposal else found.fact.reason
+    reason = engine_words.of_proposal(found.proposal) if found.proposal else engine_words.of_fact(found.fact)
     asked = {"fact": found.fact.id} | ({"user": found.user_id} if found.user_id else {})
     return {
         "sides": sides,

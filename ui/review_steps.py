@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any, Literal, cast
 
 from memoir_engine import MemoirError, Memory, ReviewStep, StepOutcome
-from ui import review_data, viewer
+from ui import engine_words, review_data, viewer
 from ui.wording_review import texts
 from ui.wording_together import texts as together_words
 
@@ -84,7 +84,7 @@ def _undo(memory: Memory, one: Sent) -> dict[str, Any]:
 
 
 def _outcome(outcome: StepOutcome) -> dict[str, Any]:
-    says = review_data.decided(outcome.by, outcome.at) if outcome.outcome == "overtaken" else outcome.says
+    says = review_data.decided(outcome.by, outcome.at) if outcome.outcome == "overtaken" else engine_words.phrase(outcome.says)
     says = together_words.WAITS if outcome.outcome == "waits" else says
     return {"id": outcome.step_id, "key": outcome.key, "outcome": outcome.outcome, "says": says, "by": outcome.by}
 
@@ -119,4 +119,4 @@ def _text(value: object, most: int) -> str | None:
 
 def _plain(error: MemoirError) -> str:
     """Return the message without its code prefix."""
-    return re.sub(r"^\[mem\]\[\w+\] ", "", str(error))
+    return re.sub(r"^\[mem\]\[\w+\] ", "", engine_words.error(error)[0])

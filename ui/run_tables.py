@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Call, Chunk, Memory, QueryResult, RunDetail
-from ui import charts, drawers, figures, frame, question_settings, state, summary_view
+from ui import charts, drawers, engine_words, figures, frame, question_settings, state, summary_view
 from ui.components import answer, reader
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
@@ -68,7 +68,7 @@ def _calls(memory: Memory, calls: Sequence[Call]) -> None:
                 labels.OUT: call.tokens_completion,
                 labels.COST: figures.money(call.cost),
                 labels.ATTEMPT: call.attempt,
-                labels.ENDED: call.error or wording.ENDED["reused" if call.reused_from else "ok"],
+                labels.ENDED: engine_words.phrase(call.error or "") or wording.ENDED["reused" if call.reused_from else "ok"],
             }
             for call in calls
         ]

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import engine, figures, filing, problems, viewer
+from ui import engine, engine_words, figures, filing, problems, viewer
 from ui.escape import md_escape
 from ui.wording_counts import texts as counts
 from ui.wording_settings import texts
@@ -27,7 +27,7 @@ def show(memory: Memory) -> None:
             st.markdown(f"**{texts.SEARCH_TITLE}**", width="content")
             st.badge(md_escape(here.embedder), color="orange" if here.lexical else "green")
             st.badge(counts.PASSAGES(here.passages), color="gray")
-        st.caption(md_escape(here.note) or (texts.LEXICAL_ABOUT if here.lexical else texts.SEMANTIC_ABOUT))
+        st.caption(md_escape(engine_words.phrase(here.note)) or (texts.LEXICAL_ABOUT if here.lexical else texts.SEMANTIC_ABOUT))
         if viewer.may(memory, key="embedder", role="admin"):
             _choice(memory)
         if viewer.may(memory, key=VERB, role="admin"):
@@ -44,7 +44,7 @@ def _choice(memory: Memory) -> None:
     if chosen.in_force:
         return
     if not chosen.available:
-        st.info(md_escape(chosen.remedy), icon=":material/info:")
+        st.info(md_escape(engine_words.phrase(chosen.remedy)), icon=":material/info:")
     if st.button(texts.EMBEDDER_USE, icon=":material/check:", key="use-embedder", disabled=not chosen.available):
         with problems.noted():
             memory.choose_embedder(name)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from memoir_engine import Chunk, MemoirError, Memory, Source
 from ui import (
+    engine_words,
     erase_panel,
     figures,
     frame,
@@ -98,7 +99,7 @@ def _rows(sources: tuple[Source, ...], passages: dict[int, int]) -> None:
 
 def _row(source: Source, passages: int) -> dict[str, object]:
     return {
-        labels.NAME: source.name,
+        labels.NAME: engine_words.source(source.name),
         labels.TITLE: source.title or "",
         labels.VERSION: f"v{source.version}",
         labels.STATUS: texts.SOURCE_STATUS.get(source.status, source.status),
@@ -119,7 +120,7 @@ def _open(key: str, sources: Sequence[Source]) -> None:
 
 def detail(memory: Memory, source_id: int) -> None:
     source, versions = memory.sources.get(source_id), memory.sources.versions(source_id)
-    with frame.head("sources", *figures.named(source.name, LONGEST)):
+    with frame.head("sources", *figures.named(engine_words.source(source.name), LONGEST)):
         st.badge(source.kind, color="gray")
         if len(versions) > 1:
             st.badge(f"v{source.version}", color="blue")
@@ -180,7 +181,7 @@ def _warnings(memory: Memory, source: Source) -> None:
     with suppress(MemoirError):  # the run of another is not ours to read
         run = memory.jobs.get(source.run_id or "")
         for warning in map(str, run.result.get("warnings", ())):
-            st.markdown(f":orange[:material/warning: {md_escape(warning[:1].upper() + warning[1:])}]")
+            st.markdown(f":orange[:material/warning: {md_escape(engine_words.sentence(warning))}]")
 
 
 def _numbers(source: Source, passages: int) -> dict[str, str]:

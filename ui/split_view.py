@@ -11,7 +11,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from memoir_engine import Category, Memory, RunView, SplitGroup, SplitProposal
-from ui import edit_effect, figures, problems, state
+from ui import edit_effect, engine_words, figures, problems, state
 from ui.edit_effect import Edit
 from ui.escape import md_escape
 from ui.wording_counts import texts as counts
@@ -100,7 +100,7 @@ def _title(group: SplitGroup) -> str:
 
 def _about(memory: Memory, proposal: SplitProposal, group: SplitGroup) -> None:
     if group.why:
-        st.caption(texts.WHY.format(why=md_escape(group.why)))
+        st.caption(texts.WHY.format(why=md_escape(engine_words.reason(group.why))))
     with st.container(gap="xxsmall"), problems.noted():
         for number in group.chosen[:SHOWN_ITEMS]:
             is_chunk = proposal.kind == "chunk"
@@ -134,4 +134,4 @@ def _rest(proposal: SplitProposal) -> None:
     if proposal.unseen:
         st.caption(texts.UNSEEN.format(count=figures.count(proposal.unseen)))
     for note in proposal.notes:
-        st.caption(md_escape(note[:1].upper() + note[1:]) + ".")
+        st.caption(md_escape(engine_words.ended(note)))

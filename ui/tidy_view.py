@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Memory, RunView, TidyResult, TreeProposal
-from ui import edit_effect, figures, problems, state, together_panel, viewer
+from ui import edit_effect, engine_words, figures, problems, state, together_panel, viewer
 from ui.escape import md_escape
 from ui.wording_tidy import texts
 
@@ -77,7 +77,7 @@ def _result(memory: Memory, result: TidyResult, *, keys: bool) -> None:
     if result.left:
         st.caption(texts.LEFT.format(count=figures.count(result.left)))
     for note in (*result.notes, *result.warnings):
-        st.caption(md_escape(note[:1].upper() + note[1:]) + ".")
+        st.caption(md_escape(engine_words.ended(note)))
 
 
 def _page(proposals: Sequence[TreeProposal], *, key: str) -> Sequence[TreeProposal]:
@@ -91,7 +91,7 @@ def show_settled(settled: Sequence[TreeProposal]) -> None:
     """Draw what was decided or no longer applies, page by page."""
     with st.expander(texts.SETTLED.format(count=figures.count(len(settled))), key="tidy-settled"):
         for proposal in _page(settled, key="tidy-settled-page"):
-            said = texts.STATES[proposal.state].format(problem=md_escape(proposal.problem or ""))
+            said = texts.STATES[proposal.state].format(problem=md_escape(engine_words.phrase(proposal.problem or "")))
             st.markdown(f"{texts.ICONS[proposal.verb]} {told(proposal)} · {said}")
 
 
@@ -102,7 +102,7 @@ def _open(memory: Memory, proposal: TreeProposal, *, keys: bool) -> None:
             st.markdown(f"{texts.ICONS[proposal.verb]} {told(proposal)}", width="content")
             st.badge(texts.REASONS[proposal.about], color="gray")
         if proposal.why:
-            st.caption(md_escape(proposal.why))
+            st.caption(md_escape(engine_words.reason(proposal.why)))
         if proposal.preview is not None:
             edit_effect.effects(proposal.preview.effects)
         with st.container(horizontal=True, gap="small"):

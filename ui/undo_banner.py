@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Action, Change, MemoirError, Memory
-from ui import edit_effect, event_words, problems, state
+from ui import edit_effect, engine_words, event_words, problems, state
 from ui.escape import md_escape
 from ui.wording_edit import texts
 
@@ -46,7 +46,7 @@ def show(memory: Memory, *, about: str | None = None) -> None:
 def _decide(memory: Memory, action: Action) -> None:
     preview = memory.review.preview_undo(action.action_id)
     if not preview.possible:
-        st.markdown(f":orange[:material/block: **{texts.UNDO_CANNOT}**] {md_escape(preview.clash or '')}")
+        st.markdown(f":orange[:material/block: **{texts.UNDO_CANNOT}**] {md_escape(engine_words.sentence(preview.clash))}")
         if preview.blocked_by:
             st.caption(texts.UNDO_FIRST)
             edit_effect.changes(tuple(_what(memory.audit.action(one)) for one in preview.blocked_by))

@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from memoir_engine.core.errors import UndoBlocked
-from memoir_engine.core.number_words import counted
+from memoir_engine.core.number_words import CountingFormatter
 from memoir_engine.core.results import Action, UndoPreview
 from memoir_engine.core.run import Clock
 from memoir_engine.store.chain import actions
@@ -99,5 +99,5 @@ def _refuse(action_id: str, plan: Inverse) -> None:
         raise UndoBlocked(action_id=action_id, problem=plan.clash, advice=advice)
     if plan.blocked_by:
         later = len(plan.blocked_by)
-        problem = f"{counted(later, 'later action')} {'stands' if later == 1 else 'stand'} on it"
+        problem = CountingFormatter().format("{count:later action stands/later actions stand} on it", count=later)
         raise UndoBlocked(action_id=action_id, problem=problem, advice=f"Undo first: {', '.join(plan.blocked_by)}.")

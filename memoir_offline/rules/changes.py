@@ -17,6 +17,7 @@ from typing import Literal
 
 from memoir_engine.text.clauses import is_past_event, main_verb, names_subject
 from memoir_engine.text.terms import stem
+from memoir_offline import reasons
 from memoir_offline.rules.endings import ON_A_TRIP, Comparison, feeling
 from memoir_offline.rules.frames import Event, Frame, Phrase, modifiers, read, read_events, tables
 from memoir_offline.rules.scenes import DOUBTFUL, MEASURES, weigh
@@ -44,13 +45,9 @@ SPEAKER = re.compile(r"\b(?:they|them)\b", re.IGNORECASE)
 SPEAKER_TOO = re.compile(
     r"(?:,|\b(?:and|but|so)) (?:so |now |then |and |that )*they\b|\bso [^,.]{0,40}\b(?:theirs|them)\b|\bno more\b", re.IGNORECASE
 )
-ENDED = "it says that this has ended"
-ANOTHER = "it says what is instead"
-SUCCEEDED = "somebody else has it now"
 RULE_DOUBTS = -1.0  # the weight from which on a rule's own doubt is put to a person
 TOLD = 0.8  # the weight from which on an end that words tell is one of the older statement
 RULED = 10.0  # what a rule is sure of goes before all that only weighs much
-NEAR = "it speaks of the same as of something that has changed"
 
 
 def change(old: str, new: str, language: str = "en") -> Comparison | None:
@@ -81,10 +78,10 @@ def _weighed(
     if ruled is not None:
         return replace(ruled, weight=RULED + max(0.0, weighed.weight))
     if weighed.is_told and weighed.weight >= TOLD:
-        return Comparison("update", True, ENDED, weighed.weight)
+        return Comparison("update", True, reasons.ENDED, weighed.weight)
     if weighed.weight < (RULE_DOUBTS if found else DOUBTFUL):
         return None
-    return replace(found[0] if found else Comparison("update", False, NEAR), sure=False, weight=weighed.weight)
+    return replace(found[0] if found else Comparison("update", False, reasons.NEAR), sure=False, weight=weighed.weight)
 
 
 def _lives_elsewhere(before: Frame, after: Frame, language: str) -> bool:
@@ -190,8 +187,8 @@ def _ended(event: Event, before: Frame, after: Frame, language: str) -> Comparis
     """Something is sold, stopped, cancelled: sure where it is named, or by its kind with an article that points at it."""
     how = match(event.gone, before, after, language)
     if how == "same" or (how == "kind" and not event.gone.text.casefold().startswith(("a ", "an ", "some ", "one "))):
-        return Comparison("update", True, ENDED)
-    return Comparison("update", False, ENDED) if how in ("kind", "part") else None
+        return Comparison("update", True, reasons.ENDED)
+    return Comparison("update", False, reasons.ENDED) if how in ("kind", "part") else None
 
 
 def _lost(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
@@ -205,7 +202,11 @@ def _left(event: Event, before: Frame, after: Frame, language: str) -> Compariso
     if event.gone.own & before.names and "home" in before.kinds:
         return None
     if event.gone.bare:
-        return Comparison("update", True, ENDED) if {"home", "job", "room"} & before.kinds.keys() and _is_main(before) else None
+        return (
+            Comparison("update", True, reasons.ENDED)
+            if {"home", "job", "room"} & before.kinds.keys() and _is_main(before)
+            else None
+        )
     return _ended(event, before, after, language)
 
 
@@ -220,7 +221,7 @@ def _moved(event: Event, before: Frame, after: Frame, language: str) -> Comparis
         return None
     differs = bool(differing(before.values, after.values))
     sure = how != "part" and (differs or bool(before.values) or bool({"open"} & before.marks) or before.tense == "ahead")
-    return Comparison("update", sure, "it says that this was moved or has changed")
+    return Comparison("update", sure, reasons.MOVED)
 
 
 def _valued(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
@@ -237,17 +238,17 @@ def _switched(event: Event, before: Frame, after: Frame, language: str) -> Compa
     if not event.gone.bare:
         how = match(event.gone, before, after, language)
         if how in ("same", "kind"):
-            return Comparison("update", True, ANOTHER)
+            return Comparison("update", True, reasons.INSTEAD)
         if how == "part":
-            return Comparison("update", False, ANOTHER)
+            return Comparison("update", False, reasons.INSTEAD)
     if event.now.bare:
         return None
     if event.now.head in before.heads and not _is_one(event.now, before):
-        return Comparison("update", True, ANOTHER)
+        return Comparison("update", True, reasons.INSTEAD)
     if _is_sister(event.now, before, language):
-        return Comparison("update", True, ANOTHER)
+        return Comparison("update", True, reasons.INSTEAD)
     kinds = {kind for word in event.now.own for kind in tables(language).kinds.get(word, {})}
-    return Comparison("update", False, ANOTHER) if kinds & before.kinds.keys() or event.now.own & before.heads else None
+    return Comparison("update", False, reasons.INSTEAD) if kinds & before.kinds.keys() or event.now.own & before.heads else None
 
 
 def _is_sister(said: Phrase, before: Frame, language: str) -> bool:
@@ -273,13 +274,13 @@ def _finished(event: Event, before: Frame, after: Frame, language: str) -> Compa
         or bool({"studies", "loan", "exam", "surgery", "book"} & before.kinds.keys())
     )
     sure = how in ("same", "kind") and under_way and (before.tense != "ahead" or event.gone.definite)
-    return Comparison("update", sure, "it says that this is finished")
+    return Comparison("update", sure, reasons.FINISHED)
 
 
 def _split(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
     is_partner = event.gone.bare or bool(event.gone.own & after.names) or "partner" in after.kinds
     if match(event.gone, before, after, language) == "same" or (is_partner and "partner" in before.kinds):
-        return Comparison("update", True, ENDED)
+        return Comparison("update", True, reasons.ENDED)
     return None
 
 
@@ -299,7 +300,7 @@ def _turned(event: Event, before: Frame, after: Frame, language: str, was: int) 
         return None
     if felt == 0 and was < 0:
         return None
-    return Comparison("conflict", how != "part" and felt == was, "the feeling about it is the opposite now")
+    return Comparison("conflict", how != "part" and felt == was, reasons.OPPOSITE)
 
 
 def _attained(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
@@ -310,7 +311,7 @@ def _attained(event: Event, before: Frame, after: Frame, language: str) -> Compa
     if how in ("", "other"):
         return None
     is_the_one = before.tense != "ahead" or event.gone.definite or bool(event.gone.own & after.names)
-    return Comparison("update", how == "same" and is_the_one, "it has come about")
+    return Comparison("update", how == "same" and is_the_one, reasons.COME_ABOUT)
 
 
 def _begun(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
@@ -325,8 +326,8 @@ def _begun(event: Event, before: Frame, after: Frame, language: str) -> Comparis
         return None
     if event.kind == "home" and not named:  # a bigger flat may be in the same town, a new team is no home
         is_dwelling = bool({"home"} & after.kinds.keys()) or event.now.bare
-        return Comparison("update", True, "another home") if is_dwelling and not before.names else None
-    return Comparison("update", _is_main(before) and not is_same, f"another {event.kind}")
+        return Comparison("update", True, reasons.ANOTHER.format(kind="home")) if is_dwelling and not before.names else None
+    return Comparison("update", _is_main(before) and not is_same, reasons.ANOTHER.format(kind=event.kind))
 
 
 def _has_one(before: Frame, kind: str, language: str) -> bool:
@@ -378,7 +379,7 @@ def _other_values(before: Frame, after: Frame, language: str) -> Comparison | No
         return None  # five kilometres on Mondays, ten on Sundays
     smaller = min(len(before.heads), len(after.heads))
     sure = "change" in after.marks and 2 * len(common) >= smaller
-    return Comparison("update", sure, "the same with another number or day") if sure or 3 * len(common) >= smaller else None
+    return Comparison("update", sure, reasons.OTHER_NUMBER) if sure or 3 * len(common) >= smaller else None
 
 
 def _is_denied(before: Frame, after: Frame) -> bool:
@@ -394,7 +395,7 @@ def _new_of_one(before: Frame, after: Frame, language: str) -> Comparison | None
     kinds = {kind for word in fresh for kind in table.kinds.get(word, {})} & before.kinds.keys()
     if not kinds and not fresh & before.heads:
         return None
-    return Comparison("update", bool(kinds & table.single), "there is a new one")
+    return Comparison("update", bool(kinds & table.single), reasons.NEW_ONE)
 
 
 def _not_any_more(before: Frame, after: Frame, language: str) -> Comparison | None:
@@ -406,9 +407,9 @@ def _not_any_more(before: Frame, after: Frame, language: str) -> Comparison | No
         and 2 * len(before.stems & after.stems) >= len(before.stems)
         and len(before.stems & after.stems) > 1
     ):
-        return Comparison("update", True, ENDED)
+        return Comparison("update", True, reasons.ENDED)
     if "at all" in after.marks and before.verb and before.verb == main_verb(after.text):
-        return Comparison("update", True, ENDED)
+        return Comparison("update", True, reasons.ENDED)
     return None
 
 
@@ -417,14 +418,14 @@ def _diet_given_up(before: Frame, after: Frame, language: str) -> Comparison | N
     named = before.kinds.get("diet", frozenset())
     eaten = ({"flesh", "animal"} if "vegan" in named else {"flesh"} if named & NO_MEAT else set()) & after.kinds.keys()
     told = "back on" in after.marks and "also" not in after.marks and not _is_denied(before, after)
-    return Comparison("conflict", True, "it is eaten again") if eaten and told else None
+    return Comparison("conflict", True, reasons.EATEN_AGAIN) if eaten and told else None
 
 
 def _succeeded(before: Frame, after: Frame, language: str) -> Comparison | None:
     """Somebody else has the place that only one can have: "Cindy is chief now"."""
     common = before.heads & after.heads & UNIQUE
     holds = "role" in before.marks and "role of another" in after.marks
-    return Comparison("update", True, SUCCEEDED) if common and holds and "change" in after.marks else None
+    return Comparison("update", True, reasons.SUCCEEDED) if common and holds and "change" in after.marks else None
 
 
 def _for_the_first_time(before: Frame, after: Frame, language: str) -> Comparison | None:
@@ -432,7 +433,7 @@ def _for_the_first_time(before: Frame, after: Frame, language: str) -> Compariso
     told = "never" in before.marks and "first time" in after.marks and "unreal" not in after.marks
     if not told or not (_shared(before, after) or before.topics & after.topics):
         return None
-    return Comparison("update", True, "it has come about")
+    return Comparison("update", True, reasons.COME_ABOUT)
 
 
 RULES = (_not_any_more, _diet_given_up, _succeeded, _for_the_first_time, _other_values, _new_of_one)

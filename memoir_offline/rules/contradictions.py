@@ -31,6 +31,7 @@ from memoir_engine.text.clauses import (
     words,
 )
 from memoir_engine.text.terms import tokens
+from memoir_offline import reasons
 from memoir_offline.rules.endings import BESIDE, CHANGED, COUNTED, ENDED, GONE, NOT, Comparison, come_about, ended, replaced
 from memoir_offline.rules.predicates import Predicate, predicate
 
@@ -94,10 +95,10 @@ def _compare_correction(old: str, new: str, denied: str) -> Comparison:
     denied_words = frozenset(tokens(denied))
     names_it = denied_words <= set(tokens(old)) and bool(denied_words)
     if result.stance == "update" and names_it:
-        return Comparison("conflict", True, "it is corrected")
+        return Comparison("conflict", True, reasons.CORRECTED)
     frame = predicate(old).said - denied_words
     if result.stance == "none" and names_it and frame and frame <= predicate(new).said and not has_other_subject(old, new):
-        return Comparison("conflict", True, "it is corrected")
+        return Comparison("conflict", True, reasons.CORRECTED)
     return result
 
 
@@ -108,13 +109,13 @@ def _compare_parts(olds: list[str], news: list[str]) -> Comparison:
     first = next((result for result in gone if result is not None), None)
     if first is not None:
         if any(gone[at] is None and not (at and is_dependent(part)) for at, part in enumerate(olds)):
-            return Comparison(first.stance, False, "a part of it has changed, and another may still hold")
+            return Comparison(first.stance, False, reasons.PARTLY)
         return Comparison(first.stance, all(result.sure for result in gone if result is not None), first.why)
     stances = [[result.stance for result in row] for row in results]
     if all("duplicate" in column for column in zip(*stances, strict=True)):
-        return Comparison("duplicate", True, "a part of it in other words")
+        return Comparison("duplicate", True, reasons.PART_REPEATED)
     if all({"duplicate", "complementary"} & set(row) for row in stances):
-        return Comparison("complementary", True, "it says the same and more")
+        return Comparison("complementary", True, reasons.AND_MORE)
     return BESIDE
 
 
@@ -141,7 +142,7 @@ def _reversed_preference(old: str, new: str, before: Predicate, after: Predicate
     if "preference" in before.kinds & after.kinds and before.rest["preference"] == after.rest["preference"]:
         mine, theirs = (_OVER.split(text) for text in (old, new))
         if len(mine) == len(theirs) == 2 and set(tokens(mine[1])) & set(tokens(theirs[0])):
-            return Comparison("conflict", True, "what was preferred and what was not have changed places")
+            return Comparison("conflict", True, reasons.EXCHANGED)
     return None
 
 
@@ -155,14 +156,14 @@ def repeated(old: str, new: str, before: Predicate, after: Predicate) -> Compari
     if _ANOTHER.search(new) and not _ANOTHER.search(old):
         return None
     if before.said == after.said:
-        return Comparison("duplicate", True, "the same words")
+        return Comparison("duplicate", True, reasons.SAME_WORDS)
     has_same_head = words(old)[:2] == words(new)[:2]
     for kind in sorted(before.kinds & after.kinds):
         mine, theirs = before.rest[kind], after.rest[kind]
         if kind in _VALUES and read_slots(old).get(kind) != read_slots(new).get(kind):
             continue
         if theirs and (mine == theirs or (theirs < mine and 2 * len(theirs) >= len(mine) and has_same_head)):
-            return Comparison("duplicate", True, "the same in other words")
+            return Comparison("duplicate", True, reasons.REPEATED)
     return None
 
 
@@ -180,7 +181,7 @@ def _refined(old: str, new: str, before: Predicate, after: Predicate) -> Compari
     is_same_matter = how == manner and (head == other or (bool(how) and bool(_HOUSED & before.kinds)))
     if not is_full_name(old) and (has_other_subject(old, new) or not is_same_matter):
         return None
-    return Comparison("complementary", True, "it says the same and more")
+    return Comparison("complementary", True, reasons.AND_MORE)
 
 
 def _revalued(old: str, new: str) -> Comparison | None:
@@ -199,13 +200,13 @@ def _revalued(old: str, new: str) -> Comparison | None:
     collected = bool(_COLLECTED.search(" ".join(prefix)))
     if not names_subject(old):
         if prefix[:1] == ["prefers"] and not counted and CHANGED.search(new):
-            return Comparison("update", True, "another one is preferred now")
+            return Comparison("update", True, reasons.PREFERRED)
         if is_past_event(old) or is_past_event(new):
             return None
         if counted and prefix:  # of an unnamed person numbers, times and days change, and so do preferences about one thing
-            return Comparison("update", not collected or bool(suffix), "the same statement with another number or day")
+            return Comparison("update", not collected or bool(suffix), reasons.OTHER_NUMBER_STATED)
         is_preference = prefix and prefix[0].startswith("prefer") and suffix
-        return Comparison("update", True, "another one is preferred now") if is_preference else None
+        return Comparison("update", True, reasons.PREFERRED) if is_preference else None
     if (suffix and not counted) or not _has_verb(prefix, old):
         return None
     if _are_two_values(prefix, was, is_now, old):
@@ -213,12 +214,12 @@ def _revalued(old: str, new: str) -> Comparison | None:
     if counted and not is_full_name(old) and is_past_event(old) and not {"was", "were", "had"} & set(prefix):
         return None  # their team won three games, and five
     if prefix[-1] == "is" and CHANGED.search(new) and collected:
-        return Comparison("update", False, "the same statement with another value")
+        return Comparison("update", False, reasons.OTHER_VALUE)
     of_full_name = bool(_FULL_NAME.search(old[: old.casefold().rfind(was[0])]))
     if collected and not counted and not of_full_name:
         return None
     is_one = counted or of_full_name or bool(CHANGED.search(new)) or not _may_have_both(old, new)
-    return Comparison("update", is_one, "the same statement with another value")
+    return Comparison("update", is_one, reasons.OTHER_VALUE)
 
 
 def _may_have_both(old: str, new: str) -> bool:
@@ -264,7 +265,7 @@ def _other_value(old: str, new: str, before: Predicate, after: Predicate) -> Com
     for kind in sorted(before.kinds & after.kinds & _GENERIC) if result is None else ():
         if before.rest[kind] and after.rest[kind] and not before.rest[kind] & after.rest[kind]:
             sure = bool(CHANGED.search(new)) or bool(_PROPER.search(old) and _PROPER.search(new))
-            result = Comparison("update", sure, f"another {kind}")
+            result = Comparison("update", sure, reasons.ANOTHER.format(kind=kind))
             break
     if result is None or has_same_subject(old, new):
         return result

@@ -28,6 +28,7 @@ from memoir_engine.text.clauses import (
     tense_of,
 )
 from memoir_engine.text.terms import tokens
+from memoir_offline import reasons
 from memoir_offline.rules.frames import modifiers
 from memoir_offline.rules.predicates import Predicate, predicate
 
@@ -124,7 +125,7 @@ def _used_to_be(new: str, before: Predicate) -> Comparison | None:
     was = predicate(USED_TO.sub(" ", new)).said
     core = frozenset(word for word in before.said if not COUNTED.match(word))
     if core and was and (core <= was or was <= core):
-        return Comparison("update", True, "it says that this has ended")
+        return Comparison("update", True, reasons.ENDED)
     return None
 
 
@@ -156,13 +157,13 @@ def stopped(old: str, new: str, before: Predicate) -> Comparison | None:
         return None
     if _LEFT.search(new):
         if "residence" in before.kinds:
-            return None if ON_A_TRIP.search(new) else Comparison("update", False, "it may say that this has ended")
+            return None if ON_A_TRIP.search(new) else Comparison("update", False, reasons.MAY_HAVE_ENDED)
         if ON_A_TRIP.search(new) or "taste" in before.kinds:
             return None
         about = complement(old)[1]
         if about and not about & complement(new)[1]:
             return None  # works at Siemens in Munich, left Munich
-    return Comparison("update", sure, "it says that this has ended")
+    return Comparison("update", sure, reasons.ENDED)
 
 
 def denied(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
@@ -175,7 +176,7 @@ def denied(old: str, new: str, before: Predicate, after: Predicate) -> Compariso
     narrowed = predicate(_BECAUSE.sub("", new)).said - core - _FEELING - frozenset(tokens("even ever"))
     if narrowed - before.said and before.said - after.said - _FEELING:
         return None  # dark chocolate, white chocolate; golf with Jim, golf with Bob
-    why = "the feeling about it is the opposite now" if opposite else "one says it, the other denies it"
+    why = reasons.OPPOSITE if opposite else reasons.DENIED
     feared = opposite and bool(_FEAR.search(old)) != bool(_FEAR.search(new))
     return Comparison("conflict", not narrowed and not feared and (opposite or shared == core), why)
 
@@ -190,7 +191,7 @@ def come_about(old: str, new: str, before: Predicate, after: Predicate) -> Compa
     if has_other_subject(old, new) or NOT.search(old) or NOT.search(new):
         return None
     if then == "now" and later == "once" and before.said == after.said:
-        return Comparison("update", False, "it speaks of it as of what was")
+        return Comparison("update", False, reasons.PAST)
     wish = _WILL.sub("", old, count=1)
     if then != "ahead" or later == "ahead" or wish == old or not wish:
         return None
@@ -199,7 +200,7 @@ def come_about(old: str, new: str, before: Predicate, after: Predicate) -> Compa
     verb = main_verb(wish)
     if not core - {verb} <= after.said or verb != main_verb(new) or not core:
         return None
-    return Comparison("update", wished == after.said and bool(_SURELY.search(old)), "it has come about")
+    return Comparison("update", wished == after.said and bool(_SURELY.search(old)), reasons.COME_ABOUT)
 
 
 CHANGED = re.compile(
@@ -217,15 +218,15 @@ def replaced(old: str, new: str) -> Comparison | None:
     if mine.keys() & {"role", "employer"} and ends_work(new):
         named = theirs.keys() & {"role", "employer"}
         is_of_another = named and not any(mine[slot].words & theirs[slot].words for slot in named & mine.keys())
-        return None if is_of_another else Comparison("update", True, "it says that the job has ended")
+        return None if is_of_another else Comparison("update", True, reasons.JOB_ENDED)
     if is_without_work(old) and theirs.keys() & {"role", "employer"}:
-        return Comparison("update", True, "there is work again")
+        return Comparison("update", True, reasons.WORK_AGAIN)
     changed = bool(CHANGED.search(new))
     for slot, is_surely_other in SLOT_RULES.items():
         if slot in mine and slot in theirs:
             sure = is_surely_other(mine[slot], theirs[slot], changed)
             if sure is not None:
-                return Comparison("update", sure, f"another {slot}")
+                return Comparison("update", sure, reasons.ANOTHER.format(kind=slot))
     return None
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memoir_offline.rules.changes import NEAR
+from memoir_offline import reasons
 from memoir_offline.rules.endings import BESIDE, GONE, Comparison
 from memoir_offline.rules.signs import BROAD, DOUBTFUL, SURE, Reading, weigh_readings
 
-REPEATED, CORRECTED, RECOUNTED = "the same in other words", "it is corrected", "another number or day of the same"
-IN_ONE_TALK = frozenset((REPEATED, CORRECTED, RECOUNTED))  # what is told in one breath is else no change of it
+IN_ONE_TALK = frozenset(
+    (reasons.REPEATED, reasons.CORRECTED, reasons.RECOUNTED)
+)  # what is told in one breath is else no change of it
 LEAST_SHARED = 2  # characters of a word that may stand for a longer one with it inside: 英会話 and 英会話教室
 LEAST_HEAD = 3  # characters of the head of a compound
 SHORT_HEADS = frozenset(("abo", "rad", "job"))  # of compounds: Zeitungsabo
@@ -48,7 +49,7 @@ def compare_readings(old: Reading, new: Reading) -> Comparison:
         return BESIDE
     shared = shared_things(old, new)
     if _is_repeated(old, new, shared):
-        return Comparison("duplicate", True, REPEATED)
+        return Comparison("duplicate", True, reasons.REPEATED)
     if old.phase == "once":
         return BESIDE
     rules = (_corrected, _ended, _turned, _moved, _recounted, _refilled, _replaced, _come_about)
@@ -71,7 +72,7 @@ def _weighed(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison:
     told = new.ended or new.stopped or new.changed or new.switched or new.denied != old.denied
     certain = bool(shared) and told and old.who == new.who and not (new.beside or new.that_day or old.feeling)
     certain = certain and not _is_near_closed(old, new)
-    return Comparison("update", certain and weight >= SURE, NEAR, weight)
+    return Comparison("update", certain and weight >= SURE, reasons.NEAR, weight)
 
 
 def _is_of_one_person(old: Reading, new: Reading) -> bool:
@@ -109,7 +110,7 @@ def _is_repeated(old: Reading, new: Reading, shared: frozenset[str]) -> bool:
 def _corrected(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
     """ "Not on Tuesday but on Wednesday" of what was said of Tuesday."""
     if new.corrects and any(word in old.text for word in new.corrects):
-        return Comparison("conflict", bool(shared), CORRECTED)
+        return Comparison("conflict", bool(shared), reasons.CORRECTED)
     return None
 
 
@@ -118,14 +119,14 @@ def _ended(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | N
     if old.ended or not (new.ended or new.stopped):
         return None
     if new.closes & old.topics:
-        return Comparison("update", not (_is_closing_another(old, new) or new.beside), "it says that this has ended")
+        return Comparison("update", not (_is_closing_another(old, new) or new.beside), reasons.ENDED)
     if _is_told_of(old, new):
         sure = _is_main(old, new) and not (
             new.beside or old.feeling or _is_of_sister(old, new)
         )  # a shop that closes ends no liking
-        return Comparison("update", sure, "it says that this has ended")
+        return Comparison("update", sure, reasons.ENDED)
     if new.ended and shared and (_is_of_it(old, new, shared) or new.of_topics & old.topics - BROAD - {"job", "date"}):
-        return Comparison("update", False, "it says that this has ended")
+        return Comparison("update", False, reasons.ENDED)
     return None
 
 
@@ -190,11 +191,11 @@ def _turned(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | 
     if not shared:
         return None
     if old.feeling * new.feeling < 0:
-        return Comparison("conflict", bool(shared & old.things), "the feeling about it is the opposite now")
+        return Comparison("conflict", bool(shared & old.things), reasons.OPPOSITE)
     if new.denied == old.denied or old.feeling or new.feeling or new.beside or new.phase == "once":
         return None
     if _is_of_it(old, new, shared) and (new.now or new.changed or new.stopped):
-        return Comparison("update", False, "one says it, the other denies it")
+        return Comparison("update", False, reasons.DENIED)
     return None
 
 
@@ -204,12 +205,12 @@ def _moved(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | N
         return None
     if new.closes & old.topics:
         filled = [topic for topic in new.closes & old.topics if _is_refilled(old, new, topic) is False]
-        return None if filled else Comparison("update", not _is_closing_another(old, new), "it says that this has changed")
+        return None if filled else Comparison("update", not _is_closing_another(old, new), reasons.CHANGED)
     if not new.changed or not _is_told_of(old, new):
         return None
     valued = bool(old.numbers) or old.phase == "ahead" or new.switched
     sure = valued and not (old.feeling or new.feeling) and _is_main(old, new)
-    return Comparison("update", sure, "it says that this has changed") if sure or new.now or new.switched else None
+    return Comparison("update", sure, reasons.CHANGED) if sure or new.now or new.switched else None
 
 
 def _recounted(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
@@ -222,7 +223,7 @@ def _recounted(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison
     if not alike and not shared & (old.things | NARROW):
         return None
     alike = alike or bool(shared & NARROW and (new.now or new.changed))
-    return Comparison("update", alike, RECOUNTED)
+    return Comparison("update", alike, reasons.RECOUNTED)
 
 
 def _refilled(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
@@ -232,7 +233,7 @@ def _refilled(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison 
     for topic in sorted(old.topics & new.topics & SINGLE):
         other = _is_refilled(old, new, topic)
         if other:
-            return Comparison("update", new.now or new.changed or topic in ("home", "age"), f"another {topic}")
+            return Comparison("update", new.now or new.changed or topic in ("home", "age"), reasons.ANOTHER.format(kind=topic))
     return None
 
 
@@ -244,7 +245,7 @@ def _replaced(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison 
         theirs = new.kinds.get(sort, mine)
         if theirs - mine:
             sure = new.switched and not old.feeling and not _is_aside(old, new)
-            return Comparison("update", sure, f"another {sort} instead")
+            return Comparison("update", sure, reasons.ANOTHER_INSTEAD.format(kind=sort))
     return None
 
 
@@ -260,5 +261,5 @@ def _come_about(old: Reading, new: Reading, shared: frozenset[str]) -> Compariso
     """Detect that what was ahead has been done."""
     named = shared & old.things
     if old.phase == "ahead" and new.phase == "once" and named and not new.was:
-        return Comparison("update", 2 * len(named) >= len(old.things), "it has come about")
+        return Comparison("update", 2 * len(named) >= len(old.things), reasons.COME_ABOUT)
     return None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from app_browser import Served, Visit
+from app_browser import PATIENCE_MS, Served, Visit
 from memoir_engine import Memory
 
 
@@ -56,3 +57,19 @@ def test_the_place_to_drop_files_speaks_the_language_of_the_page(served: Served,
         expect(zone.get_by_role("button", name=button)).to_be_visible()
         expect(page.get_by_test_id("stFileUploader")).to_contain_text(most)
         expect(zone.get_by_text("per file")).to_be_hidden()
+
+
+def test_a_broken_file_is_explained_in_japanese(served: Served, visit: Visit):
+    url = served()
+    page = visit(f"{url}/sources", "ja-JP")
+    broken: Any = {"name": "broken.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7 broken"}
+    page.locator("[class*=st-key-upload-] input[type=file]").set_input_files([broken])
+    page.locator(".st-key-file-files button").click(timeout=PATIENCE_MS)
+    card = page.locator("[class*=st-key-job-]", has_text="broken.pdf")
+    expect(card).to_contain_text("失敗", timeout=PATIENCE_MS)
+    expect(card).to_contain_text("「broken.pdf」を PDF として読み取れません：壊れています")
+    expect(card).to_contain_text("元のアプリで開いて保存し直し、そのコピーをアップロードしてください。何も保存されていません。")
+    expect(card).to_contain_text("E203")
+    expect(card).not_to_contain_text("cannot be read")
+    page.reload()  # the run is read back from the record, where the error is a text
+    expect(card).to_contain_text("「broken.pdf」を PDF として読み取れません：壊れています", timeout=PATIENCE_MS)

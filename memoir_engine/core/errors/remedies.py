@@ -70,18 +70,30 @@ _CAPPED = {  # what helps where max_cost was reached, by the verb
     "propose_split": "Nothing was changed. Raise max_cost and propose the split again.",
     "tidy": "Nothing was changed. Raise max_cost and tidy again, or look at one category at a time: category_id.",
 }
+_CAPPED_OTHERWISE = "Raise max_cost and try again."
+_LOWER, _DO = ", or lower {0}", ", or {0}"
+
+# every end of a remedy, and every remedy that a verb decides
+ENDINGS = tuple(
+    dict.fromkeys(
+        form.format(change)
+        for form, changes in ((_LOWER, _SMALLER), (_DO, _SHORTER), (_DO, _FITTING), (_DO, _INSTEAD))
+        for change in changes.values()
+    )
+)
+REMEDIES = (*dict.fromkeys(_CAPPED.values()), _CAPPED_OTHERWISE)
 
 
 def capped(verb: str) -> str:
     """Return the remedy of a run that stopped at its cap."""
-    return _CAPPED.get(verb, "Raise max_cost and try again.")
+    return _CAPPED.get(verb, _CAPPED_OTHERWISE)
 
 
 def endings(purpose: str) -> dict[str, str]:
     """Return how the remedies end for a request of this purpose; nothing where there is nothing to add."""
     return {
-        "smaller": f", or lower {_SMALLER[purpose]}" if purpose in _SMALLER else "",
-        "shorter": f", or {_SHORTER[purpose]}" if purpose in _SHORTER else "",
-        "fitting": f", or {_FITTING[purpose]}" if purpose in _FITTING else "",
-        "instead": f", or {_INSTEAD[purpose]}" if purpose in _INSTEAD else "",
+        "smaller": _LOWER.format(_SMALLER[purpose]) if purpose in _SMALLER else "",
+        "shorter": _DO.format(_SHORTER[purpose]) if purpose in _SHORTER else "",
+        "fitting": _DO.format(_FITTING[purpose]) if purpose in _FITTING else "",
+        "instead": _DO.format(_INSTEAD[purpose]) if purpose in _INSTEAD else "",
     }

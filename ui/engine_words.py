@@ -1,0 +1,224 @@
+"""What the engine says, in the language of the session: errors and remedies, obstacles, warnings, reasons of the offline model.
+
+Invariant: in English every word is the engine's. In another language a sentence is recognised by its form, whole, and its
+translation is filled with the same facts. What has no form, such as the words of a provider, a person or a real model, is drawn
+as it is, and records are never changed.
+Source: docs/decisions/0114.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from string import Formatter
+from typing import Any
+
+from memoir_engine import ERROR_TEXTS, ErrorReport, FactProposal, FactView, MemoirError
+from ui import catalogue, language
+from ui.wording import texts as wording
+from ui.wording_counts import texts as counts
+from ui.wording_engine import Engine, texts
+from ui.wording_events import texts as events
+from ui.wording_facts import texts as facts_words
+from ui.words import Plural
+
+_CODED = re.compile(r"\[mem\]\[(\w+)\] (.*)", re.DOTALL)
+_COUNTED = re.compile(r"(\d+) (\w+)(?: (\(.*\)))?", re.DOTALL)
+_LIST = re.compile(r", | and ")
+BY_MODEL = ("duplicate", "merged", "conflict", "update")  # causes of facts that a comparison made outdated
+LONGEST = 1000  # characters of what may be a sentence of the engine
+
+
+def error(raised: MemoirError | ErrorReport) -> tuple[str, str]:
+    """Return the message, with its code, and the remedy."""
+    cause = raised.cause if isinstance(raised, ErrorReport) else raised
+    name = type(cause).__name__
+    if _is_english() or not cause.facts or name not in ERROR_TEXTS.codes:
+        return stored(str(cause), cause.remedy)
+    message = _filled(ERROR_TEXTS.messages[name], texts.MESSAGES[name], cause.facts) or cause.message
+    remedy = _filled(ERROR_TEXTS.remedies[name], texts.REMEDIES[name], cause.facts) or cause.remedy
+    return f"[mem][{cause.code}] {message}", remedy
+
+
+def stored(message: str, remedy: str | None) -> tuple[str, str]:
+    """Return an error that a run keeps as text: its facts are read from the English."""
+    coded = _CODED.fullmatch(message)
+    if _is_english() or coded is None:
+        return phrase(message), phrase(remedy or "")
+    code, said = coded.groups()
+    names = [name for name, held in ERROR_TEXTS.codes.items() if held == code]
+    told = next(filter(None, (_told(said, ERROR_TEXTS.messages[name], texts.MESSAGES[name]) for name in names)), phrase(said))
+    advice = (_told(remedy or "", ERROR_TEXTS.remedies[name], texts.REMEDIES[name]) for name in names)
+    return f"[mem][{code}] {told}", next(filter(None, advice), phrase(remedy or ""))
+
+
+def phrase(said: str) -> str:
+    """Return an obstacle, a warning or a note; one that is not known as it is."""
+    if _is_english() or not said:
+        return said
+    if _CODED.fullmatch(said):
+        return stored(said, None)[0]
+    return _known(said, _sentences()) or _number(said) or _behind_colon(said) or said
+
+
+def sentence(said: str | None) -> str:
+    """Return a phrase as a sentence begins."""
+    told = phrase(said or "")
+    return told[:1].upper() + told[1:]
+
+
+def place(says: str) -> str:
+    """Return what an erasure takes, as a sentence begins."""
+    told = texts.ERASED.get(says, says)
+    return told[:1].upper() + told[1:]
+
+
+def source(name: str) -> str:
+    """Return the name of a source; one that was erased has a name of the engine."""
+    return name if _is_english() else _told(name, vars(Engine)["GONE"], texts.GONE) or name
+
+
+def ended(said: str) -> str:
+    """Return a phrase as a sentence of its own, with a stop in English."""
+    told = sentence(said)
+    return f"{told}." if told[1:] == said[1:] else told
+
+
+def reason(said: str) -> str:
+    """Return a reason that the offline model gave; any other as it is."""
+    return said if _is_english() else _known(said, tuple(zip(vars(Engine)["REASONS"], texts.REASONS, strict=True))) or said
+
+
+def of_proposal(proposal: FactProposal) -> str | None:
+    """Return why a proposal was made; what a person or an agent gave as the reason stays as it is."""
+    is_chosen = proposal.doubt in ("model", "second_opinion")
+    return reason(proposal.reason) if proposal.reason and is_chosen else proposal.reason
+
+
+def of_fact(fact: FactView) -> str | None:
+    """Return why a fact is outdated; the reason of who corrected or ended it by hand stays as it is."""
+    return reason(fact.reason) if fact.reason and fact.cause in BY_MODEL else fact.reason
+
+
+def _is_english() -> bool:
+    return language.current() == language.ENGLISH
+
+
+def _sentences() -> tuple[tuple[str, str], ...]:
+    """Return all forms with their translations."""
+    names = ("MESSAGES", "REMEDIES")
+    pairs = [pair for name in names for pair in zip(vars(Engine)[name].values(), getattr(texts, name).values(), strict=True)]
+    return (*pairs, *zip(vars(Engine)["PHRASES"], texts.PHRASES, strict=True))
+
+
+def _known(said: str, forms: tuple[tuple[str, str], ...]) -> str | None:
+    """Fill the translation of the form that says most of this text; None if none does."""
+    fitting = [pair for pair in forms if _letters(pair[0]) and _match(pair[0], said)]
+    return _told(said, *max(fitting, key=lambda pair: _letters(pair[0]))) if fitting else None
+
+
+def _told(said: str, form: str, translated: str) -> str | None:
+    """Fill a translation with the facts that this form has in a text; None if the text is none of its kind."""
+    found = _match(form, said)
+    if found is None:
+        return None
+    converted = {name: conversion for name, _, conversion in _fields(form)}
+    facts = {name: _unquoted(fact) if converted[name] else _fact(name, fact) for name, fact in found.groupdict().items()}
+    return translated.format_map(facts)
+
+
+def _filled(form: str, translated: str, facts: Mapping[str, Any]) -> str | None:
+    """Fill a translation with the facts of an error, each written as the English form writes it."""
+    try:
+        told = {name: _written(name, facts[name], spec, conversion) for name, spec, conversion in _fields(form)}
+        return translated.format_map(told)
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+def _written(name: str, value: Any, spec: str, conversion: str | None) -> str:
+    if conversion:
+        return str(value)
+    return str(value) if "/" in spec else _fact(name, format(value, spec) if spec else str(value))
+
+
+def _fact(name: str, value: str) -> str:
+    """Translate a fact that is English itself."""
+    if name in ("status", "state"):
+        return (events.VERDICTS | wording.STATUS).get(value, value)
+    known = {
+        "verb": texts.DEEDS,
+        "kind": texts.KINDS,
+        "verdict": events.VERDICTS,
+        "what": events.VERDICTS,
+        "texts": texts.COUNTS,
+        "cause": facts_words.CAUSES,
+    }
+    if name in known and value in known[name]:
+        return known[name][value]
+    if name == "texts":
+        return texts.MORE.format(count=value.partition(" ")[0])
+    if name == "words":
+        return catalogue.listed(language.current(), _LIST.split(value))
+    return reason(value) if name == "reason" else phrase(value)
+
+
+def _number(said: str) -> str | None:
+    """Return a number with its noun, such as "2 chunks", and what stands in brackets behind it."""
+    found = _COUNTED.fullmatch(said)
+    nouns: dict[str, Plural] = {"chunk": counts.CHUNKS, "categor": counts.CATEGORIES, "message": counts.MESSAGES}
+    known = next((form for noun, form in nouns.items() if found and found[2].startswith(noun)), None)
+    return None if found is None or known is None else " ".join(filter(None, (known(int(found[1])), found[3])))
+
+
+def _behind_colon(said: str) -> str | None:
+    """Translate what failed, before a colon, and why, behind it; None if neither is known."""
+    before, colon, behind = said.partition(": ")
+    if not colon:
+        return None
+    what, why = (_known(part, _sentences()) for part in (before, behind))
+    why = why or (phrase(behind) if _CODED.fullmatch(behind) else behind)
+    return f"{what}：{why}" if what else f"{before}: {why}" if why != behind else None
+
+
+def _unquoted(fact: str) -> str:
+    """Return a value as it was before it was written in quotes."""
+    try:
+        return str(ast.literal_eval(fact))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return fact.strip("'\"")
+
+
+@cache
+def _letters(form: str) -> int:
+    """Count what a form says besides its facts."""
+    return sum(len(literal.strip(" .,:;'")) for literal, *_ in Formatter().parse(form))
+
+
+def _match(form: str, said: str) -> re.Match[str] | None:
+    return _pattern(form).fullmatch(said) if len(said) <= LONGEST else None
+
+
+@cache
+def _pattern(form: str) -> re.Pattern[str]:
+    return re.compile("".join(_parts(form)), re.DOTALL)
+
+
+def _parts(form: str) -> Iterator[str]:
+    seen: set[str] = set()
+    for literal, name, spec, _ in Formatter().parse(form):
+        yield re.escape(literal)
+        if name is None:
+            continue
+        one, slash, many = (spec or "").partition("/")
+        nouns = f" (?:{re.escape(one)}|{re.escape(many)})" if slash else ""
+        yield (rf"(?P={name})" if name in seen else rf"(?P<{name}>{r'[0-9]+' if slash else '.*?'})") + nouns
+        seen.add(name)
+
+
+@cache
+def _fields(form: str) -> tuple[tuple[str, str, str | None], ...]:
+    parsed = Formatter().parse(form)
+    return tuple((name, spec or "", conversion) for _, name, spec, conversion in parsed if name is not None)
