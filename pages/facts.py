@@ -114,9 +114,9 @@ with problems.shown():
         take_along(memory, filters)
     if filters.held is not None:
         st.caption(f":material/event: {md_escape(texts.HELD.format(when=figures.day(filters.held)))}")
-    if filters.moment is None:
+    if filters.moment is None and filters.held is None:
         fact_decision.show(memory, proposals)
-    else:
+    elif filters.moment is not None:
         st.caption(f":material/history: {md_escape(texts.THEN.format(when=figures.stamp(filters.moment)))}")
     facts_of(memory, filters, proposals, known)
     if filters.moment is None:

@@ -10,6 +10,7 @@ from ui import (
     charts,
     event_words,
     example_questions,
+    fact_filters,
     figures,
     filing,
     first_contact,
@@ -50,7 +51,8 @@ def attention(memory: Memory, overview: Overview) -> None:
     with st.container(border=True, key="attention"):
         st.markdown(f"**{wording.ATTENTION}**")
         failed = filing.failures(memory)
-        if not overview.interrupted and not drafts and not failed and not to_review:
+        asked = review_link.facts_line(fact_filters.seen_by(memory))
+        if not overview.interrupted and not drafts and not failed and not to_review and not asked:
             st.markdown(wording.ALL_WELL)
         if drafts:
             waiting(drafts)

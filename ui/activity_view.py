@@ -7,7 +7,19 @@ import html
 import streamlit as st
 
 from memoir_engine import Action, Change, Memory, UndoPreview
-from ui import activity_filters, engine_words, event_words, figures, frame, impact_view, presenting, problems, state, viewer
+from ui import (
+    activity_filters,
+    engine_words,
+    event_words,
+    figures,
+    frame,
+    impact_view,
+    presenting,
+    problems,
+    report_buttons,
+    state,
+    viewer,
+)
 from ui.escape import md_escape
 from ui.wording_activity import texts
 from ui.wording_columns import texts as labels
@@ -96,6 +108,7 @@ def one(memory: Memory, action_id: str) -> None:
         if action.undone_by:
             st.badge(texts.UNDONE, color="orange", icon=":material/undo:")
         st.space("stretch")
+        report_buttons.show(lambda: memory.reports.action(action_id), name=f"action-{action_id}", key="action")
         link(texts.BACK, None, key="act-back", icon=":material/arrow_back:")
     left, right = frame.sides(4, 3, least=100)
     with left.container(key="act-about"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -66,6 +67,8 @@ def _timeline(
     facts: Sequence[FactView], filters: fact_filters.FactFilters, proposals: Sequence[FactProposal], *, selects: bool
 ) -> None:
     now = filters.moment or filters.held or _now()
+    if filters.held is not None:  # all of them were true then, whatever became of them
+        facts = [replace(fact, status="active", retired_at=None) for fact in facts]
     doubted = {proposal.new.id for proposal in proposals}
     lanes = fact_lanes.lanes(facts, now, doubted=doubted, told=fact_labels.describe, ranked=bool(filters.words))
     begin, end = fact_lanes.span(facts, now)
@@ -87,7 +90,10 @@ def _figures(memory: Memory, known: Sequence[FactView], filters: fact_filters.Fa
     """Tell how many facts there are at the moment that is shown."""
     counts = memory.facts.counts(filters.user, as_of=filters.moment)
     totals = {one: sum(number for (_, status), number in counts.items() if status == one) for one in texts.STATUSES}
+    if filters.held is not None:  # what was true then is on record as active or outdated now
+        return texts.WERE_TRUE(len(memory.facts.list(filters.user, valid_at=filters.held, limit=fact_filters.MOST)))
     changes = [when for fact in known for when in (fact.recorded_at, fact.retired_at) if when]
+    changes = [when for when in changes if filters.moment is None or when <= filters.moment]
     told = [texts.ARE_ACTIVE(totals["active"]), texts.ARE_OUTDATED(totals["outdated"])]
     return " · ".join(told + [texts.LAST_CHANGE.format(when=figures.ago(max(changes)))] if changes else told)
 

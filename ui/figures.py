@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 from babel.dates import format_date, format_skeleton, format_time, format_timedelta, get_date_format, get_datetime_format
-from babel.numbers import format_compact_decimal, format_currency
+from babel.numbers import format_compact_decimal, format_currency, format_percent
 from babel.units import format_unit
 
 from memoir_engine import Call, Chunk, QueryResult, RunDetail, RunView
@@ -211,6 +211,10 @@ def named(name: str, limit: int) -> tuple[str, str | None]:
 def one_line(text: str, limit: int = 160) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+
+
+def share(value: float) -> str:
+    return format_percent(value, "#,##0.0%", locale=language.current())
 
 
 def score(value: float) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from memoir_engine import Estimate, Impact, ImpactAnswer, ImpactItem, MemoirError, Memory
-from ui import figures, problems, report_buttons, viewer
+from ui import figures, problems, viewer
 from ui.escape import md_escape
 from ui.wording_impact import texts
 
@@ -203,9 +203,7 @@ def kept(memory: Memory, action_id: str) -> None:
     with st.expander(
         f"{texts.SEEN} · {texts.ASKED(len(look.items))}", icon=":material/difference:", key="act-seen", expanded=True
     ):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(texts.SEEN_ABOUT.format(name=viewer.shown_name(look.by)), width="stretch")
-            report_buttons.show(lambda: memory.reports.action(action_id), name=f"action-{action_id}", key="action")
+        st.caption(texts.SEEN_ABOUT.format(name=viewer.shown_name(look.by)))
         if look.moved_on:
             st.caption(f":material/sync_problem: {texts.SEEN_LATER}")
         result(look, key="act-seen")

@@ -102,7 +102,7 @@ def _chosen(memory: Memory, one: Upload, there: Source, free: str) -> Planned | 
             required=True,
             format_func=lambda each: texts.CHOICES[each],
             label_visibility="collapsed",
-            key=f"choice-{one.mark}",
+            key=f"choice-{one.mark}-{may}",  # who gave their name meanwhile is asked anew
         )
         st.caption(texts.CHOICE_NOTES[choice].format(free=figures.named(free, 48)[0]))
     if choice == SKIP:

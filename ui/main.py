@@ -55,6 +55,7 @@ chosen = st.navigation(
 memory = guard()
 frame.foot(memory)
 viewer.foot(memory)
+sample.foot()
 language_switch.foot()
 presenting.switch()
 here = chosen.url_path or "overview"

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from memoir_engine import Memory, QueryResult, RunView
+from memoir_engine import STRATEGIES, Memory, QueryResult, RunView
 from ui import problems, question_options, state
 from ui.wording import texts as wording
 
@@ -22,7 +22,7 @@ def offer(memory: Memory, view: RunView, result: QueryResult) -> None:
     st.caption(wording.NEXT)
     with st.container(horizontal=True, vertical_alignment="center"):
         wider = WIDER.get(str(view.request.get("strategy")))
-        if wider is not None:
+        if wider is not None and _was_narrow(view, result):
             told = wording.LOOK_WIDER_HELP.format(strategy=wording.STRATEGIES[wider][0])
             _button(memory, view, wording.LOOK_WIDER, ":material/open_in_full:", told, strategy=wider, n=None, n2=None)
         could_catch = result.net or not view.request.get("safety_net")
@@ -32,6 +32,18 @@ def offer(memory: Memory, view: RunView, result: QueryResult) -> None:
             _button(memory, view, wording.READ_NET, ":material/phishing:", wording.READ_NET_HELP, **changed)
         there = {"q": result.question}
         st.page_link("../pages/search.py", label=wording.SEARCH_WORDS, icon=":material/search:", query_params=there)
+
+
+def _was_narrow(view: RunView, result: QueryResult) -> bool:
+    """Check whether the strategy kept the model from following more: else a wider one would go the same way again."""
+    shape = STRATEGIES.get(str(view.request["strategy"]))
+    sizes = [size for size in (view.request.get("n"), view.request.get("n2")) if size is not None]
+    for level in {decision.level for decision in result.decisions}:
+        here = [decision for decision in result.decisions if decision.level == level]
+        followed = sum(len(decision.chosen) for decision in here)
+        if followed >= shape(level, *sizes) and any(decision.rejected for decision in here):
+            return True
+    return False
 
 
 def _button(memory: Memory, view: RunView, label: str, icon: str, told: str, **changed: Any) -> None:

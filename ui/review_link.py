@@ -11,8 +11,9 @@ from ui.wording_review import texts
 
 
 def waiting(memory: Memory, *, source: int | None = None, branch: int | None = None) -> int:
-    """Count the filings that nobody has reviewed."""
-    return memory.review.queue(source=source, branch=branch, limit=1).counts.get("unreviewed", 0)
+    """Count the filings that nobody has decided about: those skipped still wait."""
+    counts = memory.review.queue(source=source, branch=branch, limit=1).counts
+    return counts.get("unreviewed", 0) + counts.get("skipped", 0)
 
 
 def show(memory: Memory, *, source: int | None = None, branch: int | None = None) -> None:
@@ -29,6 +30,17 @@ def show(memory: Memory, *, source: int | None = None, branch: int | None = None
         query_params={name: str(value) for name, value in query.items() if value is not None},
         width="content",
     )
+
+
+def facts_line(memory: Memory) -> bool:
+    """Draw how many questions about facts need a decision; return whether there are any."""
+    many = memory.review.facts(kind="proposal", limit=1).counts.get("unreviewed", 0)
+    if many:
+        with st.container(horizontal=True, vertical_alignment="center", key="facts-to-decide"):
+            st.markdown(f":violet[:material/timeline:] {texts.FACTS_WAIT(many)}", width="content")
+            st.space("stretch")
+            st.page_link("../pages/facts.py", label=texts.DECIDE)
+    return bool(many)
 
 
 def line(many: int) -> None:

@@ -33,8 +33,16 @@ def address() -> dict[str, str | None]:
     return {PARAM: "1" if shown() else None}
 
 
-def open_button() -> None:
-    if st.button(texts.EXPLORE, icon=":material/auto_stories:", key="samples", help=texts.EXPLORE_HELP):
+def foot() -> None:
+    """Draw the way into the sample below the navigation, from wherever one is."""
+    if not shown():
+        with st.sidebar, st.container(key="foot-sample-line"):
+            open_button("foot-sample", quiet=True)
+
+
+def open_button(key: str = "samples", *, quiet: bool = False) -> None:
+    type_ = "tertiary" if quiet else "secondary"
+    if st.button(texts.EXPLORE, icon=":material/auto_stories:", key=key, help=texts.EXPLORE_HELP, type=type_):  # type: ignore[arg-type]
         with problems.shown(), st.spinner(texts.MAKING):
             engine.sample()
         _go(to_sample=True)

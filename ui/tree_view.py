@@ -138,7 +138,7 @@ def _all_chunks(categories: Sequence[Category]) -> int:
 
 def _share(tree: TreeAt, node: Category) -> str:
     everything = _all_chunks(tree.roots())
-    return f"{100 * node.chunks / everything:.1f} %" if everything else "–"
+    return figures.share(node.chunks / everything) if everything else "–"
 
 
 def _inside(nodes: Sequence[Category], key: str) -> None:

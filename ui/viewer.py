@@ -128,7 +128,7 @@ def shown_name(actor: str) -> str:
 
 def plain_name(actor: str) -> str:
     """Return who did something as plain text, as the cells of a table are."""
-    return wording_tree.YOU if actor == ALONE else actor
+    return actor if actor != ALONE else wording_tree.NAMELESS if _is_known() else wording_tree.YOU
 
 
 def inside(actor: str) -> str:
@@ -138,7 +138,13 @@ def inside(actor: str) -> str:
 
 def plain_inside(actor: str) -> str:
     """Return who did something as plain text for the middle of a sentence."""
-    return wording_tree.YOU_INSIDE if actor == ALONE else actor
+    return actor if actor != ALONE else wording_tree.NAMELESS_INSIDE if _is_known() else wording_tree.YOU_INSIDE
+
+
+def _is_known() -> bool:
+    """Check whether the viewer has a name: then what was done without one was not surely done by them."""
+    opened = sample.memory()
+    return _by_sign_in() or (opened.config.reviewer or given_name.current(opened) or ALONE) != ALONE
 
 
 def owns(memory: Memory, begun_by: str) -> bool:

@@ -82,7 +82,7 @@ class Activity(Words):
     ANCHOR_OWED = Plural("1 event still to be covered", "{count} events still to be covered")
     NO_ANCHORS = (
         "Nobody outside this database keeps a checkpoint of the log: whoever can change the database could rewrite it "
-        "unnoticed. The setting anchors names places that do."
+        "unnoticed. Name places that do in the setting “anchors”."
     )
     NOT_A_HEAD = "A checkpoint has 64 characters, 0 to 9 and a to f. This one was not compared."
 

@@ -40,6 +40,7 @@ class Facts(Words):
         "plan": "Plans",
         "miscellaneous": "Other",
     }
+    WERE_TRUE = Plural("{count} fact was true then", "{count} facts were true then")
     ARE_ACTIVE = Plural("{count} active fact", "{count} active facts")
     ARE_OUTDATED = Plural("{count} outdated", "{count} outdated")
     LAST_CHANGE = "last change {when}"

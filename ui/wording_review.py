@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ui.words import Words
+from ui.words import Plural, Words
 
 
 class Review(Words):
@@ -243,6 +243,8 @@ class Review(Words):
     TO_REVIEW = "{count} to review"
     TO_REVIEW_HELP = "Review what is in here, riskiest first."
     WAIT = "{filings} to review"
+    FACTS_WAIT = Plural("{count} question about facts to decide", "{count} questions about facts to decide")
+    DECIDE = "Decide"
     REVIEW = "Review"
 
     # --- facts ---------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def test_it_flips_one_answer_and_what_was_seen_is_in_the_report_of_the_action(
     kept = page.locator(".st-key-act-seen")
     expect(kept).to_contain_text("1 would change", timeout=PATIENCE_MS)
     expect(kept).to_contain_text(STAYS)
-    kept.locator("[class*=st-key-report-action] button").first.click()
+    page.locator("[class*=st-key-report-action] button").first.click()
     with page.expect_download() as download:
         page.locator(".st-key-report-action-html button").click()
     report = Path(download.value.path()).read_text(encoding="utf-8")

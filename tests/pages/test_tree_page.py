@@ -26,7 +26,7 @@ def test_a_tree_that_grows_is_drawn_again(gated: tuple[Memory, str]):
     assert "There is no tree yet" in words(page)
     memory.jobs.cancel(run_id)
     ended(memory, run_id)
-    assert [button.key for button in page.run().button] == ["add-own", "samples", "foot-model"]
+    assert [button.key for button in page.run().button] == ["add-own", "samples", "foot-model", "foot-sample"]
 
 
 def test_the_whole_tree_is_given_to_the_component(filled: Memory):

@@ -25,7 +25,8 @@ with Memory(data_dir=sys.argv[1], model="offline", vector_store=sys.argv[2]) as 
     told["history"] = len(memory.audit.actions())
     told["query"] = memory.query("When does the tea harvest begin?").error.code
     told["ingest"] = memory.ingest_text("Lamps are lit at dusk. " * 20, name="lamps.md").error.code
-    for name, change in {"add": lambda: memory.facts.add("Likes tea", "mia"), "undo": lambda: memory.review.undo(sys.argv[3])}.items():
+    changes = {"add": lambda: memory.facts.add("Likes tea", "mia"), "undo": lambda: memory.review.undo(sys.argv[3])}
+    for name, change in changes.items():
         try:
             change()
         except MemoirError as refused:

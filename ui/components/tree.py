@@ -112,7 +112,7 @@ def _row(category: Category, marks: Marks, later: int = 0) -> Row:
 def _choose(key: str) -> None:
     chosen = st.session_state[key].get("chosen")
     if isinstance(chosen, int):
-        state.update(cat=chosen, chunk=None)
+        state.update(cat=chosen, chunk=None, done=None, undo=None)  # what was done elsewhere is undone there
 
 
 def _open(key: str, trigger: str, tree: TreeAt) -> None:
