@@ -27,6 +27,7 @@ from ui import (
     report_buttons,
     run_comparison,
     run_tables,
+    share_view,
     state,
     viewer,
 )
@@ -53,6 +54,7 @@ def run(memory: Memory, run_id: str) -> None:
         return
     _head(memory, view)
     _question(view)
+    share_view.show(memory, view)
     as_of.banner(memory, view)
     if view.status in jobs.ACTIVE:
         _while_running(memory, run_id)

@@ -137,6 +137,9 @@ def impact_html(impact: Record) -> str:
         f'Digest <span class="digest">{escaped(impact["digest"])}</span></p>'
     )
     moved = '<p class="warn">The memory changed while they were asked.</p>' if impact["moved_on"] else ""
+    if withheld := impact.get("withheld", 0):
+        said = counted(withheld, "question of another person is", "questions of other people are")
+        moved += f'<p class="warn">{said} not shown.</p>'
     rows = [(escaped(item["question"]), *(impact_side_html(item[side]) for side in ("before", "after"))) for item in flipped]
     stays = [(escaped(item["question"]), impact_side_html(item["before"])) for item in unchanged]
     tables = [_table(("Question", "Before", "After"), rows), _table(("Stays the same", "Answer"), stays)]

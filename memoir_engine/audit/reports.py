@@ -45,6 +45,7 @@ from memoir_engine.core.results.review import ChunkReview
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.access import readable, runs_of
 from memoir_engine.runtime.engine import Engine, View
+from memoir_engine.runtime.impacts import shown_to
 from memoir_engine.store.chain import actions as store_actions
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.statements import Tx
@@ -201,11 +202,11 @@ class Reports(View):
     def run(self, run_id: str) -> Report:
         """Report the request, the choices and rejections of each level, the answer and the calls. Raises RunNotFound."""
         run_id = validation.run(run_id)
-        verb = self._read(lambda tx: runs.get(tx, run_id, user=runs_of(self._actor))).verb
+        verb = self._read(lambda tx: runs.get(tx, run_id, user=runs_of(self._engine, self._actor))).verb
         answer = self._result_of(run_id) if verb == "query" else None  # the answer of a finished run never changes
 
         def collect(tx: Tx) -> ReportContent:
-            run = runs.get(tx, run_id, user=runs_of(self._actor))
+            run = runs.get(tx, run_id, user=runs_of(self._engine, self._actor))
             choices = decisions.of_run(tx, run_id, limit=MOST_DECISIONS)
             reported = ReportedRun(run, calls.of_run(tx, run_id, limit=MOST_CALLS), choices)
             actions, more = self._actions(tx, ActivityFilter(run=run_id))
@@ -264,7 +265,8 @@ class Reports(View):
             done = with_words(tx, activity.veiled(tx, whose, [store_actions.get(tx, number)]), whose)[0]
             facts = (("Action", done.action_id), ("By", done.actor), ("Time", f"{done.at:%Y-%m-%d %H:%M:%S} UTC"))
             content = self._content(tx, "action", sentences.verb(done.verb), facts, actions=(done,), left_out={})
-            return content, store_actions.seen_of(tx, number)
+            seen = store_actions.seen_of(tx, number)
+            return content, None if seen is None else shown_to(tx, self._engine, self._actor, seen)
 
         content, seen = self._read(collect)
         return as_report(content, **({} if seen is None else {"impact": seen}))
