@@ -111,7 +111,8 @@ def _take_along(memory: Memory, run_id: str) -> None:
         replay_view.download(memory, run_id, key="ask-replay-file")
         st.divider()
         st.markdown(f"**{wording.REPORT}**")
-        report_buttons.files(partial(memory.reports.run, run_id), name=f"run-{run_id}", key="run")
+        page = {"of": "answer", "id": run_id}
+        report_buttons.files(partial(memory.reports.run, run_id), name=f"run-{run_id}", key="run", page=page)
         st.divider()
         st.markdown(f"**{wording.EXPORT}**")
         st.caption(wording.EXPORT_ABOUT, width=report_buttons.WIDTH)

@@ -35,6 +35,7 @@ class Shared(Words):
         "facts": "Facts",
         "people": "People",
         "activity": "Activity",
+        "audit": "Audit page",
         "settings": "Settings",
     }
     MISSING = "There is no page at this address"
@@ -54,6 +55,7 @@ class Shared(Words):
         "facts": "What is remembered about people, since when, based on what, and what was believed before.",
         "people": "Whose data is stored, all of it on one page or in one file, and how to erase it.",
         "activity": "Who did what, when and why. Undo actions and verify the audit log.",
+        "audit": "What stands and who decided it, about one thing, for somebody who has no account.",
         "settings": "Current settings and where they come from, a test call, and the audit log check.",
     }
     METRIC_HELP = {

@@ -226,7 +226,7 @@ def _checked_filter(but: Sequence[str], *values: Any) -> ActivityFilter:
     return ActivityFilter(**checked, but=validation.texts("but", but))
 
 
-def _time(name: str, value: object) -> datetime:
+def moment_in_time(name: str, value: object) -> datetime:
     moment = validation.moment(name, value)
     if isinstance(moment, datetime):
         return moment
@@ -236,7 +236,7 @@ def _time(name: str, value: object) -> datetime:
 FILTER_CHECKS: dict[str, Callable[[Any], Any]] = {
     **{name: partial(validation.text, name) for name in ("actor", "verb", "kind", "text")},
     **{"source": validation.source, "category": validation.category, "run": validation.run},
-    **{name: partial(_time, name) for name in ("since", "until")},
+    **{name: partial(moment_in_time, name) for name in ("since", "until")},
 }
 
 

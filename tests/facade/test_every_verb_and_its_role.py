@@ -108,7 +108,7 @@ READING = {
     *(f"facts.{verb}" for verb in ("list", "get", "lineage", "relations", "counts", "users", "proposals", "preview")),
     "facts.preview_forget",
     *(f"people.{verb}" for verb in ("list", "get", "report", "export", "preview_erase")),
-    *(f"reports.{verb}" for verb in ("source", "category", "run", "person", "replay", "action")),
+    *(f"reports.{verb}" for verb in ("source", "category", "run", "person", "period", "pdf", "replay", "action")),
 }
 FREE = OPENING | ASKING | ADDING | OWN_RUNS | READING
 # of the verbs of `start`, those that change what stands, or may cost in the name of those who do
