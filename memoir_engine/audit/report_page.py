@@ -220,11 +220,12 @@ def sign_off_html(sign_off: Record) -> str:
     tone = {"valid": "good", "void": "bad"}.get(sign_off["state"], "")
     end = sign_off["ended_by"]
     since = f'<p class="soft">since {escaped(end["says"])} by {escaped(end["by"])} ({end["action"]})</p>' if end else ""
+    covers = f"{counted(sign_off['chunks'], 'chunk')} in {counted(sign_off['categories'], 'category', 'categories')}"
     statement = "The statement was erased." if sign_off["statement"] is None else sign_off["statement"]
     return (
         f'<article><h3>{escaped(sign_off["signer"])} <span class="tag {tone}">{sign_off["state"]}</span></h3>'
-        f'<p class="soft">{_time(sign_off["at"])} · {escaped(sign_off["title"])} · {sign_off["chunks"]} chunks in '
-        f"{sign_off['categories']} categories, {sign_off['reviewed']} reviewed · event {sign_off['event']}</p>"
+        f'<p class="soft">{_time(sign_off["at"])} · {escaped(sign_off["title"])} · {covers}, {sign_off["reviewed"]} reviewed · '
+        f"event {sign_off['event']}</p>"
         f'<blockquote>{escaped(statement)}</blockquote>{since}<p class="digest">{sign_off["digest"]}</p></article>\n'
     )
 
