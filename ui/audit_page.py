@@ -103,7 +103,7 @@ def _button(place: Mapping[str, str | int]) -> None:
         texts.SHOW,
         type="primary",
         icon=":material/verified:",
-        key="audit-show",
+        key=f"audit-show-{place['of']}",  # one of its own for each kind, so that a press never counts for another
         on_click=state.update,
         kwargs={**PLACES, **place},
     )

@@ -52,7 +52,7 @@ def disk(chromium: Browser) -> Iterator[Page]:
 def saved(page: Page, form: str, folder: Path) -> Path:
     """Press a button for a file; return the file."""
     with page.expect_download(timeout=PATIENCE_MS) as told:
-        page.locator(f".st-key-audit-{form} button").click()
+        page.locator(f".st-key-audit-{form}").get_by_role("button").first.click()
     path = folder / told.value.suggested_filename
     told.value.save_as(path)
     return path
@@ -95,5 +95,7 @@ def test_from_a_source_to_its_page_and_to_another(places: dict[str, str], served
     page.get_by_role("button", name="別の監査ページ").click()
     expect(page.locator(".memoir-report")).to_have_count(0)
     page.get_by_role("radio", name="期間").click()
+    expect(page.locator(".st-key-audit-show-period button").first).to_be_visible()
+    expect(page.locator(".st-key-audit-show-source")).to_have_count(0)
     page.get_by_role("button", name="監査ページを表示").click()
     expect(page.locator(".memoir-report .kind")).to_contain_text("Period")

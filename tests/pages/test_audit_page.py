@@ -36,12 +36,12 @@ def test_each_kind_is_drawn_at_its_address_with_its_files(filled: Memory, kind: 
 def test_what_it_is_about_is_chosen(filled: Memory):
     page = opened("audit")
     page.selectbox(key="audit-of-source").set_value(1).run()
-    page.button(key="audit-show").click().run()
+    page.button(key="audit-show-source").click().run()
     assert (page.query_params["of"], page.query_params["id"]) == ("source", "1")
     page.button(key="audit-other").click().run()
     page.query_params["of"] = "period"
     page.run()
-    page.button(key="audit-show").click().run()
+    page.button(key="audit-show-period").click().run()
     assert not page.exception and "from" in page.query_params
 
 
