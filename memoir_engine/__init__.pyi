@@ -24,6 +24,8 @@ from memoir_engine.core.errors.facts import (
     RememberingCancelled as RememberingCancelled,
 )
 from memoir_engine.core.errors.features import (
+    AnswerNoLongerShared as AnswerNoLongerShared,
+    AnswerNotYours as AnswerNotYours,
     ActionNotFound as ActionNotFound,
     AnswerOverBudget as AnswerOverBudget,
     AssigneeUnknown as AssigneeUnknown,
@@ -81,6 +83,7 @@ from memoir_engine.core.errors.features import (
     SecondSignatureNeeded as SecondSignatureNeeded,
     SelectionInvalid as SelectionInvalid,
     SessionNotFound as SessionNotFound,
+    SharingOff as SharingOff,
     SignedStateChanged as SignedStateChanged,
     SourceErased as SourceErased,
     SourceNotCurrent as SourceNotCurrent,
@@ -311,6 +314,7 @@ from memoir_engine.core.results.review import (
     TreeProposal as TreeProposal,
     TreeShape as TreeShape,
 )
+from memoir_engine.core.results.shares import Sharing as Sharing
 from memoir_engine.core.run import Actor as Actor, Role as Role, RunStatus as RunStatus
 from memoir_engine.core.settings import SessionSettings as SessionSettings
 from memoir_engine.index.exact import ExactVectors as ExactVectors

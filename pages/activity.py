@@ -9,6 +9,7 @@ import streamlit as st
 from memoir_engine import Memory
 from ui import activity_filters, activity_view, chain_view, frame, problems, report_buttons, state, viewer
 from ui.wording_activity import texts
+from ui.wording_audit import texts as audits
 
 FILES = (
     ("csv", "text/csv", texts.EXPORT_CSV, ":material/table:"),
@@ -48,7 +49,10 @@ else:
         st.space("stretch")
         person = state.param("who")
         if person is not None:
-            report_buttons.show(partial(memory.reports.person, person), name="person", key="person")
+            page = {"of": "person", "name": person}
+            report_buttons.show(partial(memory.reports.person, person), name="person", key="person", page=page)
+        else:
+            st.page_link("../pages/audit.py", label=audits.TITLE, icon=frame.ICONS["audit"], query_params={"of": "period"})
         take_along(memory)
     with problems.shown():
         activity_filters.fields(memory)

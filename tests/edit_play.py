@@ -26,7 +26,8 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import FAR, ROOT, Tx
 from memoir_engine.store.ledger import runs
-from memoir_engine.store.review import feedback, reviews, second_looks, together
+from memoir_engine.store.ledger.sight import CLOSED, SHARED
+from memoir_engine.store.review import feedback, reviews, second_looks, shares, together
 from memoir_engine.store.review.reviews import ReviewedFiling
 from memoir_engine.store.sources import helpers, sources
 from memoir_engine.store.sources.plan import NewHelper, PlanStale
@@ -44,7 +45,7 @@ VERBS = (
     *("ingest", "ingest", "ingest", "replace", "withdraw", "helper", "refile", "refile_many", "refile_many"),
     *("create", "rename", "rename", "move", "move", "merge", "merge", "split", "split", "retire"),
     *("approve", "approve", "reject", "reject", "skip"),
-    *("say", "say", "settle", "assign", "comment", "two", "two", "ask"),
+    *("say", "say", "settle", "assign", "comment", "two", "two", "ask", "share", "share"),
     *("undo", "undo", "undo", "undo", "redo", "redo", "probe"),
 )
 
@@ -79,6 +80,7 @@ class Play:
             "comment": self._comment,
             "two": self._decide_by_two,
             "ask": self._ask_second,
+            "share": self._share,
             "undo": self._undo,
             "redo": self._redo,
             "probe": self._probe,
@@ -186,6 +188,13 @@ class Play:
         except errors.NothingChanges:
             return None
         return done.action_id
+
+    def _share(self, one: int, other: int) -> str | None:
+        """Share one of two answers, or close it."""
+        if not self.answers:
+            return None
+        run, verdict = self.answers[one % len(self.answers)], (SHARED, CLOSED)[other % 2]
+        return self._said(lambda tx, by: shares.set_to(tx, run, verdict, **by))
 
     def _settle(self, one: int, other: int) -> str | None:
         """Resolve a report that is open, by the last action or with a word."""

@@ -28,6 +28,7 @@ from ui import (
     report_buttons,
     run_comparison,
     run_tables,
+    share_view,
     state,
     viewer,
 )
@@ -54,6 +55,7 @@ def run(memory: Memory, run_id: str) -> None:
         return
     _head(memory, view)
     _question(view)
+    share_view.show(memory, view)
     as_of.banner(memory, view)
     if view.status in jobs.ACTIVE:
         _while_running(memory, run_id)
@@ -110,7 +112,8 @@ def _take_along(memory: Memory, run_id: str) -> None:
         replay_view.download(memory, run_id, key="ask-replay-file")
         st.divider()
         st.markdown(f"**{wording.REPORT}**")
-        report_buttons.files(partial(memory.reports.run, run_id), name=f"run-{run_id}", key="run")
+        page = {"of": "answer", "id": run_id}
+        report_buttons.files(partial(memory.reports.run, run_id), name=f"run-{run_id}", key="run", page=page)
         st.divider()
         st.markdown(f"**{wording.EXPORT}**")
         st.caption(wording.EXPORT_ABOUT, width=report_buttons.WIDTH)

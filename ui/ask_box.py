@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import problems
+from ui import problems, viewer
 from ui.question_options import NET_SIZE, per_path_limit, prune_by
 from ui.wording import texts as wording
 
@@ -21,5 +21,5 @@ def show(memory: Memory, *, key: str) -> None:
         with problems.shown():
             limiting = memory.config.prompt_limiting_strategy
             limits = {"per_path_limit": per_path_limit(limiting), "prune_by": prune_by(limiting)}
-            run_id = memory.start("query", question=question, safety_net=NET_SIZE, **limits)
+            run_id = viewer.mine().start("query", question=question, safety_net=NET_SIZE, **limits)
         st.switch_page("../pages/ask.py", query_params={"run": run_id})

@@ -29,6 +29,7 @@ ICONS = {
     "facts": ":material/timeline:",
     "people": ":material/group:",
     "activity": ":material/history:",
+    "audit": ":material/verified:",
     "settings": ":material/settings:",
 }
 

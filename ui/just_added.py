@@ -13,7 +13,7 @@ from itertools import chain, islice, zip_longest
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import ask_box, figures, filing, problems, state
+from ui import ask_box, figures, filing, problems, state, viewer
 from ui.question_options import NET_SIZE, per_path_limit, prune_by
 from ui.wording_sources import texts
 
@@ -72,5 +72,5 @@ def _ask(memory: Memory, question: str) -> None:
     limits = {"per_path_limit": per_path_limit(limiting), "prune_by": prune_by(limiting)}
     net = {"safety_net": NET_SIZE, "safety_net_in_prompt": True}  # the question was checked by words, which the net goes by
     with problems.noted():
-        run_id = memory.start("query", question=question, **limits, **net)
+        run_id = viewer.mine().start("query", question=question, **limits, **net)
         st.switch_page("../pages/ask.py", query_params={"run": run_id})

@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "pages"
 
 
-def page(name: str, *, default: bool = False) -> st.Page:
+def page(name: str, *, default: bool = False, hidden: bool = False) -> st.Page:
     return st.Page(
         PAGES / f"{name}.py",
         title=wording.PAGES[name],
@@ -27,6 +27,7 @@ def page(name: str, *, default: bool = False) -> st.Page:
         url_path=None if default else name,
         default=default,
         help=wording.PAGE_HELP[name],
+        visibility="hidden" if hidden else "visible",
     )
 
 
@@ -49,7 +50,7 @@ chosen = st.navigation(
         "": [page("overview", default=True), *missing.pages(wording.PAGES)],
         wording.GROUPS["build"]: [page(name) for name in ("sources", "conversations", "review")],
         wording.GROUPS["explore"]: [page(name) for name in ("tree", "ask", "search", "facts")],
-        wording.GROUPS["admin"]: [page(name) for name in ("people", "activity", "settings")],
+        wording.GROUPS["admin"]: [page(name) for name in ("people", "activity", "settings")] + [page("audit", hidden=True)],
     }
 )
 memory = guard()

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import STRATEGIES, Memory, QueryResult, RunView
-from ui import problems, question_options, state
+from ui import problems, question_options, state, viewer
 from ui.wording import texts as wording
 
 WIDER = {"one_shot": "wide_branch", "wide_branch": "branch_out", "zoom_in": "branch_out"}
@@ -50,5 +50,5 @@ def _button(memory: Memory, view: RunView, label: str, icon: str, told: str, **c
     if st.button(label, icon=icon, help=told, key=f"next-{'-'.join(changed)}"):
         asked = {name: value for name, value in view.request.items() if name not in NOT_ASKED_AGAIN} | changed
         with problems.noted():
-            state.update(run=memory.start("query", **asked))
+            state.update(run=viewer.mine().start("query", **asked))
             st.rerun()

@@ -23,6 +23,7 @@ from ui.wording_viewer import texts as wording_viewer
 _log = logging.getLogger("memoir.app")
 
 NOT_ALLOWED = "E701"
+CLOSED = "E752"
 ASTRAY = {  # by code: the page that lists what the address names
     "E206": "sources",
     "E702": "activity",
@@ -30,6 +31,7 @@ ASTRAY = {  # by code: the page that lists what the address names
     "E705": "tree",
     "E803": "conversations",
     "E711": "ask",
+    CLOSED: "ask",
 }
 _CODED = re.compile(r"\[mem\]\[(\w+)\] (.*)", re.DOTALL)
 
@@ -79,7 +81,8 @@ def shown() -> Iterator[None]:
 def _astray(error: MemoirError) -> None:
     """Explain a wrong address in the app's words, with a link to go on."""
     message, label = wording_errors.ASTRAY[error.code]
-    _draw(f"[mem][{error.code}] {message.format(**error.facts)}", wording_errors.REMEDY)
+    remedy = wording_errors.CLOSED if error.code == CLOSED else wording_errors.REMEDY
+    _draw(f"[mem][{error.code}] {message.format(**error.facts)}", remedy)
     st.page_link(f"../pages/{ASTRAY[error.code]}.py", label=label, icon=":material/arrow_forward:")
 
 

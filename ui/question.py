@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import as_of, figures, frame, jobs, problems, question_options, state
+from ui import as_of, figures, frame, jobs, problems, question_options, share_view, state, viewer
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
 
@@ -25,13 +25,14 @@ def form(memory: Memory, prefilled: str) -> None:
         )
         asked = st.form_submit_button(wording.ASK, type="primary", icon=":material/manage_search:", key="ask-go")
     options = question_options.choose(memory)
+    share_view.form_note(memory)
     if not asked:
         return
     if not text.strip():
         st.warning(wording.NO_QUESTION, icon=":material/edit:")
         return
     with problems.noted():
-        run_id = memory.start("query", question=text, **options)
+        run_id = viewer.mine().start("query", question=text, **options)
         state.update(**NOTHING, run=run_id)
         st.rerun()
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory, PageImage, Replay, ReplayTexts, RunView
-from ui import frame, jobs, language, page_view, state
+from ui import frame, jobs, language, page_view, share_view, state
 from ui.components import copylink, replay
 from ui.wording_columns import texts as labels
 from ui.wording_replay import texts
@@ -40,6 +40,7 @@ def show(memory: Memory, view: RunView) -> None:
     if view.status in jobs.ACTIVE:
         st.info(texts.NOT_ENDED, icon=":material/hourglass:")
         return
+    share_view.show(memory, view)
     played = memory.runs.replay(view.id)
     replay.show(played, _pages(memory, played), spoken(), key=f"replay-{view.id}", starts=True)
 

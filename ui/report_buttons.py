@@ -1,35 +1,42 @@
-"""Report downloads: a self-contained page, or JSON, made on demand."""
+"""Report downloads: a self-contained page, a PDF, or JSON, made on demand; and the link to the same page in the app."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import streamlit as st
 
 from memoir_engine import Report
+from ui import viewer
 from ui.wording_activity import texts
+from ui.wording_audit import texts as wording_audit
 
-FILES = (
-    ("html", "text/html", ":material/description:"),
-    ("json", "application/json", ":material/data_object:"),
-)
+FILES = {
+    "html": ("text/html", ":material/description:"),
+    "pdf": ("application/pdf", ":material/picture_as_pdf:"),
+    "json": ("application/json", ":material/data_object:"),
+}
 WIDTH = 340  # px of what a menu says; it is as wide as its widest line
+Place = Mapping[str, str | int]
 
 
-def show(make: Callable[[], Report], *, name: str, key: str) -> None:
-    """name: file name without an extension."""
+def show(make: Callable[[], Report], *, name: str, key: str, page: Place | None = None) -> None:
+    """name: file name without an extension. page: of the report in the app."""
     with st.popover(texts.REPORT, icon=":material/summarize:", key=f"report-{key}"):
-        files(make, name=name, key=key)
+        files(make, name=name, key=key, page=page)
 
 
-def files(make: Callable[[], Report], *, name: str, key: str) -> None:
-    """Offer both forms with a description, for a menu with further downloads."""
+def files(make: Callable[[], Report], *, name: str, key: str, page: Place | None = None) -> None:
+    """Offer each form with a description, for a menu with further downloads."""
     st.caption(texts.REPORT_ABOUT, width=WIDTH)
-    for form, mime, icon in FILES:
+    if page is not None:
+        place = {name: str(value) for name, value in page.items()}
+        st.page_link("../pages/audit.py", label=wording_audit.OPEN, icon=":material/verified:", query_params=place)
+    for form, (mime, icon) in FILES.items():
         st.download_button(
             texts.REPORT_FORMS[form],
-            data=partial(_file, make, form),
+            data=partial(file, make, form),
             file_name=f"{name}.{form}",
             mime=mime,
             icon=icon,
@@ -38,6 +45,9 @@ def files(make: Callable[[], Report], *, name: str, key: str) -> None:
         )
 
 
-def _file(make: Callable[[], Report], form: str) -> bytes:
+def file(make: Callable[[], Report], form: str) -> bytes:
+    """Return a report in one of its forms."""
     made = make()
+    if form == "pdf":
+        return viewer.memory().reports.pdf(made)
     return (made.html if form == "html" else made.json).encode()

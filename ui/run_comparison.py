@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Decision, Memory, QueryResult, RunComparison, RunView
-from ui import feedback_view, figures, frame, jobs, question_settings, search_comparison, state
+from ui import feedback_view, figures, frame, jobs, question_settings, search_comparison, state, viewer
 from ui.components import answer, comparison, copylink, reader
 from ui.escape import md_escape
 from ui.wording import texts as wording
@@ -175,7 +175,7 @@ def take(memory: Memory, result: QueryResult, category_id: int) -> None:
     st.markdown(f"**{wording_comparison.WHAT_IF}**")
     st.caption(wording_comparison.WHAT_IF_ABOUT)
     if st.button(wording_comparison.WHAT_IF_GO, key=f"take-{category_id}", icon=":material/alt_route:", type="primary"):
-        run = memory.start("what_if", run_id=result.run_id, decision_id=decision.id, take=[category_id])
+        run = viewer.mine().start("what_if", run_id=result.run_id, decision_id=decision.id, take=[category_id])
         state.update(run=run, beside=None)
         st.rerun()
 

@@ -28,7 +28,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("embedder", "embedder_dims", "vector_store"),
     ),
     "facts": ("conversation", "session", "fact_half_life_days", "time_zone"),
-    "review": ("reviewer", "roles", "trust_email", "two_signatures"),
+    "review": ("reviewer", "roles", "trust_email", "two_signatures", "question_sharing"),
     "storage": ("database_url", "data_dir", "anchors", "signing_key", "public_keys"),
     "developers": ("output_mode", "timeout_s", "max_retries", "max_concurrency", "profile_terms"),
 }

@@ -41,10 +41,18 @@ def _further(memory: Memory, source_id: int | None, category_id: int | None) -> 
         st.page_link("../pages/activity.py", label=texts.DONE_HERE, icon=":material/history:", query_params=query)
         st.space("stretch")
         if source_id is not None:
-            report_buttons.show(partial(memory.reports.source, source_id), name=f"source-{source_id}", key=f"src-{source_id}")
+            report_buttons.show(
+                partial(memory.reports.source, source_id),
+                name=f"source-{source_id}",
+                key=f"src-{source_id}",
+                page={"of": "source", "id": source_id},
+            )
         elif category_id is not None:
             report_buttons.show(
-                partial(memory.reports.category, category_id), name=f"category-{category_id}", key=f"cat-{category_id}"
+                partial(memory.reports.category, category_id),
+                name=f"category-{category_id}",
+                key=f"cat-{category_id}",
+                page={"of": "category", "id": category_id},
             )
 
 

@@ -40,6 +40,7 @@ class Shared(Words):
         "facts": "Facts",
         "people": "People",
         "activity": "Activity",
+        "audit": "Audit page",
         "settings": "Settings",
     }
     MISSING = "There is no page at this address"
@@ -59,6 +60,7 @@ class Shared(Words):
         "facts": "What is remembered about people, since when, based on what, and what was believed before.",
         "people": "Whose data is stored, all of it on one page or in one file, and how to erase it.",
         "activity": "Who did what, when and why. Undo actions and verify the audit log.",
+        "audit": "What stands and who decided it, about one thing, for somebody who has no account.",
         "settings": "Current settings and where they come from, a test call, and the audit log check.",
     }
     METRIC_HELP = {
@@ -187,6 +189,8 @@ class Shared(Words):
         "ask_second": "asked for a second pair of eyes",
         "sign_first": "gave a first signature",
         "sign_second": "gave a second signature",
+        "share_answer": "shared an answer",
+        "unshare_answer": "stopped sharing an answer",
     }
 
     # --- tree ----------------------------------------------------------------------------------------------------------

@@ -87,9 +87,9 @@ class Activity(Words):
     NOT_A_HEAD = "A checkpoint has 64 characters, 0 to 9 and a to f. This one was not compared."
 
     REPORT = "Audit report"
-    REPORT_FORMS = {"html": "Web page (HTML)", "json": "Data (JSON)"}
+    REPORT_FORMS = {"html": "Web page (HTML)", "pdf": "Paper (PDF)", "json": "Data (JSON)"}
     REPORT_ABOUT = (
-        "What was read, which options there were, who decided, what it cost, and the audit checkpoint. Both files say the same."
+        "What was read, which options there were, who decided, what it cost, and the audit checkpoint. All files say the same."
     )
     DONE_HERE = "All activity for this"
     SIGN = "Signatures"

@@ -86,6 +86,8 @@ class Events(Words):
         "helped": "helped",
         "mended": "mended",
         "explained": "explained",
+        "shared": "shared",
+        "closed": "no longer shared",
     }
 
 

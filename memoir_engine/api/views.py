@@ -15,6 +15,7 @@ from memoir_engine.audit.replay import replay_of
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, RunNotFound, SourceNotFound
 from memoir_engine.core.results import (
+    Action,
     Call,
     Decision,
     EventView,
@@ -25,11 +26,13 @@ from memoir_engine.core.results import (
     RunComparison,
     RunDetail,
     RunView,
+    Sharing,
 )
 from memoir_engine.ingest.helper_view import AsyncHelpers, HelpersRead
 from memoir_engine.ingest.pages import page_of
 from memoir_engine.ingest.view import INGESTIONS, past_result
 from memoir_engine.query.record import compared, result_of
+from memoir_engine.query.shares import share, sharing_of, unshare
 from memoir_engine.review.split import AsyncReview, Proposals
 from memoir_engine.runtime.access import runs_of
 from memoir_engine.runtime.engine import View, cut_off
@@ -49,7 +52,9 @@ class RunsView(View):
         """Newest first."""
         most, below = validation.limit(limit), None if before is None else validation.run(before)
         named = None if verb is None else validation.text("verb", verb)
-        return self._read(lambda tx: runs.recent(tx, limit=most, verb=named, before=below, user=runs_of(self._actor)))
+        return self._read(
+            lambda tx: runs.recent(tx, limit=most, verb=named, before=below, user=runs_of(self._engine, self._actor))
+        )
 
     def get(self, run_id: str, limit: int = 1000) -> RunDetail:
         """The run with its first calls (without their texts), decisions and events; `limit` holds for each of the three."""
@@ -87,7 +92,7 @@ class RunsView(View):
             call = calls.get(tx, validation.call(call_id))
             if call is None:
                 raise RunNotFound(run_id=f"of call {call_id}")
-            runs.get(tx, call.run_id, user=runs_of(self._actor))
+            runs.get(tx, call.run_id, user=runs_of(self._engine, self._actor))
             return call
 
         return self._read(work)
@@ -128,6 +133,24 @@ class RunsView(View):
         """
         return found(self._engine, self._actor, run_id)
 
+    def sharing(self, run_id: str) -> Sharing:
+        """Return who may open the answer of a question. Raises RunNotFound, InvalidSetting for a run that is no question."""
+        return sharing_of(self._engine, self._actor, run_id)
+
+    def share(self, run_id: str) -> Action:
+        """Open the answer of a question of one's own to everybody who may read this memory, by the address of its run.
+
+        Raises RunNotFound, AnswerNotYours, SharingOff, NothingChanges (it is shared), InvalidSetting for a run of another verb.
+        """
+        return share(self._engine, self._actor, run_id)
+
+    def unshare(self, run_id: str) -> Action:
+        """Take the link back: who follows it is told so, and sees nothing. For its owner, or the role admin.
+
+        Raises RunNotFound, AnswerNotYours, NothingChanges (it is not shared).
+        """
+        return unshare(self._engine, self._actor, run_id)
+
     def ingest(self, run_id: str) -> IngestResult:
         """Read an ingestion's result again from the ledger; of an erased source what its record still says.
 
@@ -144,7 +167,7 @@ class RunsView(View):
             raise InvalidSetting(name="run_id", value=run_id, problem=f"it is of {run.verb!r}", advice=advice)
 
     def _mine(self, tx: Tx, run_id: str) -> RunView:
-        return runs.get(tx, validation.run(run_id), user=runs_of(self._actor))
+        return runs.get(tx, validation.run(run_id), user=runs_of(self._engine, self._actor))
 
     def _page(self, run_id: str, after: int, limit: int, read: Callable[..., tuple[T, ...]]) -> tuple[T, ...]:
         behind, most = validation.cursor("after", after), validation.limit(limit)

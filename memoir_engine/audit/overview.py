@@ -35,7 +35,7 @@ def overview(engine: Engine, actor: Actor, points: int) -> Overview:
         lambda tx: (
             sources.counts(tx),
             activity.page(tx, wanted, limit=LAST_ACTIONS, whose=whose),
-            runs.recent(tx, limit=20, status=("interrupted",), user=runs_of(actor)),
+            runs.recent(tx, limit=20, status=("interrupted",), user=runs_of(engine, actor)),
             growth.growth(tx, now=now, points=min(many, MOST_POINTS), whose=whose) if many else (),
         )
     )

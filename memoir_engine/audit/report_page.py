@@ -24,6 +24,7 @@ KINDS = {
     "category": "Category",
     "run": "Run",
     "person": "Person",
+    "period": "Period",
     "user": "Data of a person",
     "action": "Action",
 }
@@ -36,7 +37,7 @@ _POLICY = (
 
 def page(report: Record) -> str:
     """Return the whole document."""
-    kind, title = KINDS[report["kind"]], report["title"]
+    kind, title = "Answer" if report["answer"] else KINDS[report["kind"]], report["title"]
     head, made_at = report["head"], _time(report["made_at"])
     facts = "".join(f"<dt>{escaped(fact['label'])}</dt><dd>{escaped(fact['value'])}</dd>" for fact in report["facts"])
     known, talks = report.get("known", ()), report.get("conversations", ())
@@ -45,9 +46,12 @@ def page(report: Record) -> str:
     categories = [(_path(row["path"]), row["level"], row["chunks"]) for row in report["categories"]]
     sections = (
         f"<section><dl>{facts}</dl></section>\n" if facts else "",
+        _section("What stands", [standing_html(report)]),
         "" if report["answer"] is None else answer_html(report["answer"]),
+        _section("What people said of it", map(feedback_html, report.get("feedback", ()))),
         "" if report.get("impact") is None else impact_html(report["impact"]),
         _section("Signatures", map(sign_off_html, report["sign_offs"])),
+        undone_html(report.get("undone", ())),
         _section("Contextual helper", map(helper_html, report["helpers"])),
         _section("Categories", [_table(("Path", "Level", "Chunks"), categories)], len(categories)),
         _section("Facts", [*map(fact_html, known), _left_out(report, "facts")], len(known)),
@@ -71,12 +75,70 @@ def page(report: Record) -> str:
         f'<header><p class="kind">{kind} · audit report</p><h1>{escaped(title)}</h1>'
         f'<p class="soft">Made {made_at} by {escaped(report["made_by"])}, when the chain had {head["seq"]} events.</p></header>\n'
         f"{''.join(sections)}"
+        f"{check_html(report)}</main>\n</body>\n</html>\n"
+    )
+
+
+def check_html(report: Record) -> str:
+    """Return how somebody without an account can check it: head, digest, and the places that hold heads elsewhere."""
+    head, anchors = report["head"], report.get("anchors", ())
+    rows = [(escaped(row["place"]), row["seq"] or "none yet", escaped(row["problem"] or "reachable")) for row in anchors]
+    held = _table(("Place outside the database", "Holds the head up to event", "When this was made"), rows, numbers=(1,))
+    where = (
+        "the places below hold heads that its owner need not control: a head there at the same event must have the same hash. "
+        if anchors
+        else "no place outside the database holds heads of it, so note this head down: it proves what you were given. "
+    )
+    return (
         f'<footer><h2>To check it</h2><dl><dt>Head of the chain</dt><dd class="digest">{head["hash"]}</dd>'
         f"<dt>Its event</dt><dd>{head['seq']}, {_time(head['at'])}</dd>"
         f'<dt>Digest of this report</dt><dd class="digest">{report["digest"]}</dd></dl>'
-        '<p class="soft">The head must be in the history: memoir verify with it says so. The digest is sha256 over the content '
-        "as JSON; the file of the same report as JSON holds both. Second opinions are the engine&#x27;s own, from 0 to 1, "
-        "and come from no model.</p></footer>\n</main>\n</body>\n</html>\n"
+        "<p>Everything done in the memory is an event of a chain, and each event holds the hash of the one before it: whoever "
+        "changes an earlier one changes every hash behind it. Ask whoever keeps the memory to run memoir verify with the head "
+        f"above: it must be in the history, today and later. Beside that, {where}The digest is sha256 over the content of this "
+        "report as JSON, without the digest itself, with sorted keys and no spaces; the file of the same report as JSON holds "
+        "both, so any program can compute it again.</p>"
+        f'{held}<p class="soft">Second opinions are the engine&#x27;s own, from 0 to 1, and come from no model.</p></footer>\n'
+    )
+
+
+def standing_html(report: Record) -> str:
+    """Return in figures what stands, and what does not any more; "" where the report is about neither."""
+    chunks, signed, undone = report["chunks"], report["sign_offs"], report.get("undone", ())
+    filed, reviewed = sum(bool(chunk["path"]) for chunk in chunks), sum(chunk["review"] is not None for chunk in chunks)
+    valid = sum(each["state"] == "valid" for each in signed)
+    lines = []
+    if chunks:
+        lines.append(f"{filed} of {counted(len(chunks), 'chunk')} in the tree, {reviewed} decided by people")
+    if signed:
+        lines.append(f"{valid} of {counted(len(signed), 'signature')} still valid")
+    if report["actions"]:
+        lines.append(f"{len(report['actions']) - len(undone)} of {counted(len(report['actions']), 'action')} stand")
+    return f"<ul>{''.join(f'<li>{line}</li>' for line in lines)}</ul>" if lines else ""
+
+
+def undone_html(undone: Iterable[Record]) -> str:
+    rows = [
+        (
+            escaped(row["says"]),
+            f"{escaped(row['actor'])}<br>{_time(row['at'])}",
+            f"{escaped(row['by']['actor'])}<br>{_time(row['by']['at'])}",
+        )
+        for row in undone
+    ]
+    return _section("Taken back", [_table(("What", "Done by", "Taken back by"), rows)], len(rows))
+
+
+def feedback_html(said: Record) -> str:
+    tone, verdict = ("good", "this helped") if said["verdict"] == "helped" else ("bad", "this answer is wrong")
+    state = "" if said["state"] is None else f' <span class="tag">{escaped(said["state"])}</span>'
+    words = "" if said["words"] is None else f"<blockquote>{escaped(said['words'])}</blockquote>"
+    end = said["settlement"]
+    settled = "" if end is None else f'<p class="soft">resolved by {escaped(end["by"])}, {_time(end["at"])}</p>'
+    settled += "" if end is None or end["words"] is None else f"<blockquote>{escaped(end['words'])}</blockquote>"
+    return (
+        f'<article><h3>{escaped(said["by"])} <span class="tag {tone}">{verdict}</span>{state}</h3>'
+        f'<p class="soft">{_time(said["at"])}</p>{words}{settled}</article>\n'
     )
 
 
@@ -137,6 +199,9 @@ def impact_html(impact: Record) -> str:
         f'Digest <span class="digest">{escaped(impact["digest"])}</span></p>'
     )
     moved = '<p class="warn">The memory changed while they were asked.</p>' if impact["moved_on"] else ""
+    if withheld := impact.get("withheld", 0):
+        said = counted(withheld, "question of another person is", "questions of other people are")
+        moved += f'<p class="warn">{said} not shown.</p>'
     rows = [(escaped(item["question"]), *(impact_side_html(item[side]) for side in ("before", "after"))) for item in flipped]
     stays = [(escaped(item["question"]), impact_side_html(item["before"])) for item in unchanged]
     tables = [_table(("Question", "Before", "After"), rows), _table(("Stays the same", "Answer"), stays)]
@@ -155,11 +220,12 @@ def sign_off_html(sign_off: Record) -> str:
     tone = {"valid": "good", "void": "bad"}.get(sign_off["state"], "")
     end = sign_off["ended_by"]
     since = f'<p class="soft">since {escaped(end["says"])} by {escaped(end["by"])} ({end["action"]})</p>' if end else ""
+    covers = f"{counted(sign_off['chunks'], 'chunk')} in {counted(sign_off['categories'], 'category', 'categories')}"
     statement = "The statement was erased." if sign_off["statement"] is None else sign_off["statement"]
     return (
         f'<article><h3>{escaped(sign_off["signer"])} <span class="tag {tone}">{sign_off["state"]}</span></h3>'
-        f'<p class="soft">{_time(sign_off["at"])} · {escaped(sign_off["title"])} · {sign_off["chunks"]} chunks in '
-        f"{sign_off['categories']} categories, {sign_off['reviewed']} reviewed · event {sign_off['event']}</p>"
+        f'<p class="soft">{_time(sign_off["at"])} · {escaped(sign_off["title"])} · {covers}, {sign_off["reviewed"]} reviewed · '
+        f"event {sign_off['event']}</p>"
         f'<blockquote>{escaped(statement)}</blockquote>{since}<p class="digest">{sign_off["digest"]}</p></article>\n'
     )
 

@@ -1,4 +1,4 @@
-"""Reports of a source, a category, a run or a person: collected in one read transaction, as a JSON record and as a page.
+"""Reports of a source, a category, a run, a person or a period: collected in one transaction, as a JSON record and as a page.
 
 Invariant: everything in a report is of one moment, named by its head of the chain. Rows beyond a limit are counted, not listed.
 The page is drawn from the record, so both say the same. Keys are added, never renamed (REPORT_FORMAT counts up). The digest is
@@ -15,22 +15,24 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from memoir_engine.audit import replay_page
 from memoir_engine.audit.replay import REPLAY_TEXTS, ReplayTexts
 from memoir_engine.audit.report_page import Record, page
-from memoir_engine.audit.trail import action_record, with_words
+from memoir_engine.audit.trail import action_record, moment_in_time, with_words
 from memoir_engine.core import validation
-from memoir_engine.core.errors import InvalidSetting, MemoirError
+from memoir_engine.core.errors import ExtraMissing, InvalidSetting, MemoirError
 from memoir_engine.core.results import (
     Action,
+    AnchorState,
     AuditHead,
     Call,
     Category,
     Chunk,
     Decision,
+    Feedback,
     Helper,
     Option,
     PageImage,
@@ -45,6 +47,7 @@ from memoir_engine.core.results.review import ChunkReview
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.access import readable, runs_of
 from memoir_engine.runtime.engine import Engine, View
+from memoir_engine.runtime.impacts import shown_to
 from memoir_engine.store.chain import actions as store_actions
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.statements import Tx
@@ -52,7 +55,7 @@ from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import ActivityFilter
 from memoir_engine.store.facts import reviews
 from memoir_engine.store.ledger import calls, decisions, runs
-from memoir_engine.store.review import sign_offs
+from memoir_engine.store.review import feedback, sign_offs
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tree import categories, chunks, filings
 
@@ -65,7 +68,7 @@ _CALL_FIELDS = (
     *("id", "purpose", "model", "provider", "prompt_version", "params", "attempt", "started_at", "latency_ms"),
     *("tokens_prompt", "tokens_completion", "tokens_estimated", "cost", "error", "reused_from"),
 )
-Kind = Literal["source", "category", "run", "person", "user", "action"]
+Kind = Literal["source", "category", "run", "person", "period", "user", "action"]
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class ReportedRun:
 
 @dataclass(frozen=True)
 class ReportContent:
-    """Everything a report holds. left_out: how many rows were omitted, by kind."""
+    """Everything a report holds. undone: what was taken back, each with what did so. left_out: how many rows were omitted."""
 
     kind: Kind
     title: str
@@ -104,6 +107,9 @@ class ReportContent:
     runs: tuple[ReportedRun, ...] = ()
     sign_offs: tuple[SignOff, ...] = ()
     actions: tuple[Action, ...] = ()
+    undone: tuple[tuple[Action, Action], ...] = ()
+    feedback: tuple[Feedback, ...] = ()
+    anchors: tuple[AnchorState, ...] = ()
     left_out: dict[str, int] = field(default_factory=dict)
 
 
@@ -201,16 +207,18 @@ class Reports(View):
     def run(self, run_id: str) -> Report:
         """Report the request, the choices and rejections of each level, the answer and the calls. Raises RunNotFound."""
         run_id = validation.run(run_id)
-        verb = self._read(lambda tx: runs.get(tx, run_id, user=runs_of(self._actor))).verb
+        verb = self._read(lambda tx: runs.get(tx, run_id, user=runs_of(self._engine, self._actor))).verb
         answer = self._result_of(run_id) if verb == "query" else None  # the answer of a finished run never changes
 
         def collect(tx: Tx) -> ReportContent:
-            run = runs.get(tx, run_id, user=runs_of(self._actor))
+            run = runs.get(tx, run_id, user=runs_of(self._engine, self._actor))
             choices = decisions.of_run(tx, run_id, limit=MOST_DECISIONS)
             reported = ReportedRun(run, calls.of_run(tx, run_id, limit=MOST_CALLS), choices)
             actions, more = self._actions(tx, ActivityFilter(run=run_id))
             quoted = {used.source_id for used in answer.used_chunks if used.quotes} if answer else set()
             facts = (("Run", run.id), ("Verb", run.verb), ("By", run.actor), ("Status", run.status))
+            cited = sorted({used.source_id for used in answer.used_chunks if used.cited}) if answer else []
+            signed = [one for number in cited for one in sign_offs.listed(tx, subject="source", number=number)]
             title = _short(str(run.request.get("question") or run.request.get("name") or run.verb))
             return self._content(
                 tx,
@@ -220,6 +228,8 @@ class Reports(View):
                 answer=answer,
                 texts={number: sources.text(tx, number) for number in sorted(quoted)},
                 runs=(reported,),
+                sign_offs=sentences.sign_offs(signed),
+                feedback=feedback.of_run(tx, run_id),
                 actions=actions,
                 left_out={
                     "actions": more,
@@ -231,29 +241,47 @@ class Reports(View):
         return self._report(collect)
 
     def person(self, name: str) -> Report:
-        """Report one person's actions with their reasons, and their signatures."""
+        """Report one person's actions with their reasons, what was taken back, and their signatures."""
         name = validation.text("name", name)
 
         def collect(tx: Tx) -> ReportContent:
             acted = ActivityFilter(actor=name, but=("close",))
-            actions, more = self._actions(tx, acted)
-            counts: Counter[str] = Counter()  # several verbs may share their words
-            for verb, count in activity.by_verb(tx, acted).items():
-                counts[sentences.verb(verb)] += count
-            taken_back = activity.taken_back(tx, acted)
-            facts = [("Actions", len(actions) + more), *sorted(counts.items()), ("Taken back since", taken_back or None)]
             signed = sign_offs.listed(tx, signer=name, limit=MOST_ACTIONS)
-            return self._content(
-                tx,
-                "person",
-                name,
-                facts,
-                sign_offs=sentences.sign_offs(signed),
-                actions=actions,
-                left_out={"actions": more},
-            )
+            return self._acted(tx, "person", name, acted, signed)
 
         return self._report(collect)
+
+    def period(self, since: datetime, until: datetime) -> Report:
+        """Report what was done from one moment until before another, by whom, what was taken back, and what was signed.
+
+        Both with a time zone. Raises InvalidSetting.
+        """
+        begin, end = moment_in_time("since", since), moment_in_time("until", until)
+        if end <= begin:
+            advice = "Give the beginning as since, and a later moment as until."
+            raise InvalidSetting(name="until", value=until, problem="it is not after since", advice=advice)
+
+        def collect(tx: Tx) -> ReportContent:
+            acted = ActivityFilter(since=begin, until=end, but=("close", "converse"))
+            signed = [one for one in sign_offs.listed(tx, limit=MOST_ACTIONS) if begin <= one.at < end]
+            span = f"{begin.astimezone(UTC):%Y-%m-%d %H:%M} – {end.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+            return self._acted(tx, "period", span, acted, signed)
+
+        return self._report(collect)
+
+    def pdf(self, report: Report) -> bytes:
+        """Return a report as a PDF with the same content. Needs the extra `pdf`.
+
+        Raises ExtraMissing, InvalidSetting for a replay.
+        """
+        if not isinstance(report, Report) or report.kind == "replay":
+            advice = "Give a report of a source, a category, a run, a person, a period or an action; a replay is HTML."
+            raise InvalidSetting(name="report", value=type(report).__name__, problem="no PDF is made of it", advice=advice)
+        try:
+            from memoir_engine.audit import report_pdf
+        except ModuleNotFoundError as missing:
+            raise ExtraMissing(library="reportlab", extra="pdf") from missing
+        return report_pdf.drawn(report.html, title=report.title, digest=report.digest)
 
     def action(self, action_id: str) -> Report:
         """Report one action: who did what and why, and what its maker had seen would change. Raises ActionNotFound."""
@@ -264,7 +292,8 @@ class Reports(View):
             done = with_words(tx, activity.veiled(tx, whose, [store_actions.get(tx, number)]), whose)[0]
             facts = (("Action", done.action_id), ("By", done.actor), ("Time", f"{done.at:%Y-%m-%d %H:%M:%S} UTC"))
             content = self._content(tx, "action", sentences.verb(done.verb), facts, actions=(done,), left_out={})
-            return content, store_actions.seen_of(tx, number)
+            seen = store_actions.seen_of(tx, number)
+            return content, None if seen is None else shown_to(tx, self._engine, self._actor, seen)
 
         content, seen = self._read(collect)
         return as_report(content, **({} if seen is None else {"impact": seen}))
@@ -293,6 +322,23 @@ class Reports(View):
                     image = self._page_image(evidence.source_id, *first, others=others, width_px=REPLAY_PX)
                     yield replay_page.EvidencePage(evidence.chunk_id, image, alt.format(page=image.page, source=evidence.source))
 
+    def _acted(self, tx: Tx, kind: Kind, title: str, acted: ActivityFilter, signed: Sequence[SignOff]) -> ReportContent:
+        """Build the content about actions: how many of each verb, what was taken back, and what was signed."""
+        actions, more = self._actions(tx, acted)
+        counts: Counter[str] = Counter()  # several verbs may share their words
+        for verb, count in activity.by_verb(tx, acted).items():
+            counts[sentences.verb(verb)] += count
+        taken_back = activity.taken_back(tx, acted) or None
+        facts = [("Actions", len(actions) + more), *sorted(counts.items()), ("Taken back since", taken_back)]
+        return self._content(
+            tx, kind, title, facts, sign_offs=sentences.sign_offs(signed), actions=actions, left_out={"actions": more}
+        )
+
+    def _undone(self, tx: Tx, actions: Sequence[Action]) -> tuple[tuple[Action, Action], ...]:
+        """Return the actions that were taken back, each with the action that did so."""
+        undos = store_actions.briefs(tx, [done.undone_by for done in actions if done.undone_by is not None])
+        return tuple((done, undos[done.undone_by]) for done in actions if done.undone_by is not None)
+
     def _report(self, collect: Callable[[Tx], ReportContent]) -> Report:
         return as_report(self._read(collect))
 
@@ -303,6 +349,7 @@ class Reports(View):
         present = tuple((label, str(value)) for label, value in facts if value not in (None, ""))
         omitted = {name: count for name, count in left_out.items() if count > 0}
         who, when, head = self._actor.name, self._engine.clock.now(), store_actions.head(tx)
+        rows |= {"undone": self._undone(tx, rows.get("actions", ())), "anchors": self._engine.anchoring.states(head)}
         return ReportContent(kind, title, who, when, head, present, left_out=omitted, **rows)
 
     def _actions(self, tx: Tx, filters: ActivityFilter) -> tuple[tuple[Action, ...], int]:
@@ -376,6 +423,9 @@ def record(content: ReportContent, **more: Any) -> Record:
         "sign_offs": [sign_off_record(sign_off) for sign_off in content.sign_offs],
         # without their events: those are in the export of the activity
         "actions": [{k: v for k, v in action_record(action).items() if k != "events"} for action in content.actions],
+        "undone": [undone_record(*pair) for pair in content.undone],
+        "feedback": [feedback_record(said) for said in content.feedback],
+        "anchors": [_fields(anchor, "place", "seq", "owed", "problem") for anchor in content.anchors],
         "left_out": dict(content.left_out),
         **more,
     }
@@ -494,3 +544,19 @@ def sign_off_record(sign_off: SignOff) -> Record:
         **_fields(sign_off, "chunks", "reviewed", "categories", "digest", "state"),
         "ended_by": None if end is None else {"action": end.action_id, "by": end.actor, "says": end.says},
     }
+
+
+def undone_record(done: Action, undo: Action) -> Record:
+    """Return what was taken back, and by whom and when."""
+    return {
+        "action": done.action_id,
+        "says": sentences.verb(done.verb),
+        **_fields(done, "actor", "at"),
+        "by": {"action": undo.action_id, **_fields(undo, "actor", "at")},
+    }
+
+
+def feedback_record(said: Feedback) -> Record:
+    settled = said.settlement
+    how = None if settled is None else _fields(settled, "by", "at", "words", "undone")
+    return {**_fields(said, "by", "at", "verdict", "words", "state"), "settlement": how}

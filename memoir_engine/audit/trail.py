@@ -23,7 +23,7 @@ from memoir_engine.core.results import Action, AnchorState, AuditCheck, AuditEve
 from memoir_engine.runtime.access import readable
 from memoir_engine.runtime.anchoring import open_places, signatures
 from memoir_engine.runtime.engine import View
-from memoir_engine.runtime.impacts import from_record
+from memoir_engine.runtime.impacts import from_record, shown_to
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.ids import identity
@@ -136,7 +136,8 @@ class AuditTrail(View):
 
         def work(tx: Tx) -> dict[str, Any] | None:
             reviews.check_owner(tx, whose, action_id)
-            return actions.seen_of(tx, action_id)
+            seen = actions.seen_of(tx, action_id)
+            return None if seen is None else shown_to(tx, self._engine, self._actor, seen)
 
         record = self._read(work)
         return None if record is None else from_record(record)
@@ -225,7 +226,7 @@ def _checked_filter(but: Sequence[str], *values: Any) -> ActivityFilter:
     return ActivityFilter(**checked, but=validation.texts("but", but))
 
 
-def _time(name: str, value: object) -> datetime:
+def moment_in_time(name: str, value: object) -> datetime:
     moment = validation.moment(name, value)
     if isinstance(moment, datetime):
         return moment
@@ -235,7 +236,7 @@ def _time(name: str, value: object) -> datetime:
 FILTER_CHECKS: dict[str, Callable[[Any], Any]] = {
     **{name: partial(validation.text, name) for name in ("actor", "verb", "kind", "text")},
     **{"source": validation.source, "category": validation.category, "run": validation.run},
-    **{name: partial(_time, name) for name in ("since", "until")},
+    **{name: partial(moment_in_time, name) for name in ("since", "until")},
 }
 
 

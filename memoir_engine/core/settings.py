@@ -313,6 +313,9 @@ class MemoirConfig(Settings):
     """What takes two people: by kind the share of items, as `{"filings": 0.2, "erasures": 1}`. Of filings those that give reason
     for doubt count; facts are decisions in the queue of facts, tree the suggestions for the tree, answers the reports of wrong
     answers, erasures sources, people and forgotten facts. Who decided first cannot be the second."""
+    question_sharing: Literal["owner", "all", "off"] = "owner"
+    """Who sees the question of somebody who signs in, beside them and who has the role auditor, admin or reader: `owner`, nobody
+    until its owner shares the answer; `all`, everybody; `off`, nobody, and answers that were shared are closed."""
     trust_email: bool = False
     """Believe the e-mail of who signs in also where the provider never says whether it is verified (no claim `email_verified`).
     Only for a provider with which nobody chooses their own e-mail; one it calls unverified is never believed."""

@@ -79,7 +79,7 @@ class HelpersRead(View):
 
     def drafts(self) -> tuple[HelperDraft, ...]:
         """Ingestions that wait for their helper, oldest first."""
-        waiting = self._read(lambda tx: runs.recent(tx, status=WAITING, limit=1000, user=runs_of(self._actor)))
+        waiting = self._read(lambda tx: runs.recent(tx, status=WAITING, limit=1000, user=runs_of(self._engine, self._actor)))
         return tuple(_draft(view) for view in reversed(waiting))
 
     def draft(self, draft: str) -> HelperDraft:
@@ -179,7 +179,7 @@ def _waiting_run(engine: Engine, actor: Actor, draft: str) -> RunView:
     """Raises DraftNotFound, also for a draft of another user."""
     try:
         run_id = validation.run(draft)
-        view = engine.db.read(lambda tx: runs.get(tx, run_id, user=runs_of(actor)))
+        view = engine.db.read(lambda tx: runs.get(tx, run_id, user=runs_of(engine, actor)))
     except RunNotFound as missing:
         raise DraftNotFound(draft=missing.facts["run_id"]) from None
     if view.status not in WAITING:

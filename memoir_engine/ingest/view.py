@@ -214,7 +214,7 @@ def new_names(name: str, value: object) -> dict[int, str]:
 def past_result(engine: Engine, actor: Actor, run_id: str) -> IngestResult:
     """Raises RunNotFound, also for a run of another user."""
     run_id = validation.run(run_id)
-    run = engine.db.read(lambda tx: runs.get(tx, run_id, user=runs_of(actor)))
+    run = engine.db.read(lambda tx: runs.get(tx, run_id, user=runs_of(engine, actor)))
     result, waits, name = run.result, run.status == "waiting_helper", str(run.request.get("name", ""))
     error = ErrorReport.of(restore_error(run.error, run.remedy)) if run.error else None
     if waits:

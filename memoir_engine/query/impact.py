@@ -231,7 +231,9 @@ def _options(request: Mapping[str, Any]) -> QueryOptions:
 
 def _last(tx: Tx, actor: Actor, options: ImpactOptions, changes: Sequence[TreeChange], engine: Engine) -> list[Asked]:
     """Return the last questions, newest first: about the present, and answered."""
-    recent = runs.recent(tx, limit=LOOKED_THROUGH if options.touched else 3 * options.limit, verb="query", user=runs_of(actor))
+    recent = runs.recent(
+        tx, limit=LOOKED_THROUGH if options.touched else 3 * options.limit, verb="query", user=runs_of(engine, actor)
+    )
     usable = [run for run in recent if run.status == "done" and not run.request.get("as_of") and "what_if" not in run.request]
     if options.touched:
         branch = branches.branch_of(tx, changes, limits=engine.resolved.config.limit)

@@ -342,7 +342,7 @@ def _compare_option(one: Option | None, other: Option | None) -> ComparedOption:
 def view_of(engine: Engine, actor: Actor, run_id: str) -> RunView:
     """Raises RunNotFound."""
     run_id = validation.run(run_id)
-    return engine.db.read(lambda tx: runs.get(tx, run_id, user=runs_of(actor)))
+    return engine.db.read(lambda tx: runs.get(tx, run_id, user=runs_of(engine, actor)))
 
 
 def result_of(engine: Engine, actor: Actor, run_id: str) -> QueryResult:
@@ -350,7 +350,7 @@ def result_of(engine: Engine, actor: Actor, run_id: str) -> QueryResult:
     run_id = validation.run(run_id)
 
     def work(tx: Tx) -> QueryResult:
-        run = runs.get(tx, run_id, user=runs_of(actor))
+        run = runs.get(tx, run_id, user=runs_of(engine, actor))
         most = None if run.verb == "query" else MOST_ROWS
         requests = calls.of_run(tx, run_id, texts=True, limit=most)
         detail = RunDetail(run, requests, decisions.of_run(tx, run_id, limit=most), ())

@@ -48,7 +48,7 @@ class FeedbackView(View):
         number = validation.run(run_id)
 
         def work(tx: Tx) -> tuple[Feedback, ...]:
-            runs.get(tx, number, user=runs_of(self._actor))
+            runs.get(tx, number, user=runs_of(self._engine, self._actor))
             return feedback.of_run(tx, number)
 
         return self._read(work)
@@ -77,7 +77,7 @@ class FeedbackView(View):
         most = min(validation.whole("limit", limit, least=1), MOST_REPORTS)
         before = None if after is None else report_number(after)
         moment = None if as_of is None else validation.moment("as_of", as_of)
-        wanted: dict[str, Any] = {"user": runs_of(self._actor), "state": None if verdict == "helped" else state}
+        wanted: dict[str, Any] = {"user": runs_of(self._engine, self._actor), "state": None if verdict == "helped" else state}
 
         def work(tx: Tx) -> FeedbackPage:
             seq = None if moment is None else actions.seq_of(tx, moment)
@@ -87,12 +87,12 @@ class FeedbackView(View):
 
     def get(self, key: str) -> Feedback:
         """Return one of them as of now. Raises FeedbackNotFound."""
-        number, user = report_number(key), runs_of(self._actor)
+        number, user = report_number(key), runs_of(self._engine, self._actor)
         return self._read(lambda tx: feedback.views(tx, [feedback.find(tx, number, user=user)])[0])
 
     def mending(self, key: str) -> tuple[Action, ...]:
         """Return actions since a report that may have mended it: those on what the answer had read first, newest first."""
-        number, user = report_number(key), runs_of(self._actor)
+        number, user = report_number(key), runs_of(self._engine, self._actor)
         return self._read(lambda tx: feedback.mending(tx, feedback.find(tx, number, user=user)))
 
     def resolve(self, key: str, words: str | None = None, *, mended_by: str | None = None) -> Action:
@@ -107,7 +107,7 @@ class FeedbackView(View):
         if by is None and said is None:
             advice = "Say how it was resolved, or give the action that mended it."
             raise InvalidSetting(name="words", value=words, problem="there is neither a word nor an action", advice=advice)
-        user, signature = runs_of(self._actor), self._engine.signature(self._actor)
+        user, signature = runs_of(self._engine, self._actor), self._engine.signature(self._actor)
         settle = partial(feedback.settle, number=number, mended_by=by, words=said, user=user, **signature)
         needed = take_two(self._engine, "answers", key)
 
@@ -125,7 +125,7 @@ class FeedbackView(View):
         chunk, signature = None if chunk_id is None else validation.chunk(chunk_id), self._engine.signature(self._actor)
 
         def work(tx: Tx) -> Action:
-            run = runs.get(tx, number, user=runs_of(self._actor))
+            run = runs.get(tx, number, user=runs_of(self._engine, self._actor))
             return feedback.give(tx, run, verdict, words=said, chunk_id=chunk, **signature)
 
         return self._engine.db.write(work, operation="what is said of an answer")

@@ -22,7 +22,7 @@ class NoticesView(View):
 
     def list(self, limit: int = 50) -> tuple[Notice, ...]:
         """Return what is new, newest first."""
-        most, person, user = validation.limit(limit), self._actor.name, runs_of(self._actor)
+        most, person, user = validation.limit(limit), self._actor.name, runs_of(self._engine, self._actor)
         sees = seen_by(self._engine, self._actor)
         return self._read(lambda tx: notices.unread(tx, person, user=user, sees=lambda item: sees(tx, item), limit=most))
 

@@ -193,11 +193,11 @@ class TreeProposals(View):
 
         def work(tx: Tx) -> TidyResult | None:
             if named is not None:
-                view = runs.get(tx, named, user=runs_of(self._actor))
+                view = runs.get(tx, named, user=runs_of(self._engine, self._actor))
                 if view.verb != TIDY or "proposals" not in view.result:
                     raise RunNotFound(run_id=named)
                 return result_of(tx, self._engine, view.id, view.result)
-            recent = runs.recent(tx, verb=TIDY, status=("done",), limit=LOOKS, user=runs_of(self._actor))
+            recent = runs.recent(tx, verb=TIDY, status=("done",), limit=LOOKS, user=runs_of(self._engine, self._actor))
             tree = load_tree(tx) if recent else None
             looks = [result_of(tx, self._engine, view.id, view.result, tree) for view in recent]
             return replace(looks[0], proposals=_waiting(looks)) if looks else None
@@ -275,7 +275,7 @@ class TreeProposals(View):
         number = int(last) if last.isdecimal() and len(last) < 6 else 0
         try:
             named = validation.run(run_id)
-            view = runs.get(tx, named, user=runs_of(self._actor))
+            view = runs.get(tx, named, user=runs_of(self._engine, self._actor))
         except MemoirError as unknown:
             raise TreeProposalNotFound(key=key[:60]) from unknown
         stored = from_record(view.result) if view.verb == TIDY else ()

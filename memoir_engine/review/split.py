@@ -43,7 +43,7 @@ class Proposals(ReviewView):
 
     def proposal(self, run_id: str) -> SplitProposal:
         """Return the result of a finished run of propose_split. Raises RunNotFound."""
-        view = self._read(lambda tx: runs.get(tx, validation.run(run_id), user=runs_of(self._actor)))
+        view = self._read(lambda tx: runs.get(tx, validation.run(run_id), user=runs_of(self._engine, self._actor)))
         return _proposal_of(run_id, view.result)
 
 

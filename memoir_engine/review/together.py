@@ -172,7 +172,7 @@ class Together(Reviews, TreeProposals):
         """
         kind = second_looks.kind_of(item)
         if kind == "answers":
-            return feedback.find(tx, report_number(item), user=runs_of(self._actor)).state != "open"
+            return feedback.find(tx, report_number(item), user=runs_of(self._engine, self._actor)).state != "open"
         if kind == "facts":
             fact_key = read_fact_key(item)
             held = None if fact_key is None else reviews.get_item(tx, access.readable(self._actor), fact_key)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import ActionNotFound, InvalidSetting, SecondSignatureNeeded
+from memoir_engine.core.errors import ActionNotFound, AnswerNotYours, InvalidSetting, SecondSignatureNeeded
 from memoir_engine.core.results import Action, EditPreview, SignOff, SignOffPreview, UndoPreview
 from memoir_engine.core.run import Actor
 from memoir_engine.review.queue import id_of_caller, take_two_filings
@@ -24,7 +24,8 @@ from memoir_engine.store.chain.actions import Seen
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import sentences
 from memoir_engine.store.facts import reviews
-from memoir_engine.store.review import feedback, remarks, second_looks, sign_offs
+from memoir_engine.store.ledger import runs
+from memoir_engine.store.review import feedback, remarks, second_looks, shares, sign_offs
 from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.store.review.sign_offs import Subject
 from memoir_engine.store.tree import branch, edit_draft, edit_plan, filings
@@ -230,10 +231,19 @@ class ReviewView(Together, SignOffs, TreeEdits):
     def _check_seen(self, tx: Tx, whose: str | None, action_id: str) -> None:
         """Raise ActionNotFound for an action on somebody else's facts or answers."""
         reviews.check_owner(tx, whose, action_id)
-        feedback.check_seen(tx, action_id, user=runs_of(self._actor))
+        feedback.check_seen(tx, action_id, user=runs_of(self._engine, self._actor))
+        self._check_own(tx, action_id)
         of_facts = [item for item in remarks.items_in(tx, action_id) if second_looks.kind_of(item) == "facts"]
         if not all(self._sees_item(tx, item) for item in of_facts):
             raise ActionNotFound(action_id=action_id)
+
+    def _check_own(self, tx: Tx, action_id: str) -> None:
+        """Raise AnswerNotYours for an action by which somebody opened or closed their answer."""
+        if not shares.touched_by(tx, action_id):
+            return
+        run = runs.get(tx, next(iter(remarks.items_in(tx, action_id))))
+        if not access.asks_as(self._actor, run.user):
+            raise AnswerNotYours(actor=self._actor.name, what="open or close the link to", owner=run.user or "nobody")
 
 
 def seen_by(engine: Engine, actor: Actor, run_id: str | None, edit: Edit) -> Seen | None:

@@ -1,16 +1,23 @@
 """Resolve which user's data a call may touch: own, any (an admin or, to read, a reader who acts for no user), or the workspace's.
 
 Invariant: decided here, once, from the actor; every SQL statement below carries the result. Somebody else's facts answer like
-missing ones. A reader who acts for another user changes nothing of theirs.
-Source: DESIGN §6 (who and whose); TIMEM "Data Isolation".
+missing ones. A reader who acts for another user changes nothing of theirs. A question is whose who asked it; whoever answers for
+the memory (auditor, admin, reader) sees everybody's.
+Source: DESIGN §6 (who and whose); TIMEM "Data Isolation"; docs/decisions/0110.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import FactsNotYours, NotAllowed
 from memoir_engine.core.run import Actor
 from memoir_engine.store.db.text_rules import owner_key
+from memoir_engine.store.ledger.sight import RunSight
+
+if TYPE_CHECKING:
+    from memoir_engine.runtime.engine import Engine
 
 NOBODY = "-"  # no key of an owner: what it is asked for is not there
 
@@ -46,9 +53,22 @@ def readable(actor: Actor) -> str | None:
     return None if _reads_for(actor) else owner_key(actor.user)
 
 
-def runs_of(actor: Actor) -> str | None:
-    """Return the user whose runs are seen beside the workspace's; None is everybody's, for who reads for all."""
-    return actor.user if actor.user is not None or _reads_for(actor) else ""  # nobody is called so
+def runs_of(engine: Engine, actor: Actor) -> RunSight | None:
+    """Return which runs are seen: the actor's own and the workspace's; None is everybody's, for who reads for all.
+
+    Questions of others: all for who answers for the memory (auditor, admin, reader), else as the setting says.
+    """
+    if actor.user is None and _reads_for(actor):
+        return None
+    rule = engine.resolved.config.question_sharing
+    everything = actor.user in (None, actor.name) and not actor.roles.isdisjoint(("auditor", "admin", "reader"))
+    opened: Literal["none", "shared", "all"] = "all" if everything or rule == "all" else "none" if rule == "off" else "shared"
+    return RunSight(actor.user, actor.name, opened)
+
+
+def asks_as(actor: Actor, owner: str | None) -> bool:
+    """Return True if a question of this owner is the actor's own, to be shared or kept."""
+    return owner is not None and owner == (actor.user or actor.name) and not only_reads(actor)
 
 
 def writes_for(actor: Actor, user_id: object = None) -> str | None:

@@ -73,8 +73,9 @@ class Anchoring:
         if self._thread is not None:
             self._thread.join(LAST_S)
 
-    def states(self) -> tuple[AnchorState, ...]:
-        head = self.db.read(actions.head)
+    def states(self, at: AuditHead | None = None) -> tuple[AnchorState, ...]:
+        """Return what each place holds. at: the head that counts; the one of now by default."""
+        head = self.db.read(actions.head) if at is None else at
         return tuple(
             AnchorState(name, kept.seq or None, max(0, head.seq - (kept.seq or 0)), kept.problem)
             for name, kept in self._kept.items()

@@ -28,7 +28,9 @@ from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.chain import actions, state
 from memoir_engine.store.chain.canonical_json import canonical, moment_of, stamp
 from memoir_engine.store.db import ids
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import runs
+from memoir_engine.store.ledger.sight import RunSight, seen_among
 
 NAME = "impact"
 MOST_HELD = 200
@@ -61,10 +63,10 @@ class HeldImpacts:
 
 def found(engine: Engine, actor: Actor, run_id: object) -> Impact:
     """Return an impact by its run. Raises RunNotFound, InvalidSetting for a run that is none."""
-    number, whose = validation.run(run_id), runs_of(actor)
+    number, whose = validation.run(run_id), runs_of(engine, actor)
     held = engine.cache_of(HeldImpacts).get(number, engine.db.read(ids.erasures))
     if held is not None:
-        if whose is not None and held[0] not in (None, whose):
+        if whose is not None and not _is_for(whose, held[0], held[1].by):
             raise RunNotFound(run_id=number)
         return _as_of_now(engine, held[1])
     view = engine.db.read(lambda tx: runs.get(tx, number, user=whose))
@@ -72,6 +74,17 @@ def found(engine: Engine, actor: Actor, run_id: object) -> Impact:
         problem = "it has no result" if view.verb == NAME else f"it is of {view.verb!r}"
         raise InvalidSetting(name="run_id", value=number, problem=problem, advice="Give the run of an impact that has ended.")
     return _as_of_now(engine, from_record(view.result))
+
+
+def _is_for(whose: RunSight, user: str | None, by: str) -> bool:
+    return user in (None, whose.user) and (whose.questions == "all" or by == whose.asker)
+
+
+def shown_to(tx: Tx, engine: Engine, actor: Actor, record: Record) -> Record:
+    """Return the record of an impact without the questions of others that the actor may not see; `withheld` counts them."""
+    seen = seen_among(tx, [row["run"] for row in record["items"] if row["run"]], runs_of(engine, actor))
+    items = [row for row in record["items"] if row["run"] is None or row["run"] in seen]
+    return {**record, "items": items, "withheld": len(record["items"]) - len(items)}
 
 
 def _as_of_now(engine: Engine, impact: Impact) -> Impact:
@@ -132,6 +145,7 @@ def from_record(record: Mapping[str, Any]) -> Impact:
         changes=tuple(record["changes"]),
         warnings=tuple(record["warnings"]),
         items=tuple(_item(row) for row in record["items"]),
+        withheld=record.get("withheld", 0),
     )
 
 

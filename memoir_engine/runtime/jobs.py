@@ -51,7 +51,7 @@ class JobsView(View):
 
     def get(self, run_id: str) -> RunView:
         named = validation.run(run_id)
-        return self._read(lambda tx: runs.get(tx, named, user=runs_of(self._actor)))
+        return self._read(lambda tx: runs.get(tx, named, user=runs_of(self._engine, self._actor)))
 
     def list(
         self, limit: int = 20, verbs: Sequence[str] | None = None, statuses: Sequence[RunStatus] | None = None
@@ -60,7 +60,9 @@ class JobsView(View):
         most, named = validation.limit(limit), None if verbs is None else validation.texts("verbs", verbs)
         wanted = () if statuses is None else _statuses(statuses)
         self._engine.expire_dead_runs()
-        return self._read(lambda tx: runs.recent(tx, limit=most, verbs=named, status=wanted, user=runs_of(self._actor)))
+        return self._read(
+            lambda tx: runs.recent(tx, limit=most, verbs=named, status=wanted, user=runs_of(self._engine, self._actor))
+        )
 
     def cancel(self, run_id: str) -> bool:
         """Return True if it will stop; False if it is too late, or it does not run in this process.

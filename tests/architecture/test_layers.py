@@ -37,6 +37,7 @@ HOMES = {
     "yaml": {f"{PACKAGE}.readers"},
     "dotenv": {f"{PACKAGE}.core.config"},
     "cryptography": {f"{PACKAGE}.anchors"},
+    "reportlab": {f"{PACKAGE}.audit.report_pdf"},
     "typer": {f"{PACKAGE}.api.cli"},
     "langgraph": {f"{PACKAGE}.langgraph"},
     "langchain_core": {f"{PACKAGE}.langgraph"},

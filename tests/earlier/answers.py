@@ -209,10 +209,13 @@ def _reports(memory: Memory) -> Any:
 
 def _parts(report: Report) -> Any:
     parts = {name: part for name, part in json.loads(report.json).items() if name not in ("made_at", "digest")}
+    for younger in ("anchors", "undone", "feedback"):
+        del parts[younger]
     if parts["answer"]:  # fields that are younger than the recorded reports
         del parts["answer"]["answered"]
         for read in parts["answer"]["read"]:
             del read["by_safety_net"]
+        parts["sign_offs"] = []  # an answer's report lists those under the sources it cites, which it did not
     for run in parts["runs"]:
         del run["warnings"]
     for fact in parts["facts"]:

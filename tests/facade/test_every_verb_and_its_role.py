@@ -42,6 +42,7 @@ ADDING = {
     "remember_source",
     "facts.suggest",  # a person decides about it
     *("feedback.wrong", "feedback.helped", "review.comment", "notices.read"),  # one's own words
+    *("runs.share", "runs.unshare"),  # one's own answers: tests/facade/test_whose_questions.py
     *(f"sessions.{verb}" for verb in ("add", "append", "create", "import_session", "import_sessions")),
 }  # a source of one's own; `start` per verb below
 OWN_RUNS = {"jobs.cancel", "jobs.resume", "jobs.wait", "helpers.cancel"}  # those of another are tested below
@@ -76,6 +77,7 @@ READING = {
             "list",
             "query",
             "replay",
+            "sharing",
         )
     ),
     *(f"jobs.{verb}" for verb in ("get", "list")),
@@ -106,7 +108,7 @@ READING = {
     *(f"facts.{verb}" for verb in ("list", "get", "lineage", "relations", "counts", "users", "proposals", "preview")),
     "facts.preview_forget",
     *(f"people.{verb}" for verb in ("list", "get", "report", "export", "preview_erase")),
-    *(f"reports.{verb}" for verb in ("source", "category", "run", "person", "replay", "action")),
+    *(f"reports.{verb}" for verb in ("source", "category", "run", "person", "period", "pdf", "replay", "action")),
 }
 FREE = OPENING | ASKING | ADDING | OWN_RUNS | READING
 # of the verbs of `start`, those that change what stands, or may cost in the name of those who do

@@ -39,6 +39,7 @@ LATER = {
     "person.erased",
     "proposal.reviewed",
     *("feedback.given", "feedback.settled", "remark.withdrawn", "remark.restored"),
+    *("answer.shared", "answer.closed"),
     *("item.commented", "item.assigned", "signature.asked", "signature.first", "signature.second"),
 }  # kinds that are younger than it
 OWN = {  # kinds of which the app says less than a report: no numbers of rows

@@ -135,22 +135,25 @@ def test_a_viewer_resolves_nothing(vi: Memory, run_id: str):
         vi.feedback.resolve(key, "It is mended.")
 
 
-def test_what_is_said_of_somebodys_answer_is_theirs_and_the_admins(memory: Memory, ada: Memory):
+def test_what_is_said_of_somebodys_answer_is_theirs_and_of_who_checks_the_memory(memory: Memory, ada: Memory, vi: Memory):
     ana = memory.acting_as("Ana", user="ana", roles=("viewer",))
     run_id = ana.query("How much notice does ending the lease need?").raise_for_error().run_id
     key = reported(ana, run_id)
     with pytest.raises(RunNotFound):
-        ada.feedback.wrong(run_id)
+        vi.feedback.wrong(run_id)
     with pytest.raises(RunNotFound):
-        ada.feedback.of(run_id)
+        vi.feedback.of(run_id)
     with pytest.raises(FeedbackNotFound):
-        ada.feedback.resolve(key, "No.")
+        vi.feedback.get(key)
+    for_ben = memory.acting_as("Bo", user="ben", roles=("auditor",))
+    with pytest.raises(FeedbackNotFound):
+        for_ben.feedback.resolve(key, "No.")
     with pytest.raises(ActionNotFound):
-        ada.review.undo(ana.feedback.get(key).action_id)
-    assert ada.feedback.reports().items == ()
-    assert [one.key for one in memory.feedback.reports().items] == [key]
-    assert "two months" not in repr(ada.audit.events())
-    memory.feedback.resolve(key, "The text says three.")
+        for_ben.review.undo(ana.feedback.get(key).action_id)
+    assert vi.feedback.reports().items == ()
+    assert [one.key for one in ada.feedback.reports().items] == [key]
+    assert "two months" not in repr(vi.audit.events())
+    ada.feedback.resolve(key, "The text says three.")
     assert [one.words for one in ana.notices.list()] == ["The text says three."]
 
 

@@ -15,6 +15,7 @@ from every_verb import named, public_verbs
 from memoir_engine import AgentClient, IngestResult, MemoirError, Memory, QueryResult
 
 SECRET = "Zanzibar"
+ASKED = "Ouagadougou"  # in a question, which who checks the memory may see: decision 0110
 SAID = f"I moved to {SECRET} last year. I love {SECRET} tea. I work at {SECRET} Bank."
 OTHER_WORDS = "moved last year, tea, work at a bank, a paper"  # of the same texts, without the secret
 OF_ALL = {"export", "import_", "close", "warm_up", "acting_as", "test_call", "load_samples", "settings", "sources.erase"}
@@ -28,7 +29,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         mia = opened.acting_as("Mia", user="mia", roles=("admin", "auditor"))
         mia.remember([{"role": "user", "content": SAID}], session_id="s")
         mia.remember([{"role": "user", "content": f"I no longer live in {SECRET}. I live in Oslo."}], session_id="s")
-        mia.query(f"When is bread baked in {SECRET}?")
+        mia.query(f"When is bread baked in {ASKED}?")
         mia.create_summary(session_id="s")
         mia.search(SECRET)
         mia.ingest_text(f"A paper about {SECRET}. " * 20, name=f"{SECRET}.md")
@@ -86,27 +87,29 @@ def answer(verb: Any, given: dict[str, Any]) -> str:
 
 
 @pytest.mark.req("TIMEM isolation", "SESSION 3.3")
-@pytest.mark.parametrize("who", ["another user with every role", "an auditor for nobody"])
+@pytest.mark.parametrize("who", ["another user with every role", "an auditor for nobody", "a viewer for nobody"])
 def test_no_verb_tells_a_stranger_what_somebody_said(memory: Memory, hers: dict[str, list[Any]], who: str):
-    stranger = (
-        memory.acting_as("Ben", user="ben", roles=("viewer", "auditor", "admin"))
-        if who.startswith("another")
-        else memory.acting_as("Vera", roles=("auditor",))
-    )
+    stranger = {
+        "another user with every role": memory.acting_as("Ben", user="ben", roles=("viewer", "auditor", "admin")),
+        "an auditor for nobody": memory.acting_as("Vera", roles=("auditor",)),
+        "a viewer for nobody": memory.acting_as("Vi"),
+    }[who]
+    secrets = (SECRET,) if who.startswith("an auditor") else (SECRET, ASKED)
     told = {}
     for name in VERBS:
         verb = named(stranger, name)
         for given in asked(verb, hers):
             said = answer(verb, given)
-            if SECRET in said:
-                told[name, str(given)[:80]] = said[max(0, said.index(SECRET) - 100) : said.index(SECRET) + 20]
+            for secret in secrets:
+                if secret in said:
+                    told[name, str(given)[:80]] = said[max(0, said.index(secret) - 100) : said.index(secret) + 20]
     assert told == {}
 
 
 def test_mia_and_an_admin_who_acts_for_nobody_find_it(memory: Memory):
     mia = memory.acting_as("Mia", user="mia")
     for view in (mia, memory):
-        assert SECRET in repr(view.runs.list(200))
+        assert SECRET in repr(view.runs.list(200)) and ASKED in repr(view.runs.list(200))
         assert SECRET in repr(view.facts.list("mia"))
     assert SECRET in repr(mia.sessions.get_session_history("s"))
     assert SECRET in repr(mia.search(SECRET))

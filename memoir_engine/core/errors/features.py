@@ -481,6 +481,28 @@ class AssigneeUnknown(ReviewError):
     remedy_form = "Give the name or e-mail of somebody with the role auditor; None takes the assignment away."
 
 
+class AnswerNotYours(ReviewError):
+    """Sharing an answer is up to who asked; an admin may close it."""
+
+    code = "E750"
+    message_form = "{actor!r} may not {what} this answer: the question is {owner!r}'s"
+    remedy_form = "Ask them to do it, or ask the question yourself."
+
+
+class SharingOff(ReviewError):
+    code = "E751"
+    message_form = "this answer cannot be shared: {problem}"
+    remedy_form = "The setting question_sharing decides who may share answers; runs.sharing(run_id) says who may open this one."
+
+
+class AnswerNoLongerShared(RunNotFound):
+    """Who has the link is told that it was closed, and sees nothing more."""
+
+    code = "E752"
+    message_form = "the answer of run {run_id!r} is no longer shared"
+    remedy_form = "Ask who gave you the link to share it again, or ask the question yourself."
+
+
 class SourceErased(ReviewError):
     code = "E720"
     message_form = "source {source_id!r} was erased"

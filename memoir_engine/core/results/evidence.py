@@ -330,10 +330,15 @@ class Report:
     name: of the file, without an ending.
     """
 
-    kind: str  # source, category, run, person
+    kind: str  # source, category, run, person, period, user, action, replay
     title: str
     name: str
     html: str
     json: str
     digest: str
     head: AuditHead
+
+    @property
+    def body(self) -> str:
+        """The page between its frame and its style, to be drawn on a page that has its own; all texts in it are escaped."""
+        return self.html.partition("<main>")[2].rpartition("</main>")[0]

@@ -95,7 +95,8 @@ class Impact:
 
     changes: as they were given. seq: of the memory that was asked, at this time, by this person. moved_on: the memory has changed
     since in what was asked: ask again. run_id: how a verb that makes the change names it (`seen`); a run of the ledger where a
-    model was paid. digest: sha256 over the rest but moved_on. calls, tokens, cost: of both sides together.
+    model was paid. digest: sha256 over the rest but moved_on. calls, tokens, cost: of both sides together. withheld: questions of
+    other people, which whoever reads this may not see.
     """
 
     run_id: str
@@ -110,6 +111,7 @@ class Impact:
     cost: float | None = None
     warnings: tuple[str, ...] = ()
     digest: str = ""
+    withheld: int = 0
 
     @property
     def flipped(self) -> tuple[ImpactItem, ...]:

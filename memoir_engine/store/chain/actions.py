@@ -12,7 +12,7 @@ Source: DESIGN §2.7, §5 (seq is the product's logical clock), §6 (Undo).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -209,6 +209,12 @@ def brief(tx: Tx, action_id: str) -> Action:
     if not actions:
         raise ActionNotFound(action_id=action_id)
     return actions[0]
+
+
+def briefs(tx: Tx, action_ids: Sequence[str]) -> dict[str, Action]:
+    """Return actions without their events, by id."""
+    parts = (read_actions(tx, select(tables.action).where(tables.action.c.id.in_(some))) for some in portions(action_ids))
+    return {action.action_id: action for part in parts for action in part}
 
 
 def find(tx: Tx, *, run_id: str, verb: str) -> str | None:

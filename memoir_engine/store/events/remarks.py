@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from sqlalchemy import select
 
@@ -28,6 +29,7 @@ from memoir_engine.store.events.projection import (
     replay_differences,
 )
 from memoir_engine.store.events.undo_context import CHANGED, Inverse, UndoContext, step
+from memoir_engine.store.ledger.sight import CLOSED, SHARED, SHARING
 from memoir_engine.store.review import remarks
 
 TAKEN_BACK = {  # what an undo would do, by kind
@@ -38,6 +40,8 @@ TAKEN_BACK = {  # what an undo would do, by kind
     remarks.ASKED: "a second pair of eyes is no longer asked for",
     remarks.FIRST: "a first signature is taken back",
     remarks.SECOND: "a second signature is taken back",
+    SHARED: "an answer is no longer shared",
+    CLOSED: "an answer is shared again",
 }
 RETURNS = {
     remarks.FEEDBACK: "feedback on an answer counts again",
@@ -47,6 +51,8 @@ RETURNS = {
     remarks.ASKED: "a second pair of eyes is asked for again",
     remarks.FIRST: "a first signature counts again",
     remarks.SECOND: "a second signature counts again",
+    SHARED: "an answer is shared again",
+    CLOSED: "an answer is no longer shared",
 }
 
 
@@ -96,7 +102,7 @@ def _undo_making(undo: UndoContext, event: AuditEvent) -> Inverse:
         for earlier in ended:
             remarks.restore(tx, action, earlier)
 
-    return step(TAKEN_BACK[row.kind], take_back)
+    return step(TAKEN_BACK[_says(row)], take_back)
 
 
 def _undo_withdrawal(undo: UndoContext, event: AuditEvent) -> Inverse:
@@ -107,7 +113,11 @@ def _undo_withdrawal(undo: UndoContext, event: AuditEvent) -> Inverse:
     rivals = [one for one in remarks.rivals(undo.tx, row) if undo.current.get(("remark", one.number)) != 0]
     if rivals:
         return undo.check_later([one.from_seq for one in rivals]) or Inverse(clash=CHANGED)
-    return step(RETURNS[row.kind], lambda tx, action: remarks.restore(tx, action, number))
+    return step(RETURNS[_says(row)], lambda tx, action: remarks.restore(tx, action, number))
+
+
+def _says(row: Any) -> str:
+    return str(row.verdict if row.kind == SHARING else row.kind)
 
 
 def _remark_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
@@ -174,6 +184,18 @@ KINDS = family(
         one="a second signature was given",
         many="{count} second signatures were given",
         apply=partial(_make, remarks.SECOND),
+    ),
+    _said(
+        "answer.shared",
+        one="an answer was shared",
+        many="{count} answers were shared",
+        apply=partial(_make, SHARING),
+    ),
+    _said(
+        remarks.CLOSES,
+        one="the link to an answer was closed",
+        many="the links to {count} answers were closed",
+        apply=partial(_make, SHARING),
     ),
     _remark(
         "remark.withdrawn",

@@ -69,6 +69,8 @@ VERBS: dict[str, str] = {
     "ask_second": "Asked for a second pair of eyes",
     "sign_first": "Gave a first signature",
     "sign_second": "Gave a second signature",
+    "share_answer": "Shared an answer",
+    "unshare_answer": "Stopped sharing an answer",
 }
 
 COUNTED = {"parts": "part", "messages": "message", "chunks": "chunk", "filings": "chunk"}  # fields that count, and what

@@ -2,9 +2,8 @@
 
 Invariant: a run is created before its first call and closed by an event in the chain, however it ended; one that is resumed is
 open again, and closed again. Only the process that opened a run last may write for it (fencing), so an event covers the first n
-of its calls and decisions. A run that waits for a person needs no process and never expires. A run without a user is the
-workspace's, unless it works on conversations or facts: those are as private as a user's. `run_event` is progress, no evidence.
-At most one process holds the lease; one that shows no life for `ttl_s` loses it to the next who asks.
+of its calls and decisions. A run that waits for a person needs no process and never expires. `run_event` is progress, and no
+evidence. At most one process holds the lease; one that shows no life for `ttl_s` loses it to the next who asks.
 The row of a closed run equals what its last `run.closed` covers (the run, its calls, decisions and outcome) and is not written
 to any more; `owner` and `heartbeat_at` are no evidence. Kept input is none either: it goes with a run that is done or cancelled,
 and that of a failed or interrupted one when another run stores the same bytes.
@@ -18,9 +17,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Select, Table, bindparam, delete, func, insert, or_, select, update
 
-from memoir_engine.core.errors import IngestionInterrupted, MemoirError, RunNotFound, WriteFailed
+from memoir_engine.core.errors import AnswerNoLongerShared, IngestionInterrupted, MemoirError, RunNotFound, WriteFailed
 from memoir_engine.core.events import Stamped
 from memoir_engine.core.results import AuditHead, EventView, RunView
 from memoir_engine.core.run import Clock, RunStatus
@@ -39,21 +38,7 @@ from memoir_engine.store.chain.canonical_json import (
 from memoir_engine.store.db.database import is_retried
 from memoir_engine.store.db.statements import Prepared, Tx, build, rows_in
 from memoir_engine.store.db.text_rules import check_field, tame
-
-PRIVATE = ("reply", "remember", "remember_source", "extract", "recall", "search")  # a search may embed conversations on its way
-SUMMARY = "create_summary"  # of a session it has a subject, of a document none
-
-
-def seen_by(user: str | None) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions for the runs a user may see. None sees everybody's; '' acts for no user."""
-    c = tables.run.c
-    if user is None:
-        return ()
-    if not user:
-        return (c.user_id.is_(None),)
-    private = or_(c.verb.in_(PRIVATE), and_(c.verb == SUMMARY, c.subject.is_not(None)))
-    return (or_(c.user_id == user, and_(c.user_id.is_(None), ~private)),)
-
+from memoir_engine.store.ledger.sight import RunSight, seen_by, was_shared
 
 _HOLD = Prepared(
     select(tables.run.c.owner, tables.run.c.closed_seq).where(tables.run.c.id == bindparam("which")).with_for_update()
@@ -234,11 +219,11 @@ def _expired(now: datetime, ttl_s: float) -> Select[str]:
     return dead.order_by(c.id)
 
 
-def get(tx: Tx, run_id: str, *, user: str | None = None) -> RunView:
-    """Return a run. Raises RunNotFound, also for a run of another user when `user` is given."""
+def get(tx: Tx, run_id: str, *, user: RunSight | None = None) -> RunView:
+    """Return a run. Raises RunNotFound, also for one that `user` may not see; AnswerNoLongerShared where they once could."""
     views = _views(tx, tables.run.c.id == run_id, *seen_by(user), limit=1)
     if not views:
-        raise RunNotFound(run_id=run_id)
+        raise AnswerNoLongerShared(run_id=run_id) if was_shared(tx, run_id) else RunNotFound(run_id=run_id)
     return views[0]
 
 
@@ -256,9 +241,9 @@ def recent(
     verbs: Sequence[str] | None = None,
     status: Sequence[RunStatus] = (),
     before: str | None = None,
-    user: str | None = None,
+    user: RunSight | None = None,
 ) -> tuple[RunView, ...]:
-    """Return runs, newest first; `before` is a run id. `user`: as `seen_by` says."""
+    """Return runs, newest first; `before` is a run id. `user`: who sees them, None for all."""
     c, conditions = tables.run.c, list(seen_by(user))
     if verb:
         conditions.append(c.verb == verb)

@@ -32,7 +32,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse, read_payloads
 from memoir_engine.store.db.statements import Tx, rows_in
-from memoir_engine.store.ledger import runs
+from memoir_engine.store.ledger.sight import RunSight, seen_among, seen_by
 from memoir_engine.store.review import remarks
 from memoir_engine.store.review.remarks import FEEDBACK, REPORT, SETTLEMENT
 
@@ -101,7 +101,7 @@ def settle(
     *,
     mended_by: str | None,
     words: str | None,
-    user: str | None,
+    user: RunSight | None,
     actor: str,
     clock: Clock,
     action_id: str,
@@ -124,7 +124,7 @@ def settle(
     return actions.get(tx, action.id)
 
 
-def check_open(tx: Tx, number: int, *, mended_by: str | None, user: str | None) -> StandingReport:
+def check_open(tx: Tx, number: int, *, mended_by: str | None, user: RunSight | None) -> StandingReport:
     """Return a report that can be resolved so. Raises what `settle` does."""
     report = find(tx, number, user=user)
     if report.state is None:
@@ -137,7 +137,7 @@ def check_open(tx: Tx, number: int, *, mended_by: str | None, user: str | None) 
     return report
 
 
-def find(tx: Tx, number: int, *, user: str | None, seq: int | None = None) -> StandingReport:
+def find(tx: Tx, number: int, *, user: RunSight | None, seq: int | None = None) -> StandingReport:
     """Return a report that stands. Raises FeedbackNotFound, also where its run is somebody else's."""
     query = _seen(user).where(_R.number == number, *remarks.standing(seq))
     found = _reports(tx, tx.execute(query).all(), seq)
@@ -154,7 +154,7 @@ def of_run(tx: Tx, run_id: str, *, seq: int | None = None) -> tuple[Feedback, ..
 def page(
     tx: Tx,
     *,
-    user: str | None,
+    user: RunSight | None,
     state: FeedbackState | None,
     verdict: FeedbackVerdict | None,
     limit: int,
@@ -250,12 +250,10 @@ _SCANNED = 2_000  # events after a report
 _MENDING = ("chunk", "filing", "source", "category", "helper", "fact")  # families of events that change what is answered
 
 
-def check_seen(tx: Tx, action_id: str, *, user: str | None) -> None:
+def check_seen(tx: Tx, action_id: str, *, user: RunSight | None) -> None:
     """Raise ActionNotFound for an action that says something of an answer which the user may not see."""
     about = {item for item in remarks.items_in(tx, action_id) if "-" not in item}  # the ids of runs; keys of items have dashes
-    r = tables.run.c
-    seen = set(tx.execute(select(r.id).where(r.id.in_(sorted(about)), *runs.seen_by(user))).scalars()) if about else set()
-    if about - seen:
+    if about - seen_among(tx, about, user):
         raise ActionNotFound(action_id=action_id)
 
 
@@ -282,10 +280,10 @@ def _check_mending(tx: Tx, report: StandingReport, action_id: str) -> None:
         raise InvalidSetting(name="mended_by", value=action_id, problem=problem, advice=advice)
 
 
-def _seen(user: str | None) -> Any:
+def _seen(user: RunSight | None) -> Any:
     """Select feedback on the answers that a user may see."""
     query = select(tables.remark).join(tables.run, tables.run.c.id == _R.item)
-    return query.where(_R.kind == FEEDBACK, *runs.seen_by(user))
+    return query.where(_R.kind == FEEDBACK, *seen_by(user))
 
 
 def _reports(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> list[StandingReport]:

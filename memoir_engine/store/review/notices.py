@@ -18,7 +18,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import read_payloads
 from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.db.text_rules import owner_key
-from memoir_engine.store.ledger import runs
+from memoir_engine.store.ledger.sight import RunSight, seen_by
 from memoir_engine.store.review import feedback, remarks
 from memoir_engine.store.review.remarks import ASKED, ASSIGNMENT, COMMENT, FEEDBACK, REPORT, SECOND, SETTLEMENT
 
@@ -28,11 +28,11 @@ _R, _MARK = tables.remark.c, tables.notice_mark.c
 Sees = Callable[[str], bool]
 
 
-def unread(tx: Tx, person: str, *, user: str | None, sees: Sees, limit: int) -> tuple[Notice, ...]:
+def unread(tx: Tx, person: str, *, user: RunSight | None, sees: Sees, limit: int) -> tuple[Notice, ...]:
     """Return what a person has not read, newest first. user: whose runs they may see. sees: whether they may see an item."""
     since = read_up_to(tx, person)
     own = select(tables.remark).join(tables.run, tables.run.c.id == _R.item)
-    own = own.where(_R.kind == FEEDBACK, _R.author == person, _R.to_seq == FAR, *runs.seen_by(user))
+    own = own.where(_R.kind == FEEDBACK, _R.author == person, _R.to_seq == FAR, *seen_by(user))
     reports = {f"{REPORT}{row.number}": row for row in tx.execute(own).all()}
     settled = [(row.verdict, row) for row in remarks.about(tx, reports, kind=SETTLEMENT)]
     called = _calls(tx, person, since)

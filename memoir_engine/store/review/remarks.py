@@ -18,9 +18,11 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse, put_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, Tx
+from memoir_engine.store.ledger.sight import CLOSED, SHARING
 
 FEEDBACK, SETTLEMENT, COMMENT, ASSIGNMENT = "feedback", "settlement", "comment", "assignment"  # kinds of remarks
 ASKED, FIRST, SECOND = "asked", "first", "second"  # a second pair of eyes; a first signature, and the second that agrees
+CLOSES = "answer.closed"  # the event of a sharing that closes an answer again
 REPORT = "answer-"  # begins the key of what was said about an answer
 MADE = {  # events that open them, by kind
     FEEDBACK: "feedback.given",
@@ -30,6 +32,7 @@ MADE = {  # events that open them, by kind
     ASKED: "signature.asked",
     FIRST: "signature.first",
     SECOND: "signature.second",
+    SHARING: "answer.shared",
 }
 WITHDRAWN, RESTORED = "remark.withdrawn", "remark.restored"
 ALONE: dict[str, tuple[str, ...]] = {  # kinds of which one stands at a time, and for what
@@ -38,6 +41,7 @@ ALONE: dict[str, tuple[str, ...]] = {  # kinds of which one stands at a time, an
     ASSIGNMENT: ("item",),
     ASKED: ("item",),
     FIRST: ("item",),
+    SHARING: ("item",),
 }
 _R = tables.remark.c
 
@@ -64,7 +68,8 @@ def make(
     words = put_payloads(tx, [said])[0]
     body: dict[str, Any] = {"verdict": verdict, "cited": chunk_id, "names": names}
     about = {name: value for name, value in body.items() if value is not None}
-    seq = action.add(MADE[kind], item=item, words=words, ends=list(ends), **about)
+    event = CLOSES if verdict == CLOSED else MADE[kind]
+    seq = action.add(event, item=item, words=words, ends=list(ends), **about)
     _close(tx, ends, seq)
     row = {"from_seq": seq, "to_seq": FAR, "number": seq, "kind": kind, "item": item, "author": author, "verdict": verdict}
     tx.execute(insert(tables.remark), [{**row, "chunk_id": chunk_id, "names": names, "payload": words}])
@@ -115,7 +120,7 @@ def standing(seq: int | None) -> tuple[Any, ...]:
 def items_in(tx: Tx, action_id: str) -> set[str]:
     """Return the items that an action says something of: of a report, the run of its answer."""
     e = tables.audit_event.c
-    kinds = (*MADE.values(), WITHDRAWN, RESTORED)
+    kinds = (*MADE.values(), CLOSES, WITHDRAWN, RESTORED)
     bodies = [parse(text) for text in tx.execute(select(e.body).where(e.action_id == action_id, e.kind.in_(kinds))).scalars()]
     numbers = {body["number"] for body in bodies if "number" in body}
     items = {body["item"] for body in bodies if "item" in body}
@@ -125,6 +130,14 @@ def items_in(tx: Tx, action_id: str) -> set[str]:
         items = {item for item in items if not item.startswith(REPORT)}
         if not numbers:
             return items
+
+
+def is_about(tx: Tx, action_id: str, kind: str) -> bool:
+    """Tell whether an action makes, takes back or restores a remark of this kind."""
+    e = tables.audit_event.c
+    rows = tx.execute(select(e.seq, e.body, e.kind).where(e.action_id == action_id)).all()
+    numbers = [parse(row.body).get("number") if row.kind in (WITHDRAWN, RESTORED) else row.seq for row in rows]
+    return tx.execute(select(_R.number).where(_R.number.in_(numbers), _R.kind == kind).limit(1)).first() is not None
 
 
 def depending(tx: Tx, row: Any) -> list[int]:

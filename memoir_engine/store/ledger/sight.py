@@ -1,0 +1,69 @@
+"""Which runs somebody may see: one condition, for every statement that reads runs or what was said of them.
+
+Invariant: a run without a user is the workspace's, unless it works on conversations or facts: those are as private as a user's. A
+question with a user is that user's: others see it while its owner shares it, or where the settings open every question. What was
+asked to see what would change quotes questions of others: who asked it sees it, and who sees every question.
+Source: DESIGN §6 (who and whose); docs/decisions/0110.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import ColumnElement, and_, or_, select
+
+from memoir_engine.store import tables
+from memoir_engine.store.db.statements import FAR, Tx, rows_in
+
+QUESTION, IMPACT = "query", "impact"  # an impact holds questions that others have asked
+PRIVATE = ("reply", "remember", "remember_source", "extract", "recall", "search")  # a search may embed conversations on its way
+SUMMARY = "create_summary"  # of a session it has a subject, of a document none
+SHARING, SHARED, CLOSED = "sharing", "shared", "closed"  # a kind of remark, and its verdicts
+
+
+@dataclass(frozen=True)
+class RunSight:
+    """The runs that somebody sees. user: whose, beside the workspace's; None acts for no user.
+
+    asker: whose questions are theirs. questions: which of the questions of others they see.
+    """
+
+    user: str | None
+    asker: str
+    questions: Literal["none", "shared", "all"] = "shared"
+
+
+def seen_by(sight: RunSight | None) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions for the runs that somebody may see; None sees everybody's."""
+    if sight is None:
+        return ()
+    c = tables.run.c
+    own: ColumnElement[bool] = c.user_id.is_(None)
+    if sight.user is not None:
+        private = or_(c.verb.in_(PRIVATE), and_(c.verb == SUMMARY, c.subject.is_not(None)))
+        own = or_(c.user_id == sight.user, and_(own, ~private))
+    if sight.questions == "all":
+        return (or_(own, c.verb == QUESTION),)
+    own = and_(own, or_(c.verb != IMPACT, c.actor == sight.asker))
+    return (or_(own, and_(c.verb == QUESTION, _opened(sight))),)
+
+
+def _opened(sight: RunSight) -> ColumnElement[bool]:
+    """Return the condition for the questions of users that somebody may see who does not see all."""
+    own, r = tables.run.c.user_id == sight.asker, tables.remark.c
+    shared = select(r.item).where(r.kind == SHARING, r.verdict == SHARED, r.to_seq == FAR)
+    return own if sight.questions == "none" else or_(own, tables.run.c.id.in_(shared))
+
+
+def seen_among(tx: Tx, run_ids: Iterable[str], sight: RunSight | None) -> set[str]:
+    """Return those of these runs that somebody may see."""
+    c, wanted = tables.run.c, sorted(set(run_ids))
+    return {row.id for row in rows_in(tx, select(c.id).where(*seen_by(sight)), c.id, wanted)}
+
+
+def was_shared(tx: Tx, run_id: str) -> bool:
+    """Tell whether a run's answer was ever shared: who follows its link is told that it was closed."""
+    r = tables.remark.c
+    return tx.execute(select(r.number).where(r.item == run_id, r.kind == SHARING).limit(1)).first() is not None

@@ -1,0 +1,15 @@
+"""Audit page: what stands and who decided it, about one thing, for somebody who has no account."""
+
+from __future__ import annotations
+
+from ui import audit_page, frame, problems, viewer
+from ui.wording_audit import texts
+
+memory = viewer.memory()
+with frame.found("audit", texts.TITLE):
+    made = audit_page.report(memory)
+with problems.shown():
+    if made is None:
+        audit_page.choose(memory)
+    else:
+        audit_page.show(made)

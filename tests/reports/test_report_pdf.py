@@ -1,0 +1,73 @@
+"""A report as a PDF: the same words, Japanese included, no markup of others, and the same bytes each time."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pypdfium2
+import pytest
+from pypdf import PdfReader
+
+from memoir_engine.audit.report_page import page
+from memoir_engine.audit.report_pdf import drawn
+from memoir_engine.audit.reports import record
+from told_report import HOSTILE, told
+
+
+def pdf(text: str) -> bytes:
+    made = record(told(text))
+    return drawn(page(made), title=text, digest=made["digest"])
+
+
+def words(data: bytes) -> str:
+    """Return the text of all pages, as a reader of PDFs finds it, in one line."""
+    with pypdfium2.PdfDocument(data) as document:
+        pages = [one.get_textpage().get_text_range() for one in document]
+    return re.sub(r"\s+", " ", " ".join(pages))
+
+
+@pytest.mark.parametrize("text", ["港祭りは黒字でした。", "한국어", "Ελλάδα", "Привет", "Crème brûlée → “yes”"])
+def test_it_holds_the_words_in_other_scripts(text: str) -> None:
+    assert words(pdf(text)).count(text) > 10
+
+
+def test_it_says_what_the_page_says() -> None:
+    made = record(told("plain words"))
+    said = words(drawn(page(made), title="plain", digest=made["digest"]))
+    for part in (
+        made["digest"],
+        made["head"]["hash"],
+        "What stands",
+        "Signatures",
+        "To check it",
+        "3 more chunks are not in this",
+    ):
+        assert part in said
+    assert said.count(made["digest"]) >= 2  # in its place, and at the foot of each page
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_text_comes_alive(text: str) -> None:
+    reader = PdfReader(io.BytesIO(pdf(text)))
+    assert not [one for one in reader.pages if "/Annots" in one or "/AA" in one]
+    assert {"/OpenAction", "/AA", "/Names", "/AcroForm"}.isdisjoint(reader.trailer["/Root"])
+    assert words(pdf(text)).count("To check it") == 1
+
+
+def test_markup_of_the_library_is_a_text_like_any_other() -> None:
+    text = '<font size="90" color="red">x</font> <img src="/etc/passwd"/> &amp; <b>'
+    assert words(pdf(text)).count('<font size="90" color="red">x</font>') > 10
+
+
+def test_characters_that_no_font_has_are_shown_as_missing() -> None:
+    assert "a□b" in words(pdf("a😀b"))
+
+
+def test_a_word_longer_than_a_line_and_a_cell_longer_than_a_page_are_broken() -> None:
+    assert words(pdf("x" * 600)).count("x" * 40) > 10
+    assert len(PdfReader(io.BytesIO(pdf("long words " * 700))).pages) > 20
+
+
+def test_the_same_report_is_the_same_file() -> None:
+    assert pdf("plain") == pdf("plain")
