@@ -235,6 +235,7 @@ from memoir_engine.core.results.feedback import (
     SecondLook as SecondLook,
     FeedbackSettlement as FeedbackSettlement,
 )
+from memoir_engine.core.results.find import NameMatch as NameMatch, NamedKind as NamedKind
 from memoir_engine.core.results.impact import (
     Impact as Impact,
     ImpactAnswer as ImpactAnswer,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from memoir_engine.api import features
 from memoir_engine.api.impacts import Impacts
+from memoir_engine.api.names import Finding
 from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig, resolve
 from memoir_engine.core.errors import OptimizeNotImplemented
@@ -64,11 +65,8 @@ if TYPE_CHECKING:
     from memoir_engine.samples import SampleQuestion
 
 
-class Face:
+class Face(Finding):
     """Base of both faces: opening a memory, its views, and the verbs that wait for no model."""
-
-    _engine: Engine
-    _actor: Actor
 
     def __init__(
         self,

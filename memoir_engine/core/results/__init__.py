@@ -12,6 +12,7 @@ from memoir_engine.core.results.documents import *
 from memoir_engine.core.results.evidence import *
 from memoir_engine.core.results.facts import *
 from memoir_engine.core.results.feedback import *
+from memoir_engine.core.results.find import *
 from memoir_engine.core.results.impact import *
 from memoir_engine.core.results.outcomes import *
 from memoir_engine.core.results.people import *
