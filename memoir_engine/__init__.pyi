@@ -271,6 +271,7 @@ from memoir_engine.core.results.outcomes import (
     UsedChunk as UsedChunk,
 )
 from memoir_engine.core.results.people import (
+    Account as Account,
     Person as Person,
     PersonErasurePreview as PersonErasurePreview,
     PersonExport as PersonExport,

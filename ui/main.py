@@ -12,6 +12,7 @@ import streamlit as st
 
 from memoir_engine import MemoirError, Memory
 from ui import (
+    app_sessions,
     engine,
     frame,
     language_switch,
@@ -71,6 +72,7 @@ viewer.foot(memory)
 language_switch.foot()
 presenting.switch()
 here = chosen.url_path or "overview"
+app_sessions.note(memory, here)
 above = st.container(gap=None, key="above")
 with st.container(key="palette-frame"):
     palette.show(memory if viewer.sees_everybody(memory) else viewer.mine())

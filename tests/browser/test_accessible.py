@@ -89,6 +89,7 @@ def places(tmp_path: Path) -> list[str]:
         "search?q=garden",
         "facts?user=mia",
         "people",
+        "people?show=accounts",
         "settings",
     )
     more = ("nowhere", "review?of=answers", "review?of=together")
