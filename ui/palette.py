@@ -31,6 +31,8 @@ VERBS = {  # the role that each needs, and where it leads
     "undo": ("auditor", "activity", {}),
     "verify": ("viewer", "activity", {}),
     "model": ("admin", "settings", {"group": "model"}),
+    "backup": ("admin", "settings", {"group": "storage"}),
+    "roles": ("admin", "people", {"show": "accounts"}),
 }
 _COUNT = "palette-n"  # of this tab's answers
 Target = tuple[str, dict[str, str]]  # a page, and the parameters of its address

@@ -35,6 +35,8 @@ class Palette(Words):
         "undo": "Undo the last action",
         "verify": "Verify the audit log",
         "model": "Choose a model",
+        "backup": "Back up or restore the memory",
+        "roles": "Show accounts and roles",
         "present": "Turn the presenter view on or off",
     }
     ABOUT = {
@@ -44,6 +46,8 @@ class Palette(Words):
         "undo": "You see first what would be undone",
         "verify": "Every event, digest and replay",
         "model": "In Settings",
+        "backup": "The whole memory as one file, in Settings",
+        "roles": "Who may do what, and who is here",
         "present": "Larger text, without technical figures",
     }
     SPEAK = "Switch to {language}"

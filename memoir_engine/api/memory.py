@@ -9,7 +9,7 @@ Source: API; MEMOIR 6; DESIGN §3, §6–7.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
@@ -160,12 +160,12 @@ class Face(Finding):
         """Return the most calls, tokens and cost that `impact` would take with these arguments; `chunks` counts the questions."""
         return features.estimate_impact(self._engine, self._actor, features.ImpactOptions(changes, **questions))
 
-    def export(self, path: str | Path) -> Exported:
+    def export(self, path: str | Path, *, on_progress: Callable[[float], None] | None = None) -> Exported:
         """Export the whole memory into one file that `import_` reads; whole, or nothing is written. Needs the role admin.
 
-        Neither keys nor settings are in it. Raises NotAllowed, ExportFailed.
+        Neither keys nor settings are in it. on_progress: called with the share that is written. Raises NotAllowed, ExportFailed.
         """
-        return features.export(self._engine, self._actor, path)
+        return features.export(self._engine, self._actor, path, on_progress)
 
     def overview(self) -> Overview:
         return features.overview(self._engine, self._actor)
