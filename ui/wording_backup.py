@@ -29,7 +29,7 @@ class Backup(Words):
     CHECKING = "Reading the file and verifying its audit log…"
     SOUND = "The backup is complete and its audit log is intact."
     MADE_BY = "Written by {version}, audit log up to {when}"
-    COLUMNS = {"what": " ", "now": "This memory", "backup": "Backup"}
+    COLUMNS = {"what": "What it holds", "now": "This memory", "backup": "Backup"}
     COUNTS = {
         "sources": "Sources",
         "chunks": "Chunks",
