@@ -60,6 +60,7 @@ def _data(memory: Memory, typed: str | None) -> dict[str, Any]:
             "field": texts.FIELD,
             "keys": texts.KEYS,
             "close": texts.CLOSE,
+            "key": texts.KEY,
             "nothing": texts.NOTHING,
             "waiting": texts.WAITING,
             "result": texts.RESULTS.form(1).format(count="{n}"),

@@ -13,7 +13,7 @@ class Palette(Words):
     RESULTS = Plural("{count} result", "{count} results")
     WAITING = "Searching…"
     FAILED = "The names cannot be searched just now: {problem}"
-    CLOSE = "Close"
+    CLOSE, KEY = "Close", "Esc"
     GROUPS = {
         "verb": "What you can do",
         "page": "Pages",

@@ -37,6 +37,7 @@ export default function (component) {
   dialog.setAttribute("aria-label", words.open);
   field.setAttribute("aria-label", words.open);
   list.setAttribute("aria-label", words.open);
+  close.textContent = words.key;
   close.setAttribute("aria-label", words.close);
   field.placeholder = words.field;
   root.querySelector(".keys").textContent = words.keys;
