@@ -3,6 +3,7 @@
 from memoir_engine.agent.reply import Replying as Replying
 from memoir_engine.api.agent import AgentClient as AgentClient
 from memoir_engine.api.memory import AsyncMemory as AsyncMemory
+from memoir_engine.api.restoration import Restoration as Restoration
 from memoir_engine.api.sample_memory import SampleMemory as SampleMemory
 from memoir_engine.api.sync import Memory as Memory, MemoryExtractor as MemoryExtractor
 from memoir_engine.audit.browser import browser_code as browser_code
@@ -152,6 +153,7 @@ from memoir_engine.core.ports import (
     Near as Near,
     Vectors as Vectors,
 )
+from memoir_engine.core.results.backup import BackupContents as BackupContents
 from memoir_engine.core.results.conversations import (
     Cleared as Cleared,
     ComparedCount as ComparedCount,
@@ -239,6 +241,7 @@ from memoir_engine.core.results.feedback import (
     SecondLook as SecondLook,
     FeedbackSettlement as FeedbackSettlement,
 )
+from memoir_engine.core.results.find import NameMatch as NameMatch, NamedKind as NamedKind
 from memoir_engine.core.results.impact import (
     Impact as Impact,
     ImpactAnswer as ImpactAnswer,
@@ -274,6 +277,7 @@ from memoir_engine.core.results.outcomes import (
     UsedChunk as UsedChunk,
 )
 from memoir_engine.core.results.people import (
+    Account as Account,
     Person as Person,
     PersonErasurePreview as PersonErasurePreview,
     PersonExport as PersonExport,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Memory, SettingView
-from ui import frame, memory_file, model_choice, problems, search_card, setting_groups, viewer
+from ui import frame, memory_file, model_choice, problems, restore_view, search_card, setting_groups, viewer
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
 from ui.wording_counts import texts as counts
@@ -35,9 +35,11 @@ def audit_log(memory: Memory) -> None:
 
 def group(memory: Memory, name: str, settings: Sequence[SettingView]) -> None:
     """Draw the cards of a group, then its settings beside them where it has both."""
-    cards = {"model": (model_choice.card,), "answers": (search_card.show,), "storage": (memory_file.show, audit_log)}.get(
-        name, ()
-    )
+    cards = {
+        "model": (model_choice.card,),
+        "answers": (search_card.show,),
+        "storage": (memory_file.show, restore_view.show, audit_log),
+    }.get(name, ())
     if name == "developers":
         st.caption(texts.IN_FORCE_ABOUT)
         setting_groups.table(memory, settings)

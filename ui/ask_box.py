@@ -18,8 +18,13 @@ def show(memory: Memory, *, key: str) -> None:
         )
         asked = st.form_submit_button(wording.ASK, type="primary", icon=":material/manage_search:", key=f"{key}-go")
     if asked and question.strip():
-        with problems.shown():
-            limiting = memory.config.prompt_limiting_strategy
-            limits = {"per_path_limit": per_path_limit(limiting), "prune_by": prune_by(limiting)}
-            run_id = viewer.mine().start("query", question=question, safety_net=NET_SIZE, **limits)
-        st.switch_page("../pages/ask.py", query_params={"run": run_id})
+        ask(memory, question)
+
+
+def ask(memory: Memory, question: str) -> None:
+    """Ask it, and go to its answer."""
+    with problems.shown():
+        limiting = memory.config.prompt_limiting_strategy
+        limits = {"per_path_limit": per_path_limit(limiting), "prune_by": prune_by(limiting)}
+        run_id = viewer.mine().start("query", question=question, safety_net=NET_SIZE, **limits)
+    st.switch_page("../pages/ask.py", query_params={"run": run_id})

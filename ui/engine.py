@@ -10,7 +10,7 @@ import contextlib
 import os
 import threading
 
-from memoir_engine import MemoirError, Memory, ModelNotNamed, SampleMemory, sample_conversations
+from memoir_engine import MemoirError, Memory, ModelNotNamed, Restoration, SampleMemory, sample_conversations
 
 FIRST = "A few words."
 PATIENCE_S = 10  # where nobody opens a page, the first text is not kept waiting either
@@ -65,6 +65,21 @@ def delete_sample() -> None:
         while _sample_held:
             _sample_held.pop().close()
         place.delete()
+
+
+def restore(restoration: Restoration, acting: Memory) -> None:
+    """Put a checked backup in the place of the memory, which the next page opens. acting: the memory as who restores it has it.
+
+    Raises NotAllowed, RestoreRefused; then the memory is as it was, and is opened again by the next page.
+    """
+    with _lock:
+        try:
+            restoration.replace(acting)
+        finally:
+            try:
+                acting.audit.head()
+            except MemoirError:  # it is closed
+                _held.clear()
 
 
 def _sample_place() -> SampleMemory:

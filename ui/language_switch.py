@@ -27,6 +27,11 @@ def foot() -> None:
         page_language.tell(kept=bool(st.session_state.get(CHOSEN)))
 
 
-def _choose() -> None:
+def choose(code: str) -> None:
+    """Draw this session in another language, which the browser remembers."""
     st.session_state[CHOSEN] = True
-    language.choose(str(st.session_state[CHOICE]))
+    language.choose(code)
+
+
+def _choose() -> None:
+    choose(str(st.session_state[CHOICE]))

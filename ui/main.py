@@ -11,7 +11,21 @@ from pathlib import Path
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import engine, frame, language_switch, look, missing, notices_view, presenting, problems, sample, tour, viewer
+from ui import (
+    app_sessions,
+    engine,
+    frame,
+    language_switch,
+    look,
+    missing,
+    notices_view,
+    palette,
+    presenting,
+    problems,
+    sample,
+    tour,
+    viewer,
+)
 from ui.components import address
 from ui.wording import texts as wording
 
@@ -60,7 +74,10 @@ sample.foot()
 language_switch.foot()
 presenting.switch()
 here = chosen.url_path or "overview"
+app_sessions.note(memory, here)
 above = st.container(gap=None, key="above")
+with st.container(key="palette-frame"):
+    palette.show(memory if viewer.sees_everybody(memory) else viewer.mine())
 with above:
     presenting.look()
     notices_view.show(memory)

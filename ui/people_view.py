@@ -16,7 +16,19 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, Person, PersonErasurePreview
-from ui import engine_words, fact_labels, figures, frame, page_view, problems, report_buttons, state, together_panel, viewer
+from ui import (
+    accounts_view,
+    engine_words,
+    fact_labels,
+    figures,
+    frame,
+    page_view,
+    problems,
+    report_buttons,
+    state,
+    together_panel,
+    viewer,
+)
 from ui.escape import md_escape
 from ui.wording_facts import texts as wording_facts
 from ui.wording_people import texts
@@ -29,7 +41,11 @@ LONGEST_WORD = 40  # characters one can be asked to type
 def listed(memory: Memory) -> None:
     """Draw everybody whom the viewer may see."""
     with frame.head("people", texts.TITLE):
-        pass
+        st.space("stretch")
+        shows_accounts = accounts_view.switch(memory)
+    if shows_accounts:
+        accounts_view.show(memory)
+        return
     if done := st.session_state.pop("people-erased", None):
         st.success(done, icon=":material/check_circle:")
     limit = AT_ONCE * int(st.session_state.get("people-pages", 1))

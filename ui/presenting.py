@@ -55,6 +55,11 @@ def address() -> dict[str, str | None]:
     return {PARAM: "1" if st.session_state.get(KEY) else None}
 
 
-def _switched() -> None:
-    st.session_state[KEY] = bool(st.session_state[CHOICE])
+def turn(*, on: bool) -> None:
+    """Turn the mode on or off for this tab."""
+    st.session_state[KEY] = on
     st.query_params.pop(PARAM, None)
+
+
+def _switched() -> None:
+    turn(on=bool(st.session_state[CHOICE]))

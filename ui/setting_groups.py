@@ -73,10 +73,15 @@ def search() -> str:
     return typed.strip()
 
 
-def found(memory: Memory, settings: Sequence[SettingView], words: str) -> None:
-    """List the settings in whose name, meaning or value all of these words are."""
+def matching(settings: Sequence[SettingView], words: str) -> list[SettingView]:
+    """Return the settings in whose name, meaning or value all of these words are."""
     wanted = words.casefold().split()
-    hits = [one for one in settings if all(word in _all_words(one) for word in wanted)]
+    return [one for one in settings if all(word in _all_words(one) for word in wanted)]
+
+
+def found(memory: Memory, settings: Sequence[SettingView], words: str) -> None:
+    """List the settings that match the words."""
+    hits = matching(settings, words)
     if not hits:
         frame.empty(texts.NOT_FOUND, texts.NOT_FOUND_TEXT, ":material/search_off:")
     for group, title in texts.GROUPS.items():
@@ -98,8 +103,7 @@ def table(memory: Memory, settings: Sequence[SettingView]) -> None:
     import pandas as pd
 
     rows = [
-        {labels.SETTING: s.name, labels.VALUE: _value(memory, s), labels.FROM: _origin(s), labels.DOES: _about(s)}
-        for s in settings
+        {labels.SETTING: s.name, labels.VALUE: _value(memory, s), labels.FROM: origin(s), labels.DOES: about(s)} for s in settings
     ]
     widths = {labels.SETTING: 250, labels.VALUE: 190, labels.FROM: 110, labels.DOES: 340}
     st.dataframe(
@@ -118,20 +122,22 @@ def _row(memory: Memory, setting: SettingView) -> None:
             st.markdown(f"`{setting.name}`", width="content", help=texts.SET_BY.format(variable=_variable(setting.name)))
             st.space("stretch")
             if setting.origin != "default":
-                st.badge(_origin(setting), color="blue")
+                st.badge(origin(setting), color="blue")
             st.markdown(f"**{md_escape(_value(memory, setting))}**", width="content")
-        st.caption(md_escape(_about(setting)))
+        st.caption(md_escape(about(setting)))
 
 
 def _variable(name: str) -> str:
     return name if name.isupper() else f"MEMOIR_{name.upper()}"
 
 
-def _about(setting: SettingView) -> str:
+def about(setting: SettingView) -> str:
+    """Return what a setting does, in the language of this session."""
     return abouts.ABOUT.get(setting.name) or texts.OTHERS.get(setting.about, setting.about)
 
 
-def _origin(setting: SettingView) -> str:
+def origin(setting: SettingView) -> str:
+    """Return where a setting was set, in the language of this session."""
     return texts.ORIGINS.get(setting.origin, setting.origin)
 
 
@@ -143,4 +149,4 @@ def _value(memory: Memory, setting: SettingView) -> str:
 
 def _all_words(setting: SettingView) -> str:
     group = texts.GROUPS[group_of(setting.name)]
-    return " ".join((setting.name, setting.name.replace("_", " "), setting.value, _about(setting), group)).casefold()
+    return " ".join((setting.name, setting.name.replace("_", " "), setting.value, about(setting), group)).casefold()

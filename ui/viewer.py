@@ -40,14 +40,14 @@ def memory() -> Memory:
     """Return the memory acting as the viewer; stop the page if they have to sign in first. Raises MemoirError."""
     guard()
     opened = sample.memory()
-    person = _signed_in(opened) if _by_sign_in() else _named(opened)
+    person = _signed_in(opened) if by_sign_in() else _named(opened)
     return opened.acting_as(person.name, roles=person.roles)  # type: ignore[arg-type]  # the roles are the engine's own words
 
 
 def mine() -> Memory:
     """Return the memory limited to the viewer's conversations and facts; without sign-in, everybody's."""
     opened = memory()
-    if not _by_sign_in():
+    if not by_sign_in():
         return opened
     return opened.acting_as(opened.actor.name, user=opened.actor.name, roles=opened.actor.roles)
 
@@ -73,12 +73,12 @@ def user_param() -> dict[str, str]:
 
 def user_named(user: str | None) -> dict[str, str]:
     """Return the query parameters that name this user, for a page of personal data; by default none."""
-    return {"user": user or ""} if user or _by_sign_in() else {}
+    return {"user": user or ""} if user or by_sign_in() else {}
 
 
 def guard() -> None:
     """Show the sign-in page and stop, if sign-in is set up and nobody is signed in."""
-    if not _by_sign_in() or st.user.get("is_logged_in"):
+    if not by_sign_in() or st.user.get("is_logged_in"):
         return
     st.space("large")
     with st.container(horizontal_alignment="center", key="sign-in"):
@@ -98,7 +98,7 @@ def may(memory: Memory, *, key: str, role: str = "auditor", folded: bool = False
     """
     if role in memory.actor.roles:
         return True
-    if _by_sign_in():
+    if by_sign_in():
         given = texts.GIVEN_ROLES.format(roles=texts.AND.join(sorted(memory.actor.roles)))
         st.caption(f":material/lock: {texts.NEEDS_ROLE.format(role=role, given=given)}")
         return False
@@ -144,7 +144,7 @@ def plain_inside(actor: str) -> str:
 def _is_known() -> bool:
     """Check whether the viewer has a name: then what was done without one was not surely done by them."""
     opened = sample.memory()
-    return _by_sign_in() or (opened.config.reviewer or given_name.current(opened) or ALONE) != ALONE
+    return by_sign_in() or (opened.config.reviewer or given_name.current(opened) or ALONE) != ALONE
 
 
 def owns(memory: Memory, begun_by: str) -> bool:
@@ -169,7 +169,7 @@ def _ask(key: str, label: str, **looks: Any) -> None:
 def foot(memory: Memory) -> None:
     """Show the viewer at the foot of the sidebar, with the way to change. Comes before the page."""
     with st.sidebar, st.container(key="who", gap="small"):
-        if _by_sign_in():
+        if by_sign_in():
             person = _signed_in(memory)
             roles = md_escape(", ".join(person.roles))
             st.caption(f":material/person: **{md_escape(person.shown)}** · {roles}", help=md_escape(person.name))
@@ -228,7 +228,7 @@ def _signed_in(opened: Memory) -> Person:
     return Person(name, str(st.user.get("name") or name), opened.config.roles_of(email))
 
 
-def _by_sign_in() -> bool:
+def by_sign_in() -> bool:
     """Check whether sign-in is set up: only then does Streamlit know `is_logged_in`."""
     return "is_logged_in" in st.user
 

@@ -1,4 +1,4 @@
-"""Texts of erasing a source, of its tombstone, and of downloading the whole memory.
+"""Texts of erasing a source, and of its tombstone.
 
 Invariant: an irreversible effect is stated before it happens, in plain words.
 """
@@ -48,15 +48,6 @@ class Erasure(Words):
     IN_ACTIVITY = "See it in Activity"
 
     ANSWER = "The answer was erased together with a source that it used. The question, the choices and the cost are still here."
-
-    # --- the whole memory ----------------------------------------------------------------------------------------------
-
-    FILE_TITLE = "Export everything"
-    FILE_ABOUT = (
-        "Everything in this memory, with its full history, in one file. Restore it with `memoir import FILE`; "
-        "altered files are rejected. Keys and settings are not included."
-    )
-    EXPORT = "Download"
 
 
 texts = Erasure()

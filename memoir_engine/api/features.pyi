@@ -50,6 +50,7 @@ from memoir_engine.runtime.jobs import JobsView as JobsView, start as start
 from memoir_engine.runtime.verbs import NoOptions as NoOptions, locate as locate, perform as perform
 from memoir_engine.samples import SampleQuestion as SampleQuestion, questions as questions
 from memoir_engine.search.embedders import choose_embedder as choose_embedder, embedders as embedders
+from memoir_engine.search.find import find as find
 from memoir_engine.search.knowledge import (
     KnowledgeOptions as KnowledgeOptions,
     add_knowledge as add_knowledge,

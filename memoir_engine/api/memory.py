@@ -9,7 +9,7 @@ Source: API; MEMOIR 6; DESIGN §3, §6–7.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from memoir_engine.api import features
 from memoir_engine.api.impacts import Impacts
+from memoir_engine.api.names import Finding
 from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig, resolve
 from memoir_engine.core.errors import OptimizeNotImplemented
@@ -64,11 +65,8 @@ if TYPE_CHECKING:
     from memoir_engine.samples import SampleQuestion
 
 
-class Face:
+class Face(Finding):
     """Base of both faces: opening a memory, its views, and the verbs that wait for no model."""
-
-    _engine: Engine
-    _actor: Actor
 
     def __init__(
         self,
@@ -162,12 +160,12 @@ class Face:
         """Return the most calls, tokens and cost that `impact` would take with these arguments; `chunks` counts the questions."""
         return features.estimate_impact(self._engine, self._actor, features.ImpactOptions(changes, **questions))
 
-    def export(self, path: str | Path) -> Exported:
+    def export(self, path: str | Path, *, on_progress: Callable[[float], None] | None = None) -> Exported:
         """Export the whole memory into one file that `import_` reads; whole, or nothing is written. Needs the role admin.
 
-        Neither keys nor settings are in it. Raises NotAllowed, ExportFailed.
+        Neither keys nor settings are in it. on_progress: called with the share that is written. Raises NotAllowed, ExportFailed.
         """
-        return features.export(self._engine, self._actor, path)
+        return features.export(self._engine, self._actor, path, on_progress)
 
     def overview(self, *, points: int = 49) -> Overview:
         """Return what the memory holds and what was done last. points: moments of its growth, from 2; 0 leaves it out."""

@@ -7,6 +7,7 @@ Source: API `memory.export`, `Memory.import_`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike, fspath
@@ -26,7 +27,7 @@ from memoir_engine.store.db.engines import address, in_memory
 PATH_CHARS = 4096  # no system takes longer ones
 
 
-def export(engine: Engine, actor: Actor, path: str | Path) -> Exported:
+def export(engine: Engine, actor: Actor, path: str | Path, on_progress: Callable[[float], None] | None = None) -> Exported:
     """Write the memory to a file. Raises NotAllowed, ExportFailed."""
     if "admin" not in actor.roles:
         raise NotAllowed(actor=actor.name, verb="export the memory", role="admin")
@@ -34,7 +35,8 @@ def export(engine: Engine, actor: Actor, path: str | Path) -> Exported:
         made_by = f"memoir-engine {version('memoir-engine')}"
     except PackageNotFoundError:
         made_by = "memoir-engine"
-    return archive.export(engine.db, absolute(path), made_by=made_by)
+    progress = None if on_progress is None else validation.function("on_progress", on_progress)
+    return archive.export(engine.db, absolute(path), made_by=made_by, progress=progress)
 
 
 def import_memory(

@@ -15,12 +15,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from memoir_engine.audit.accounts import accounts
 from memoir_engine.audit.export import absolute
 from memoir_engine.audit.report_page import Record
 from memoir_engine.audit.reports import MOST_CALLS, MOST_RUNS, ReportContent, ReportedRun, as_report, omitted_calls
 from memoir_engine.core import validation
 from memoir_engine.core.errors import PersonNotFound
-from memoir_engine.core.results import Action, AuditHead, Person, PersonErasurePreview, PersonExport, Report
+from memoir_engine.core.results import Account, Action, AuditHead, Person, PersonErasurePreview, PersonExport, Report
 from memoir_engine.runtime.access import NOBODY, needs_admin, readable, whose
 from memoir_engine.runtime.engine import View
 from memoir_engine.runtime.second_looks import take_two
@@ -82,6 +83,10 @@ class PeopleView(View):
             return people.one(tx, name)
 
         return self._read(work)
+
+    def accounts(self) -> tuple[Account, ...]:
+        """List who has acted or is given roles by the settings, by name. Needs the role admin. Raises NotAllowed."""
+        return accounts(self._engine, self._actor)
 
     def report(self, user_id: str) -> Report:
         """Report facts with their history, relations and proposals, conversations, runs and counts of one person.

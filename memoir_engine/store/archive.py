@@ -17,7 +17,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -50,6 +50,8 @@ CACHE_COUNTERS = ("passage", "search")
 SEEDED = (store_tables.audit_head, store_tables.counter, store_tables.setting)  # filled when a store is made
 _LARGE_ROWS = {"source_file", "source_text", "run_input"}  # rows of megabytes
 _BATCH_ROWS, _BATCH_BYTES = 500, 4_000_000
+_TOLD_EACH = 1_000  # rows of an export
+Progress = Callable[[float], None]
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
@@ -238,13 +240,14 @@ def tables() -> tuple[Table, ...]:
     return tuple(table for table in store_tables.metadata.sorted_tables if table.name not in LEFT_OUT)
 
 
-def export(db: Database, path: Path, *, made_by: str) -> Exported:
-    """Raises ExportFailed."""
+def export(db: Database, path: Path, *, made_by: str, progress: Progress | None = None) -> Exported:
+    """progress: called with the share of the rows that are written, from 0 to 1. Raises ExportFailed."""
 
     def work(tx: Tx) -> Exported:
+        counted = iter if progress is None else _counting(tx, progress)
         with writing(path) as archive:
             for table in tables():
-                archive.table(table.name, [column.name for column in table.columns], exported_rows(tx, table))
+                archive.table(table.name, [column.name for column in table.columns], counted(exported_rows(tx, table)))
             head, depth, state_hash = actions.head(tx), schema.stored_depth(tx) or 0, state.state_hash(tx)
             told = {"seq": head.seq, "hash": head.hash, "at": stamp(head.at)}
             archive.manifest(Manifest(schema.REVISION, depth, told, state_hash, archive.members, made_by))
@@ -252,6 +255,22 @@ def export(db: Database, path: Path, *, made_by: str) -> Exported:
         return Exported(str(path), path.stat().st_size, head, state_hash, rows)
 
     return db.read(work)
+
+
+def _counting(tx: Tx, progress: Progress) -> Callable[[Iterator[list[Any]]], Iterator[list[Any]]]:
+    """Return what passes rows on and says how many of all tables' have gone by."""
+    every = sum(tx.execute(select(func.count()).select_from(table)).scalar_one() for table in tables())
+    done = 0
+
+    def passed(rows: Iterator[list[Any]]) -> Iterator[list[Any]]:
+        nonlocal done
+        for row in rows:
+            done += 1
+            if done % _TOLD_EACH == 0:
+                progress(min(1.0, done / max(every, 1)))
+            yield row
+
+    return passed
 
 
 def exported_rows(tx: Tx, table: Table) -> Iterator[list[Any]]:
@@ -270,6 +289,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return stamp(value)
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+def manifest_of(path: Path) -> Manifest:
+    """Return what a file says it holds, unchecked. Raises ImportRefused, ImportTooNew."""
+    with reading(path) as file:
+        return file.manifest
 
 
 def look(path: Path) -> int:

@@ -89,6 +89,7 @@ def places(tmp_path: Path) -> list[str]:
         "search?q=garden",
         "facts?user=mia",
         "people",
+        "people?show=accounts",
         "settings",
     )
     more = ("nowhere", "review?of=answers", "review?of=together")
@@ -137,4 +138,21 @@ def test_the_keyboard_reaches_what_is_on_a_page_and_shows_where_it_is(places: li
             stops += hidden is not None
             found += [f"/{place}: {hidden}"] if hidden else []
         assert stops > 10, place
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_palette_can_be_read_by_everybody(places: list[str], served: Served, visit: Visit, theme: Any):
+    page = visit(served())
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    found = []
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        for words in ("", "bed"):
+            page.keyboard.press("Control+k")
+            page.keyboard.type(words)
+            page.locator(f'dialog.palette[data-answered="{words}"] [role=option]').first.wait_for()
+            page.evaluate(AXE.read_text(encoding="utf-8"))
+            found += [f"{words!r} at {width} px: {problem}" for problem in problems(page)]
+            page.keyboard.press("Escape")
     assert not found, "\n".join(found)

@@ -47,7 +47,7 @@ ADDING = {
 }  # a source of one's own; `start` per verb below
 OWN_RUNS = {"jobs.cancel", "jobs.resume", "jobs.wait", "helpers.cancel"}  # those of another are tested below
 READING = {
-    *("estimate", "overview", "settings", "sample_questions", "searchable", "embedders", "models", "source_questions"),
+    *("estimate", "find", "overview", "settings", "sample_questions", "searchable", "embedders", "models", "source_questions"),
     "optimize",  # refuses everybody
     *(f"feedback.{verb}" for verb in ("get", "mending", "of", "reports")),
     *("notices.list", "review.assignments", "review.remarks", "review.second_looks"),

@@ -401,3 +401,11 @@ class StoreNotEmpty(DatabaseError):
     code = "E513"
     message_form = "the memory at {url} is not empty"
     remedy_form = "Import into a database and a data_dir that hold nothing yet."
+
+
+class RestoreRefused(DatabaseError):
+    """A checked backup cannot take the place of the memory; the memory stands as it was."""
+
+    code = "E514"
+    message_form = "the backup cannot take the place of this memory: {problem}"
+    remedy_form = "The memory is as it was. {advice}"

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from memoir_engine.core.results.evidence import AuditHead
 from memoir_engine.core.results.review import ErasedPlace
+from memoir_engine.core.run import Role
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,22 @@ class Person:
     runs: int = 0
     cuts: int = 0
     graph_states: int = 0
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Account:
+    """Somebody who has acted in the memory, or whom the settings give roles.
+
+    roles: what a person who signs in under this name may do, by the setting `roles`. named: that setting names them; otherwise
+    they have the roles of `*`, or of a viewer. actions, first_at, last_at: what is recorded of them, without the ends of runs.
+    """
+
+    name: str
+    roles: tuple[Role, ...]
+    named: bool
+    actions: int = 0
     first_at: datetime | None = None
     last_at: datetime | None = None
 
