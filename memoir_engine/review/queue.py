@@ -82,9 +82,9 @@ class FactReviews(View):
         def work(tx: Tx) -> FactReviewPage:
             held = reviews.review_items(tx, whose, kind)
             items, behind = order.fact_page(held, state, most, place)
-            counts = Counter[str](dict.fromkeys(get_args(ReviewState), 0)) + Counter(item.state for item in held)
+            counts = dict.fromkeys(get_args(ReviewState), 0) | Counter(item.state for item in held)  # a sum would lose the zeros
             total = len(order.fact_page(held, state, len(held) or 1, None)[0])
-            return FactReviewPage(reviews.item_views(tx, whose, items), total, dict(counts), behind)
+            return FactReviewPage(reviews.item_views(tx, whose, items), total, counts, behind)
 
         return self._read(work)
 
