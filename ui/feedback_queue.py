@@ -169,12 +169,22 @@ def _said(report: Feedback, meant: str | None) -> None:
 
 
 def _reply(memory: Memory, reply: reply_view.ReplyRecord) -> None:
-    """Draw an agent's reply, and below it the facts and the evidence that it was given."""
+    """Draw an agent's reply, and below it what it cites; the other facts and evidence that it was given are folded."""
     st.markdown(f"**{texts.REPLY}**")
     with st.container(border=True, key="fb-reply"):
         st.text(reply.words or texts.GONE)
+    found = reply.run.result.get("shown", ())
+    first = [one for one in found if one["number"] in reply.numbers] or [one for one in found if one["kind"] == "fact"]
+    rest = sorted((one for one in found if one not in first), key=lambda one: one["kind"] != "fact")
     with st.container(key="fb-given", gap="small"):
-        shown_view.listed(memory, reply.run.id)
+        shown_view.findings(memory, reply.run.id, first)
+        if rest:
+            with st.expander(
+                texts.ALSO_SHOWN.format(count=figures.count(len(rest))),
+                icon=":material/lightbulb:",
+                key=f"fb-rest-{reply.run.id}",
+            ):
+                shown_view.findings(memory, reply.run.id, rest)
 
 
 def _answer(memory: Memory, result: QueryResult) -> None:

@@ -27,11 +27,11 @@ def beside(memory: Memory, result: QueryResult) -> None:
     line(memory, result.run_id, texts.ASKS, lambda: citations(memory, result))
 
 
-def below_reply(memory: Memory, run_id: str, number: int) -> None:
-    """Draw the line below an agent's reply, by its number in the conversation; nothing for one that is not on record."""
+def below_reply(memory: Memory, run_id: str, *, is_picked: bool) -> None:
+    """Draw the line below a conversation for a reply of the agent; nothing for one that is not on record."""
     reply = reply_view.of_run(memory, run_id)
     if reply is not None and reply.run.status == "done":
-        line(memory, run_id, texts.ASKS_OF.format(number=figures.count(number)), lambda: reply.cited)
+        line(memory, run_id, texts.ASKS_PICKED if is_picked else texts.ASKS_LAST, lambda: reply.cited)
 
 
 @st.fragment

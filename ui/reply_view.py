@@ -5,6 +5,7 @@ Invariant: words are drawn as text. A reply whose conversation is gone or somebo
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import streamlit as st
@@ -14,6 +15,7 @@ from ui import figures, viewer
 from ui.wording_feedback import texts
 
 NAME = 44
+_CITES, _NUMBER = re.compile(r"\[[\d,\s]{1,40}\]"), re.compile(r"\d{1,4}")
 
 
 class ReplyRecord(NamedTuple):
@@ -23,6 +25,11 @@ class ReplyRecord(NamedTuple):
     words: str | None
     number: int
     cited: dict[int, str]
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """Numbers of the findings that its words cite."""
+        return frozenset(int(number) for some in _CITES.findall(self.words or "") for number in _NUMBER.findall(some))
 
 
 def of_run(memory: Memory, run_id: str) -> ReplyRecord | None:

@@ -55,7 +55,7 @@ def detail(memory: Memory, session_id: str) -> None:
     with left:
         picked, reply = _said(memory, session)
         if reply is not None and (_own(memory) or "admin" in memory.actor.roles):  # nobody speaks in another's name
-            feedback_view.below_reply(memory, str(reply.run_id), reply.n)
+            feedback_view.below_reply(memory, str(reply.run_id), is_picked=reply == picked)
     with right:
         frame.metrics(_numbers(session), columns=2, width=96, explained=False)
         _message(memory, picked)

@@ -7,7 +7,7 @@ from ui.words import Plural, Words
 
 class FeedbackWords(Words):
     ASKS = "Is this answer right?"
-    ASKS_OF = "Is reply {number} right?"
+    ASKS_LAST, ASKS_PICKED = "Is the last reply right?", "Is the selected reply right?"
     HELPED, WRONG = "This helped", "This answer is wrong"
     WRONG_ABOUT = "Your report goes to the Review page. You are told when it is resolved."
     MEANT = "What is wrong"
@@ -40,6 +40,7 @@ class FeedbackWords(Words):
     GONE = "The answer is no longer on record."
     ANSWER, PATH = "Answer", "How it was found"
     REPLY = "Reply"
+    ALSO_SHOWN = "{count} more shown to the model"
     OPEN_ANSWER = "Open the question"
     OPEN_REPLY = "Open the conversation"
     RESOLVE_TITLE = "Resolve"
