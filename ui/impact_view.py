@@ -62,7 +62,7 @@ def inside(memory: Memory, changes: Changes, *, key: str, suggested: Suggested =
             key=f"{key}-impact-go",
             icon=":material/play_arrow:",
             on_click=_start,
-            args=(memory, asking, changes, asked),
+            args=(memory, asking, changes, asked, f"{key}-impact-own"),
         )
     if asking in st.session_state:
         with problems.noted():
@@ -102,7 +102,7 @@ def _choose(memory: Memory, changes: Changes, key: str, suggested: Suggested) ->
     asked: dict[str, Any] = {"touched": True} if which == "touched" else {}
     if which == "own":
         lines = st.text_area(texts.OWN, "\n".join(suggested.own), key=f"{key}-impact-own", height=100)
-        asked = {"questions": [line.strip() for line in lines.splitlines() if line.strip()]}
+        asked = {"questions": _lines(lines)}
         if not asked["questions"]:
             return None
     elif which == "earlier":
@@ -120,6 +120,10 @@ def _choose(memory: Memory, changes: Changes, key: str, suggested: Suggested) ->
         problems.show(error)
         return None
     return asked
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _held() -> list[str]:
@@ -149,8 +153,13 @@ class _Asking(NamedTuple):
     told: list[dict[str, Any]]
 
 
-def _start(memory: Memory, slot: str, changes: Changes, asked: Mapping[str, Any]) -> None:
-    """Ask beside the page: a drawing that is cut short by the next one must neither lose the press nor pay for it twice."""
+def _start(memory: Memory, slot: str, changes: Changes, asked: Mapping[str, Any], own: str) -> None:
+    """Ask beside the page: a drawing that is cut short by the next one must neither lose the press nor pay for it twice.
+
+    own: the field of one's own questions, read now: a press may leave it with words that no drawing has seen.
+    """
+    if "questions" in asked:
+        asked = {"questions": _lines(str(st.session_state.get(own, ""))) or asked["questions"]}
     told: list[dict[str, Any]] = []
 
     def listen(stamped: Any) -> None:
