@@ -185,22 +185,7 @@ def impact_verb(
             run = replace(run, ledger=LooseLedger(), listeners=list(listeners))
         erasures = await engine.db.aread(ids.erasures)
         opened, items, warnings = await _compared(engine, run, request, changes, asked, is_free=is_free)
-        has_moved = await engine.db.aread(opened.has_moved)
-        impact = signed(
-            Impact(
-                run_id=run.id,
-                changes=tuple(changes.rows),
-                items=items,
-                seq=opened.seq,
-                at=run.clock.now(),
-                by=run.actor.name,
-                moved_on=has_moved,
-                calls=run.ledger.sent,
-                tokens=getattr(run.ledger, "tokens", 0),
-                cost=run.ledger.spent,
-                warnings=warnings,
-            )
-        )
+        impact = _impact(run, changes, opened, items, warnings, moved_on=await engine.db.aread(opened.has_moved))
         engine.cache_of(HeldImpacts).keep(whose, erasures, impact)
         return impact
 
@@ -275,6 +260,33 @@ def _owner_of(actor: Actor, found: FactBranch | None) -> str | None:
     if not people:
         return actor.user
     return people.pop() if len(people) == 1 else NOBODY
+
+
+def _impact(
+    run: Run,
+    changes: CheckedChanges,
+    opened: Opened,
+    items: tuple[ImpactItem, ...],
+    warnings: tuple[str, ...],
+    *,
+    moved_on: bool,
+) -> Impact:
+    """Return what was found, with its digest."""
+    return signed(
+        Impact(
+            run_id=run.id,
+            changes=tuple(changes.rows),
+            items=items,
+            seq=opened.seq,
+            at=run.clock.now(),
+            by=run.actor.name,
+            moved_on=moved_on,
+            calls=run.ledger.sent,
+            tokens=getattr(run.ledger, "tokens", 0),
+            cost=run.ledger.spent,
+            warnings=warnings,
+        )
+    )
 
 
 def _request(changes: CheckedChanges, asked: Sequence[Asked]) -> dict[str, Any]:
