@@ -20,7 +20,8 @@ from ui.wording_answer import texts as answers
 from ui.wording_columns import texts as labels
 from ui.wording_counts import texts as counts
 
-WIDTH, EVIDENCE_WIDTH = 620, 720
+WIDTH: int = 620
+EVIDENCE_WIDTH: int = 720
 SOME, MOST = 4, 24  # chunks of a leaf, categories inside
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import FactProposal, FactView, Memory
-from ui import engine_words, fact_labels, figures, problems, state, viewer
+from ui import engine_words, fact_labels, figures, impact_view, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_facts import texts
 
@@ -45,18 +45,28 @@ def _one(memory: Memory, proposal: FactProposal, *, may: bool) -> None:
     with row.cell(column_span=2):
         _side(texts.NEW, proposal.new)
     with row.cell():
-        st.button(
-            texts.APPROVE, icon=":material/check:", key=f"decide-yes-{proposal.id}", width="stretch", disabled=not may,
-            on_click=_decided, args=(memory, proposal.id, True),
-        )  # fmt: skip
-        st.button(
-            texts.REJECT, icon=":material/close:", key=f"decide-no-{proposal.id}", width="stretch", disabled=not may,
-            on_click=_decided, args=(memory, proposal.id, False),
-        )  # fmt: skip
+        buttons = st.container(gap="small")
     told = engine_words.of_proposal(proposal)
     reason = f": {figures.quoted(told)}" if told else ""
     would = texts.WOULD[proposal.cause].format(content=proposal.merged)
     st.caption(md_escape(f"{would} ({texts.DOUBTS.get(proposal.doubt, proposal.doubt)}){reason}"))
+    seen = _look(memory, proposal) if may else None
+    with buttons:
+        st.button(
+            texts.APPROVE, icon=":material/check:", key=f"decide-yes-{proposal.id}", width="stretch", disabled=not may,
+            on_click=_decided, args=(memory, proposal.id, True, seen),
+        )  # fmt: skip
+        st.button(
+            texts.REJECT, icon=":material/close:", key=f"decide-no-{proposal.id}", width="stretch", disabled=not may,
+            on_click=_decided, args=(memory, proposal.id, False, None),
+        )  # fmt: skip
+
+
+def _look(memory: Memory, proposal: FactProposal) -> str | None:
+    """Draw the fold in which is asked what approving would change; rejecting leaves both facts as they are."""
+    own = [figures.one_line(fact.content, 200) for fact in (*proposal.old[:1], proposal.new)]
+    row = {"verb": "approve_fact", "proposal_id": proposal.id}
+    return impact_view.fold(memory, [row], key=f"decide-{proposal.id}", suggested=impact_view.Suggested("own", own))
 
 
 def _side(label: str, fact: FactView) -> None:
@@ -64,7 +74,7 @@ def _side(label: str, fact: FactView) -> None:
     st.markdown(f":small[:gray[{label} · {md_escape(fact_labels.period(fact))}]]  \n**{text}**")
 
 
-def _decided(memory: Memory, proposal_id: int, yes: bool) -> None:
+def _decided(memory: Memory, proposal_id: int, yes: bool, seen: str | None) -> None:
     with problems.noted():
-        done = memory.facts.approve(proposal_id) if yes else memory.facts.reject(proposal_id)
+        done = memory.facts.approve(proposal_id, seen=seen) if yes else memory.facts.reject(proposal_id)
         state.update(done=done.action_id, undo=None, edit=None, fact=done.fact_id or state.param("fact"))

@@ -9,18 +9,26 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import streamlit as st
 
 from memoir_engine import Action, FactPreview, FactView, MemoirError, Memory
-from ui import engine_words, fact_forget_panel, fact_labels, figures, problems, state
+from ui import engine_words, fact_forget_panel, fact_labels, figures, impact_view, problems, state
 from ui.escape import md_escape
 from ui.wording_facts import texts
 
 SHOWN = 4  # facts of a list
 ANSWERS = 3  # that are linked
 REASON_CHARS = 500
+ARGUMENTS = {  # of the verbs of `memory.facts`, by place
+    "correct": ("fact_id", "content"),
+    "add": ("content", "user_id"),
+    "retire": ("fact_ids",),
+    "expire": ("fact_ids", "at"),
+    "forget": ("fact_ids",),
+}
 FRESH = "facts-form"  # counts the forms that were done or left: the next one begins empty
 ICONS = {
     "correct": ":material/edit:",
@@ -59,11 +67,13 @@ def decide(memory: Memory, edit: FactEdit, *, then: Callable[[Action], None]) ->
     with st.container(border=True, key="fact-effect", gap="small"):
         st.markdown(f"**{texts.FOLLOWS}**")
         _effect(memory, edit, preview)
+    seen = _look(memory, edit, preview) if preview.possible else None
     reason = st.text_input(texts.WHY, placeholder=texts.WHY_HINT, max_chars=REASON_CHARS, key=key("why")).strip()
     digest = _digest(edit, preview)
+    by_keys = None if impact_view.is_open(key("look")) else "Ctrl+Enter"  # which sends what is typed in the fold, too
     with st.container(horizontal=True, gap="small"):
         pressed = st.button(
-            _label(edit), type="primary", icon=ICONS[edit.verb], key="fact-edit-do", shortcut="Ctrl+Enter",
+            _label(edit), type="primary", icon=ICONS[edit.verb], key="fact-edit-do", shortcut=by_keys,
             disabled=not preview.possible or (edit.verb == "forget" and not reason), on_click=_seen, args=(digest,),
         )  # fmt: skip
         cancel()
@@ -71,7 +81,7 @@ def decide(memory: Memory, edit: FactEdit, *, then: Callable[[Action], None]) ->
         st.info(texts.LOOK_AGAIN, icon=":material/sync:")
     elif pressed:
         with problems.noted():
-            done = _done(memory, edit, reason or None)
+            done = _done(memory, edit, reason or None, seen)
             leave()
             then(done)
             st.rerun()
@@ -85,7 +95,20 @@ def _seen(digest: str) -> None:
     st.session_state["fact-edit-seen"] = digest
 
 
-def _done(memory: Memory, edit: FactEdit, reason: str | None) -> Action:
+def _look(memory: Memory, edit: FactEdit, preview: FactPreview) -> str | None:
+    """Draw the fold in which is asked what this would change: those that used the facts, else their own words."""
+    given = dict(zip(ARGUMENTS[edit.verb], edit.arguments, strict=False)) | dict(edit.named)
+    row = {"verb": f"{edit.verb}_fact", **{name: _plain(value) for name, value in given.items()}}
+    own = [figures.one_line(fact.content, 200) for fact in preview.facts] or [str(preview.content)]
+    which = "touched" if preview.runs else "own"
+    return impact_view.fold(memory, [row], key=key("look"), suggested=impact_view.Suggested(which, own[:SHOWN]))
+
+
+def _plain(value: object) -> object:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _done(memory: Memory, edit: FactEdit, reason: str | None, seen: str | None) -> Action:
     facts = memory.facts
     verbs: dict[str, Callable[..., Action]] = {
         "correct": facts.correct,
@@ -94,7 +117,7 @@ def _done(memory: Memory, edit: FactEdit, reason: str | None) -> Action:
         "expire": facts.expire,
         "forget": facts.forget,
     }
-    return verbs[edit.verb](*edit.arguments, **edit.named, reason=reason)
+    return verbs[edit.verb](*edit.arguments, **edit.named, reason=reason, seen=seen)
 
 
 def _digest(edit: FactEdit, preview: FactPreview) -> str:

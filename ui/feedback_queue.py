@@ -18,6 +18,8 @@ from ui import (
     figures,
     frame,
     problems,
+    reply_view,
+    shown_view,
     state,
     together_panel,
     undo_banner,
@@ -122,14 +124,18 @@ def _detail(memory: Memory, report: Feedback) -> None:
     with st.container(horizontal=True, vertical_alignment="top"):
         st.markdown(f"> {md_escape(report.question) or texts.ERASED_QUESTION}", width="content")
         st.space("stretch")
-        run = {"run": report.run_id}
-        st.page_link("../pages/ask.py", label=texts.OPEN_ANSWER, icon=":material/manage_search:", query_params=run)
-    try:
-        result = memory.runs.query(report.run_id)
-    except MemoirError:
-        result = None
-    _said(memory, report, result)
-    if result is None or not result.answer:
+        reply = reply_view.of_run(memory, report.run_id)
+        if reply is not None:
+            reply_view.link(reply)
+        else:
+            run = {"run": report.run_id}
+            st.page_link("../pages/ask.py", label=texts.OPEN_ANSWER, icon=":material/manage_search:", query_params=run)
+    result = None if reply is not None else _result(memory, report.run_id)
+    cited = reply.cited if reply is not None else feedback_view.citations(memory, result) if result is not None else {}
+    _said(report, cited.get(report.chunk_id or 0))
+    if reply is not None:
+        _reply(memory, reply)
+    elif result is None or not result.answer:
         st.caption(texts.GONE)
     else:
         _answer(memory, result)
@@ -143,7 +149,14 @@ def _detail(memory: Memory, report: Feedback) -> None:
             drawers.open_for(memory, picked, result)
 
 
-def _said(memory: Memory, report: Feedback, result: QueryResult | None) -> None:
+def _result(memory: Memory, run_id: str) -> QueryResult | None:
+    try:
+        return memory.runs.query(run_id)
+    except MemoirError:
+        return None
+
+
+def _said(report: Feedback, meant: str | None) -> None:
     """Draw who said what of the answer, and which citation was meant."""
     form, color = (texts.SAID_WRONG, "orange") if report.verdict == "wrong" else (texts.SAID_HELPED, "green")
     icon = ":material/flag:" if report.verdict == "wrong" else ":material/thumb_up:"
@@ -151,10 +164,27 @@ def _said(memory: Memory, report: Feedback, result: QueryResult | None) -> None:
         told = form.format(by=viewer.shown_name(report.by))
         st.markdown(f":{color}[{icon}] **{told}** :small[:gray[· {figures.stamp(report.at)}]]")
         st.text(report.words or texts.NO_REASON)
-        if report.chunk_id is not None and result is not None:
-            cited = feedback_view.citations(memory, result).get(report.chunk_id)
-            if cited:
-                st.caption(md_escape(texts.IS_MEANT.format(citation=cited)))
+        if meant:
+            st.caption(md_escape(texts.IS_MEANT.format(citation=meant)))
+
+
+def _reply(memory: Memory, reply: reply_view.ReplyRecord) -> None:
+    """Draw an agent's reply, and below it what it cites; the other facts and evidence that it was given are folded."""
+    st.markdown(f"**{texts.REPLY}**")
+    with st.container(border=True, key="fb-reply"):
+        st.text(reply.words or texts.GONE)
+    found = reply.run.result.get("shown", ())
+    first = [one for one in found if one["number"] in reply.numbers] or [one for one in found if one["kind"] == "fact"]
+    rest = sorted((one for one in found if one not in first), key=lambda one: one["kind"] != "fact")
+    with st.container(key="fb-given", gap="small"):
+        shown_view.findings(memory, reply.run.id, first)
+        if rest:
+            with st.expander(
+                texts.ALSO_SHOWN.format(count=figures.count(len(rest))),
+                icon=":material/lightbulb:",
+                key=f"fb-rest-{reply.run.id}",
+            ):
+                shown_view.findings(memory, reply.run.id, rest)
 
 
 def _answer(memory: Memory, result: QueryResult) -> None:

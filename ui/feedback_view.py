@@ -5,12 +5,12 @@ Invariant: what the viewer has said stands there instead of the question; they m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
 from memoir_engine import Feedback, MemoirError, Memory, QueryResult, UsedChunk
-from ui import figures, problems, viewer
+from ui import figures, problems, reply_view, viewer
 from ui.components import answer
 from ui.escape import md_escape
 from ui.wording_feedback import texts
@@ -19,19 +19,34 @@ REASON_CHARS = 2_000
 NAME = 44
 
 
-@st.fragment
+Cited = Callable[[], Mapping[int, str]]  # citations as words, by chunk, in the order of their numbers
+
+
 def beside(memory: Memory, result: QueryResult) -> None:
-    """Draw the line below an answer."""
-    key = f"feedback-{result.run_id}"
-    said = memory.feedback.of(result.run_id)
+    """Draw the line below an answer of the tree."""
+    line(memory, result.run_id, texts.ASKS, lambda: citations(memory, result))
+
+
+def below_reply(memory: Memory, run_id: str, *, is_picked: bool) -> None:
+    """Draw the line below a conversation for a reply of the agent; nothing for one that is not on record."""
+    reply = reply_view.of_run(memory, run_id)
+    if reply is not None and reply.run.status == "done":
+        line(memory, run_id, texts.ASKS_PICKED if is_picked else texts.ASKS_LAST, lambda: reply.cited)
+
+
+@st.fragment
+def line(memory: Memory, run_id: str, asks: str, cited: Cited) -> None:
+    """Draw who said what of an answer, and the buttons to say so."""
+    key = f"feedback-{run_id}"
+    said = memory.feedback.of(run_id)
     own = [one for one in said if one.by == memory.actor.name]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"line-{key}"):
         if not viewer.is_named(memory):
             st.caption(texts.NAME_FIRST, width="content")
             viewer.ask_name(key)
         else:
-            st.caption(_told(own), width="content")
-            _buttons(memory, result, {one.verdict for one in own if one.state in ("open", None)}, key)
+            st.caption(_told(own, asks), width="content")
+            _buttons(memory, run_id, cited, {one.verdict for one in own if one.state in ("open", None)}, key)
         _others([one for one in said if one.by != memory.actor.name])
         if own and own[-1].verdict == "wrong":
             query = {"of": "answers", "item": own[-1].key}
@@ -40,18 +55,18 @@ def beside(memory: Memory, result: QueryResult) -> None:
         problems.tell(refused, None)
 
 
-def _told(own: Sequence[Feedback]) -> str:
+def _told(own: Sequence[Feedback], asks: str) -> str:
     if not own:
-        return texts.ASKS
+        return asks
     last = own[-1]
     if last.verdict == "helped":
         return f":green[:material/thumb_up:] {texts.THANKS}"
     return f":orange[:material/flag:] {texts.REPORTED} {resolved(last) or texts.WAITS}"
 
 
-def _buttons(memory: Memory, result: QueryResult, said: set[str], key: str) -> None:
+def _buttons(memory: Memory, run_id: str, cited: Cited, said: set[str], key: str) -> None:
     if "helped" not in said:
-        about = (memory, result.run_id, key)
+        about = (memory, run_id, key)
         st.button(
             texts.HELPED, icon=":material/thumb_up:", key=f"{key}-helped", type="tertiary", on_click=_say_helped, args=about
         )
@@ -59,13 +74,12 @@ def _buttons(memory: Memory, result: QueryResult, said: set[str], key: str) -> N
         label = texts.WRONG
         with st.popover(label, icon=":material/flag:", key=f"{key}-wrong", type="tertiary", on_change="rerun") as form:
             if form.open:
-                _form(memory, result, key)
+                _form(memory, run_id, cited(), key)
 
 
-def _form(memory: Memory, result: QueryResult, key: str) -> None:
+def _form(memory: Memory, run_id: str, cited: Mapping[int, str], key: str) -> None:
     with st.form(f"{key}-form", border=False):
         st.caption(texts.WRONG_ABOUT)
-        cited = citations(memory, result)
         st.selectbox(texts.MEANT, [0, *cited], format_func=lambda one: cited.get(one, texts.WHOLE), key=f"{key}-meant")
         st.text_area(texts.WHY, placeholder=texts.WHY_HINT, max_chars=REASON_CHARS, height=90, key=f"{key}-why")
         st.form_submit_button(
@@ -74,7 +88,7 @@ def _form(memory: Memory, result: QueryResult, key: str) -> None:
             icon=":material/send:",
             key=f"{key}-send",
             on_click=_send,
-            args=(memory, result.run_id, key),
+            args=(memory, run_id, key),
         )
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from memoir_engine import Estimate, Impact, ImpactAnswer, ImpactItem, MemoirError, Memory
+from memoir_engine import Estimate, Impact, ImpactAnswer, ImpactFact, ImpactItem, MemoirError, Memory
 from ui import figures, problems, viewer
 from ui.escape import md_escape
 from ui.wording_impact import texts
@@ -25,33 +25,62 @@ HELD = "impact-sets"  # ids of the looks of this session, the newest first
 Changes = Sequence[Mapping[str, Any]]
 
 
-def fold(memory: Memory, changes: Changes, *, key: str) -> str | None:
-    """Draw the fold; return the look at this very change, for the action that makes it."""
-    mark = hashlib.sha256(json.dumps(list(changes), sort_keys=True, default=list).encode()).hexdigest()[:12]
-    shown = _shown(memory, f"{key}-impact-{mark}")
-    with st.expander(texts.TITLE, icon=":material/difference:", key=f"{key}-impact"):
-        st.caption(texts.ABOUT)
-        asked = _choose(memory, changes, key)
-        slot = f"{key}-impact-{mark}-asking"
-        if asked is not None:
-            st.button(
-                texts.AGAIN if shown else texts.GO,
-                key=f"{key}-impact-go",
-                icon=":material/play_arrow:",
-                on_click=_start,
-                args=(memory, slot, changes, asked),
-            )
-        if slot in st.session_state:
-            with problems.noted():
-                shown = _follow(slot)
-                st.session_state[f"{key}-impact-{mark}"] = shown.run_id
-                st.session_state[HELD] = ",".join([shown.run_id, *_held()][:MOST_SETS])
-        if shown is not None:
-            if shown.moved_on:
-                st.warning(texts.MOVED_ON, icon=":material/sync_problem:")
-            result(shown, key=f"{key}-{shown.run_id}")
-            st.caption(f":material/verified_user: {texts.KEPT}")
+class Suggested(NamedTuple):
+    """Questions that a fold begins with: which of SETS, and lines for one's own."""
+
+    which: str = "last"
+    own: Sequence[str] = ()
+
+
+USUAL = Suggested()
+
+
+def fold(memory: Memory, changes: Changes, *, key: str, suggested: Suggested = USUAL) -> str | None:
+    """Draw the fold; return the look at this very change, for the action that makes it. Closed, it asks for nothing."""
+    box = st.expander(texts.TITLE, icon=":material/difference:", key=f"{key}-impact", on_change="rerun")
+    if not box.open:
+        held = _shown(memory, _held_as(changes, key))
+        return None if held is None else held.run_id
+    with box:
+        return inside(memory, changes, key=key, suggested=suggested)
+
+
+def is_open(key: str) -> bool:
+    """Report whether a fold is open: what is typed in it must not be taken for a decision."""
+    return bool(st.session_state.get(f"{key}-impact"))
+
+
+def inside(memory: Memory, changes: Changes, *, key: str, suggested: Suggested = USUAL) -> str | None:
+    """Draw what is in the fold; return as `fold` does."""
+    slot = _held_as(changes, key)
+    shown, asking = _shown(memory, slot), f"{slot}-asking"
+    st.caption(texts.ABOUT)
+    asked = _choose(memory, changes, key, suggested)
+    if asked is not None:
+        st.button(
+            texts.AGAIN if shown else texts.GO,
+            key=f"{key}-impact-go",
+            icon=":material/play_arrow:",
+            on_click=_start,
+            args=(memory, asking, changes, asked, f"{key}-impact-own"),
+        )
+    if asking in st.session_state:
+        with problems.noted():
+            shown = _follow(asking)
+            st.session_state[slot] = shown.run_id
+            st.session_state[HELD] = ",".join([shown.run_id, *_held()][:MOST_SETS])
+    if shown is not None:
+        if shown.moved_on:
+            st.warning(texts.MOVED_ON, icon=":material/sync_problem:")
+        result(shown, key=f"{key}-{shown.run_id}")
+        st.caption(f":material/verified_user: {texts.KEPT}")
     return None if shown is None else shown.run_id
+
+
+def _held_as(changes: Changes, key: str) -> str:
+    """Return where the look at this very change is held in the session."""
+    mark = hashlib.sha256(json.dumps(list(changes), sort_keys=True, default=str).encode()).hexdigest()[:12]
+    return f"{key}-impact-{mark}"
 
 
 def _shown(memory: Memory, key: str) -> Impact | None:
@@ -63,17 +92,17 @@ def _shown(memory: Memory, key: str) -> Impact | None:
         return None
 
 
-def _choose(memory: Memory, changes: Changes, key: str) -> dict[str, Any] | None:
+def _choose(memory: Memory, changes: Changes, key: str, suggested: Suggested) -> dict[str, Any] | None:
     """Draw which questions are asked, and what that costs; return the arguments, None where there are no questions."""
     held = _held()
     kinds = [kind for kind in texts.SETS if kind != "earlier" or held]
     which = st.segmented_control(
-        texts.WHICH, kinds, default="last", format_func=texts.SETS.__getitem__, key=f"{key}-impact-which", required=True
+        texts.WHICH, kinds, default=suggested.which, format_func=texts.SETS.__getitem__, key=f"{key}-impact-which", required=True
     )
     asked: dict[str, Any] = {"touched": True} if which == "touched" else {}
     if which == "own":
-        lines = st.text_area(texts.OWN, key=f"{key}-impact-own", height=100)
-        asked = {"questions": [line.strip() for line in lines.splitlines() if line.strip()]}
+        lines = st.text_area(texts.OWN, "\n".join(suggested.own), key=f"{key}-impact-own", height=100)
+        asked = {"questions": _lines(lines)}
         if not asked["questions"]:
             return None
     elif which == "earlier":
@@ -91,6 +120,10 @@ def _choose(memory: Memory, changes: Changes, key: str) -> dict[str, Any] | None
         problems.show(error)
         return None
     return asked
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _held() -> list[str]:
@@ -120,8 +153,13 @@ class _Asking(NamedTuple):
     told: list[dict[str, Any]]
 
 
-def _start(memory: Memory, slot: str, changes: Changes, asked: Mapping[str, Any]) -> None:
-    """Ask beside the page: a drawing that is cut short by the next one must neither lose the press nor pay for it twice."""
+def _start(memory: Memory, slot: str, changes: Changes, asked: Mapping[str, Any], own: str) -> None:
+    """Ask beside the page: a drawing that is cut short by the next one must neither lose the press nor pay for it twice.
+
+    own: the field of one's own questions, read now: a press may leave it with words that no drawing has seen.
+    """
+    if "questions" in asked:
+        asked = {"questions": _lines(str(st.session_state.get(own, ""))) or asked["questions"]}
     told: list[dict[str, Any]] = []
 
     def listen(stamped: Any) -> None:
@@ -170,23 +208,40 @@ def result(look: Impact, *, key: str) -> None:
 
 
 def _item(item: ImpactItem, *, key: str) -> None:
-    names = {"answer": item.answer_flips, "citations": item.citations_flip, "paths": item.paths_flip, "facts": item.facts_flip}
+    is_of_facts = item.of == "facts"
+    names = {"context" if is_of_facts else "answer": item.answer_flips, "citations": item.citations_flip}
+    names |= {"paths": item.paths_flip, "facts": item.facts_flip}
     with st.container(border=True, key=f"{key}-item", gap="small"):
         flags = _flags([texts.FLAGS[name] for name, differs in names.items() if differs])
         st.markdown(f"**{md_escape(figures.one_line(item.question, 200))}** {flags}")
+        if is_of_facts:
+            whose = texts.OF_PERSON.format(name=md_escape(item.user_id)) if item.user_id else texts.OF_ALL
+            st.caption(f":material/person: {whose}")
         sides = st.grid(2, gap="small", min_column_width=240)
-        for label, side in ((texts.BEFORE, item.before), (texts.AFTER, item.after)):
+        for label, side, other in ((texts.BEFORE, item.before, item.after), (texts.AFTER, item.after, item.before)):
             with sides.cell():
-                _side(label, side)
+                _facts(label, side, other) if is_of_facts else _side(label, side)
+
+
+def _facts(label: str, side: ImpactAnswer, other: ImpactAnswer) -> None:
+    """Draw the facts that are recalled, first those that the other side has not, or not so; where none is, the context."""
+    st.caption(f"**{label}**")
+    there = {(fact.id, fact.content, fact.status) for fact in other.facts}
+    flips = [fact for fact in side.facts if (fact.id, fact.content, fact.status) not in there]
+    lines = [f"- :orange-background[{md_escape(_stated(fact))}]" for fact in flips]
+    lines += [f"- {md_escape(_stated(fact))}" for fact in side.facts if fact not in flips]
+    st.markdown("\n".join(lines) if lines else f":gray[{texts.NO_FACTS}]")
+    if not flips and {fact.id for fact in side.facts} == {fact.id for fact in other.facts}:
+        st.text(side.answer)
+
+
+def _stated(fact: ImpactFact) -> str:
+    return figures.one_line(fact.content, 200) + (f" ({texts.OUTDATED})" if fact.status == "outdated" else "")
 
 
 def _side(label: str, side: ImpactAnswer) -> None:
     st.caption(f"**{label}**")
-    said = side.error or side.answer or ("" if side.facts else texts.NOTHING)
-    if said:
-        st.text(figures.one_line(said, 600))
-    for fact in side.facts:
-        st.text(f"• {figures.one_line(fact.content, 200)}")
+    st.text(figures.one_line(side.error or side.answer or texts.NOTHING, 600))
     lines = [
         f":material/format_quote: {md_escape(f'[{each.number}] {figures.one_line(each.source, 60)}')}" for each in side.citations
     ]

@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import FactReviewPage, MemoirError, Memory, ReviewPage
-from ui import review_data, review_facts, review_steps, state, together_panel
+from ui import review_data, review_facts, review_look, review_steps, state, together_panel
 from ui.components import review
 from ui.review_filters import ReviewFilters
 from ui.wording_review import texts
@@ -45,6 +45,7 @@ def show(memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReviewP
     review.show(_data(memory, filters, found), key=KEY, on_sent=lambda message: arrived(memory, message))
     key = state.param("item") or next((item.key for item in found.items), None)
     if key is not None and len(key) <= review_steps.KEY_CHARS:
+        review_look.show(memory, key)
         together_panel.show(memory, key)
 
 

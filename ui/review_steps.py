@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any, Literal, cast
 
 from memoir_engine import MemoirError, Memory, ReviewStep, StepOutcome
-from ui import engine_words, review_data, viewer
+from ui import engine_words, review_data, review_look, viewer
 from ui.wording_review import texts
 from ui.wording_together import texts as together_words
 
@@ -38,9 +38,10 @@ class Sent:
     seen: str | None = None
     content: str | None = None
 
-    def step(self) -> ReviewStep:
+    def step(self, looked: str | None = None) -> ReviewStep:
+        """looked: what the reviewer saw of its consequences."""
         verdict, seen = cast(Verdict, self.verdict), cast(State | None, self.seen)
-        return ReviewStep(self.id, self.key, verdict, self.category, self.reason, seen, content=self.content)
+        return ReviewStep(self.id, self.key, verdict, self.category, self.reason, seen, content=self.content, looked=looked)
 
 
 def read(sent: object) -> tuple[Sent, ...]:
@@ -66,11 +67,16 @@ def perform(memory: Memory, steps: Iterable[Sent]) -> list[dict[str, Any]]:
 def _verdicts(memory: Memory, steps: tuple[Sent, ...]) -> list[dict[str, Any]]:
     """Raise errors that may pass by themselves; return lasting ones as outcomes, so that nobody retries for ever."""
     try:
-        return [_outcome(outcome) for outcome in memory.review.apply([one.step() for one in steps])]
+        return [_outcome(outcome) for outcome in memory.review.apply([one.step(_looked(memory, one)) for one in steps])]
     except MemoirError as error:
         if error.retryable:
             raise
         return [{"id": one.id, "key": one.key, "outcome": "refused", "says": _plain(error)} for one in steps]
+
+
+def _looked(memory: Memory, one: Sent) -> str | None:
+    """Return the look at this very decision; one in other words is another."""
+    return None if one.content is not None else review_look.seen(memory, one.key, one.verdict, one.category)
 
 
 def _undo(memory: Memory, one: Sent) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Invariant: numbers mean the same in all of a conversation; what one stands for i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -29,6 +30,11 @@ def listed(memory: Memory, run_id: str) -> None:
         _no_answer(str(run.request.get("text", "")))
     found = run.result.get("shown", ())
     st.caption(texts.SHOWN if found else texts.NOTHING_SHOWN)
+    findings(memory, run_id, found)
+
+
+def findings(memory: Memory, run_id: str, found: Sequence[Finding]) -> None:
+    """List findings of a reply, each with its words and where they stand."""
     for one in found:
         with st.container(border=True, gap="small"):
             with st.container(horizontal=True, vertical_alignment="center"):

@@ -5,6 +5,8 @@ Invariant: the address names conversation and message; clearing asks for confirm
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from memoir_engine import Memory, MessageRecord, SessionView
@@ -13,6 +15,7 @@ from ui import (
     conversation_facts,
     conversations_view,
     cuts_view,
+    feedback_view,
     figures,
     frame,
     problems,
@@ -50,7 +53,9 @@ def detail(memory: Memory, session_id: str) -> None:
         return
     left, right = frame.sides(2, 1, least=250)
     with left:
-        picked = _said(memory, session)
+        picked, reply = _said(memory, session)
+        if reply is not None and (_own(memory) or "admin" in memory.actor.roles):  # nobody speaks in another's name
+            feedback_view.below_reply(memory, str(reply.run_id), is_picked=reply == picked)
     with right:
         frame.metrics(_numbers(session), columns=2, width=96, explained=False)
         _message(memory, picked)
@@ -84,8 +89,8 @@ def _numbers(session: SessionView) -> dict[str, str]:
     }
 
 
-def _said(memory: Memory, session: SessionView) -> MessageRecord | None:
-    """Draw a part of the messages; return the one in the address if it is among them."""
+def _said(memory: Memory, session: SessionView) -> tuple[MessageRecord | None, MessageRecord | None]:
+    """Draw a part of the messages; return the one in the address if it is among them, and the reply that may be judged."""
     target, before = state.param_id("n"), state.param_id("before")
     last = min(before - 1, session.last_n) if before else session.last_n
     if target is not None and not last - AT_ONCE < target <= last:
@@ -93,7 +98,7 @@ def _said(memory: Memory, session: SessionView) -> MessageRecord | None:
     messages = memory.sessions.get_session_history(session.session_id, after=max(0, last - AT_ONCE), limit=AT_ONCE)
     if not messages:
         st.caption(texts.NOTHING_SAID)
-        return None
+        return None, None
     clicked = transcript.show(messages, key=f"said-{session.number}", target=target)
     if clicked is not None and clicked[1] is not None:
         run_id = next((one.run_id for one in messages if one.n == clicked[0]), None)
@@ -103,7 +108,14 @@ def _said(memory: Memory, session: SessionView) -> MessageRecord | None:
         st.rerun()
     if session.messages > len(messages):
         _paging(messages, session)
-    return next((one for one in messages if one.n == target), None)
+    picked = next((one for one in messages if one.n == target), None)
+    return picked, _judged(messages, picked)
+
+
+def _judged(messages: Sequence[MessageRecord], picked: MessageRecord | None) -> MessageRecord | None:
+    """Return the reply of an agent that was picked, else the last one."""
+    replies = [one for one in messages if one.type == "ai" and one.run_id and not one.tool_calls]
+    return picked if picked in replies else next(reversed(replies), None)
 
 
 def _paging(messages: tuple[MessageRecord, ...], session: SessionView) -> None:

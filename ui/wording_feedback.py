@@ -7,6 +7,7 @@ from ui.words import Plural, Words
 
 class FeedbackWords(Words):
     ASKS = "Is this answer right?"
+    ASKS_LAST, ASKS_PICKED = "Is the last reply right?", "Is the selected reply right?"
     HELPED, WRONG = "This helped", "This answer is wrong"
     WRONG_ABOUT = "Your report goes to the Review page. You are told when it is resolved."
     MEANT = "What is wrong"
@@ -27,7 +28,7 @@ class FeedbackWords(Words):
 
     STATES = {"open": "To resolve", "mended": "Mended", "explained": "Explained", "helped": "Helped"}
     NOTHING = {
-        "open": ("No open reports", "When somebody says on the Ask page that an answer is wrong, the report waits here."),
+        "open": ("No open reports", "When somebody says that an answer or a reply is wrong, the report waits here."),
         "mended": ("Nothing mended yet", "Reports that were resolved by an action are listed here, with that action."),
         "explained": ("Nothing explained yet", "Reports that were resolved with a word are listed here."),
         "helped": ("Nobody has said so yet", "Answers that somebody found helpful are listed here."),
@@ -38,7 +39,10 @@ class FeedbackWords(Words):
     IS_MEANT = "Meant: {citation}"
     GONE = "The answer is no longer on record."
     ANSWER, PATH = "Answer", "How it was found"
+    REPLY = "Reply"
+    ALSO_SHOWN = "{count} more shown to the model"
     OPEN_ANSWER = "Open the question"
+    OPEN_REPLY = "Open the conversation"
     RESOLVE_TITLE = "Resolve"
     MEND_ABOUT = "Put right what is wrong, then come back and choose the action here. Or explain why the answer is right."
     MOVE = "Move chunk {chunk} of {source}"

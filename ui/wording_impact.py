@@ -27,7 +27,11 @@ class Impacts(Words):
     FLIP = Plural("{count} would change", "{count} would change")
     STAY = Plural("{count} stays", "{count} stay")
     NONE_FLIP = "Nothing would change for these questions."
-    FLAGS = {"answer": "answer", "citations": "citations", "paths": "path", "facts": "facts"}
+    FLAGS = {"answer": "answer", "citations": "citations", "paths": "path", "facts": "facts", "context": "context"}
+    OF_PERSON = "What is remembered of {name}"
+    OF_ALL = "What is remembered of the whole workspace"
+    NO_FACTS = "Nothing is recalled"
+    OUTDATED = "outdated"
     SAME = "stays"
     BEFORE, AFTER = "Now", "Afterwards"
     NOTHING = "No answer"
@@ -37,6 +41,13 @@ class Impacts(Words):
     SEEN = "Seen before it was done"
     SEEN_ABOUT = "{name} asked these questions against the change, and then made it."
     SEEN_LATER = "The memory had changed between the look and the change."
+
+    REVIEW_ABOUT = {
+        "refile": "Choose where it would go. If you then move it there, it is recorded that you saw this.",
+        "facts": "Choose what you would decide. If you then decide so, it is recorded that you saw this.",
+    }
+    DECISION = "Decision"
+    VERDICTS = {"approve": "Approve", "reject": "Reject"}
 
     WITHDRAW = "Withdraw"
     WITHDRAW_ABOUT = "Answers no longer use it. It stays readable, and you can undo this."

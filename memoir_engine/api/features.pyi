@@ -14,6 +14,7 @@ from memoir_engine.audit.people import PeopleView as PeopleView
 from memoir_engine.audit.reports import Reports as Reports
 from memoir_engine.audit.trail import AuditTrail as AuditTrail
 from memoir_engine.conversations.view import SessionsView as SessionsView
+from memoir_engine.facts.rehearsal import FactBranches as FactBranches
 from memoir_engine.facts.context import ContextOptions as ContextOptions, context_verb as context_verb
 from memoir_engine.facts.recall import RecallOptions as RecallOptions, recall_verb as recall_verb
 from memoir_engine.facts.remember import (

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memoir_engine.api import features
-from memoir_engine.api.impacts import Impacts
+from memoir_engine.api.impacts import Impacts, estimate_impact
 from memoir_engine.api.names import Finding
 from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig, resolve
@@ -158,7 +158,7 @@ class Face(Finding):
 
     def estimate_impact(self, changes: Sequence[Mapping[str, Any]], **questions: Any) -> Estimate:
         """Return the most calls, tokens and cost that `impact` would take with these arguments; `chunks` counts the questions."""
-        return features.estimate_impact(self._engine, self._actor, features.ImpactOptions(changes, **questions))
+        return estimate_impact(self._engine, self._actor, changes, questions)
 
     def export(self, path: str | Path, *, on_progress: Callable[[float], None] | None = None) -> Exported:
         """Export the whole memory into one file that `import_` reads; whole, or nothing is written. Needs the role admin.

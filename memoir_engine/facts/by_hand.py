@@ -28,13 +28,15 @@ from memoir_engine.core.errors import (
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.facts import FACT_TYPES, FactPreview
 from memoir_engine.core.run import Run
+from memoir_engine.facts.changes import ADD, CORRECT, EXPIRE, FORGET, RETIRE, as_row, is_row
 from memoir_engine.facts.fact_words import FactWords
 from memoir_engine.facts.recall import one_of
-from memoir_engine.runtime import access
+from memoir_engine.runtime import access, impacts
 from memoir_engine.runtime.access import needs_admin, needs_auditor
 from memoir_engine.runtime.engine import EMBED, View
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.second_looks import take_two
+from memoir_engine.store.chain.actions import Seen
 from memoir_engine.store.chain.canonical_json import canonical
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import owner_key
@@ -71,7 +73,10 @@ When = datetime | str
 
 
 class FactEdits(View):
-    """Correct, add, end and forget facts; each is one action of somebody, and all but forgetting can be undone."""
+    """Correct, add, end and forget facts; each is one action of somebody, and all but forgetting can be undone.
+
+    seen: the run of `memory.impact` with the same change; what it found is kept with the action.
+    """
 
     def preview(self, verb: str, *arguments: Any, **named: Any) -> FactPreview:
         """Return what correct, add, retire, expire or forget would do with the same arguments, or why it would be refused.
@@ -87,11 +92,11 @@ class FactEdits(View):
                 problem="it is not one of the changes of facts that can be previewed",
                 advice=f"One of: {', '.join(PREVIEWS)}.",
             )
-        given = _bound(name, self, arguments, named)
+        given = arguments_of(name, self, named, arguments)
         try:
             self._may(name)
             validation.reason(given.pop("reason", None))
-            return PREVIEWS[name](**given)
+            return PREVIEWS[name](self, **given)
         except MemoirError as refused:
             return FactPreview(name, refused.message, refused.remedy)
 
@@ -108,6 +113,7 @@ class FactEdits(View):
         valid_to: When | None = None,
         agent_id: str | None = None,
         metadata: dict[str, Any] | None = None,
+        seen: str | None = None,
     ) -> Action:
         """Set a fact right. The old one was never true; a new one, `action.fact_id`, takes its place.
 
@@ -117,10 +123,16 @@ class FactEdits(View):
         FactContentInvalid, FactDatesInvalid, NothingChanges, InvalidSetting.
         """
         self._may("correct")
-        uid = fact_uid(fact_id)
+        uid, named = (
+            fact_uid(fact_id),
+            {"type": type, "subject": subject, "entities": entities, "valid_from": valid_from, "valid_to": valid_to},
+        )
+        row = as_row(CORRECT, fact_id=uid, content=content, **named, agent_id=agent_id, metadata=metadata)
         correction = self._correction(content, type, subject, entities, valid_from, valid_to, agent_id, metadata)
         correction = replace(correction, known=self._read(lambda tx: self._said_already(tx, uid, correction)))
-        action = self._decide(partial(by_hand.correct, correction=correction), uid, reason, f"the correction of fact {uid}")
+        known = self._seen(seen, row)
+        correct = partial(by_hand.correct, correction=correction, seen=known)
+        action = self._decide(correct, uid, reason, f"the correction of fact {uid}")
         self._embed_behind(action)
         return action
 
@@ -138,6 +150,7 @@ class FactEdits(View):
         agent_id: str | None = None,
         metadata: dict[str, Any] | None = None,
         reason: str | None = None,
+        seen: str | None = None,
     ) -> Action:
         """State a fact about a user: `action.fact_id`. `action.known`: it was known already, and has one origin more.
 
@@ -147,27 +160,33 @@ class FactEdits(View):
         default. Raises NotAllowed, FactsNotYours, FactContentInvalid, FactDatesInvalid, InvalidSetting.
         """
         self._may("add")
+        dates = {"valid_from": valid_from, "valid_to": valid_to, "expires_at": expires_at}
+        about = {"type": type, "subject": subject, "entities": tuple(entities) or None, "agent_id": agent_id}
+        row = as_row(ADD, content=content, user_id=user_id, **about, **dates, metadata=metadata)
         addition = self._addition(content, user_id, type, subject, entities, valid_from, valid_to, expires_at, agent_id, metadata)
-        why, signature = validation.reason(reason), self._engine.signature(self._actor)
+        why, signature, known = validation.reason(reason), self._engine.signature(self._actor), self._seen(seen, row)
         for _ in range(PLANS):
             alike = self._read(lambda tx: by_hand.likeness(tx, addition, self._nearest(tx, addition)))
-            added = partial(by_hand.add, addition=addition, alike=alike, reason=why, **signature)
+            added = partial(by_hand.add, addition=addition, alike=alike, reason=why, seen=known, **signature)
             action = self._engine.db.write(added, operation="a fact")
             if action is not None:
                 self._embed_behind(action)
                 return action
         raise FactsMoved(times=PLANS)
 
-    def retire(self, fact_ids: Ids, reason: str | None = None, ended_at: When | None = None) -> Action:
+    def retire(
+        self, fact_ids: Ids, reason: str | None = None, ended_at: When | None = None, *, seen: str | None = None
+    ) -> Action:
         """End facts: they were true, and are so no longer. ended_at: since when; now by default.
 
         One or many, as one action. Raises NotAllowed, FactNotFound, FactNotInForce, FactDatesInvalid, InvalidSetting.
         """
         self._may("retire")
         uids, ended = fact_uids(fact_ids), self._ended(ended_at)
-        return self._decide(partial(by_hand.retire, ended_at=ended), uids, reason, "the end of facts")
+        known = self._seen(seen, as_row(RETIRE, fact_ids=uids, ended_at=ended_at))
+        return self._decide(partial(by_hand.retire, ended_at=ended, seen=known), uids, reason, "the end of facts")
 
-    def expire(self, fact_ids: Ids, at: When | None, reason: str | None = None) -> Action:
+    def expire(self, fact_ids: Ids, at: When | None, reason: str | None = None, *, seen: str | None = None) -> Action:
         """Set when facts expire: from then on they are outdated without anybody's doing. None takes an expiry back.
 
         One or many, as one action. Raises NotAllowed, FactNotFound, FactNotInForce, FactDatesInvalid, NothingChanges,
@@ -175,9 +194,10 @@ class FactEdits(View):
         """
         self._may("expire")
         uids, when = fact_uids(fact_ids), self._expiry("at", at)
-        return self._decide(partial(by_hand.expire, at=when), uids, reason, "the expiry of facts")
+        known = self._seen(seen, as_row(EXPIRE, fact_ids=uids, at=at))
+        return self._decide(partial(by_hand.expire, at=when, seen=known), uids, reason, "the expiry of facts")
 
-    def forget(self, fact_ids: Ids, reason: str) -> Action:
+    def forget(self, fact_ids: Ids, reason: str, *, seen: str | None = None) -> Action:
         """Erase facts for good: their words, those in messages that state them, their vectors, every prompt and reply with them.
 
         The parts of a fact, what it was set right from, and the merged facts made of it are erased with it; other parts of those
@@ -186,6 +206,7 @@ class FactEdits(View):
         """
         self._may("forget")
         whose, uids, why = access.any_of(self._actor), fact_uids(fact_ids), validation.erasure_reason(reason)
+        known = self._seen(seen, as_row(FORGET, fact_ids=uids))
         planned = self._read(lambda tx: facts_forget.plan_forget(tx, whose, uids))
         engine, signature = self._engine, self._engine.signature(self._actor)
         what = {"verb": "forget_facts", "fact_ids": sorted(uids)}
@@ -195,7 +216,7 @@ class FactEdits(View):
             return second_looks.decide(
                 tx,
                 decision,
-                lambda tx: facts_forget.forget(tx, whose, uids, plan=planned, reason=why, **signature),
+                lambda tx: facts_forget.forget(tx, whose, uids, plan=planned, reason=why, seen=known, **signature),
                 needed=take_two(engine, "erasures", decision.item),
                 check=lambda tx: facts_forget.preview(tx, whose, uids),
                 reason=why,
@@ -208,6 +229,10 @@ class FactEdits(View):
         self._engine.nearness.kept.forget()
         self._engine.db.compact()
         return action
+
+    def _seen(self, run_id: str | None, row: Mapping[str, Any]) -> Seen | None:
+        """Return the look at this decision, for its action. Raises RunNotFound, InvalidSetting."""
+        return impacts.seen(self._engine, self._actor, run_id, lambda rows: is_row(rows, row))
 
     def _may(self, verb: str) -> None:
         """Raises NotAllowed."""
@@ -393,15 +418,17 @@ class FactEdits(View):
         return DateRange(moment, moment, "instant")
 
 
-def _bound(verb: str, view: FactEdits, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a verb by their names; its reason may be missing. Raises InvalidSetting."""
-    signature = inspect.signature(getattr(FactEdits, verb))
+def arguments_of(verb: str, view: FactEdits, named: Mapping[str, Any], arguments: Sequence[Any] = ()) -> dict[str, Any]:
+    """Return the arguments of a verb by their names but `seen`; its reason may be missing. Raises InvalidSetting."""
+    signature = inspect.signature(getattr(type(view), verb))
     takes = [one.replace(default=None) if one.name == "reason" else one for one in signature.parameters.values()]
     try:
-        return signature.replace(parameters=takes).bind(view, *arguments, **named).arguments
+        given = signature.replace(parameters=takes).bind(view, *arguments, **named).arguments
     except TypeError as wrong:
-        advice = f"facts.{verb} takes {', '.join(one.name for one in takes[1:])}; what it needs comes first."
+        names = ", ".join(one.name for one in takes[1:] if one.name != "seen")
+        advice = f"facts.{verb} takes {names}; what it needs comes first."
         raise InvalidSetting(name="arguments", value=(*arguments, *named), problem=str(wrong), advice=advice) from None
+    return {name: value for name, value in given.items() if name not in ("self", "seen")}
 
 
 def _date_of(name: str, value: str, zone: Any) -> DateRange | None:

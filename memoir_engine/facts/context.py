@@ -61,7 +61,7 @@ def context_verb(
 
     async def work(run: Run) -> ContextBlock | MemoirError:
         recalled = await recall.work(run)
-        return recalled if isinstance(recalled, MemoirError) else _block(engine, recalled, most)
+        return recalled if isinstance(recalled, MemoirError) else block(engine, recalled, most)
 
     return Verb(
         name=recall.name,
@@ -76,7 +76,7 @@ def context_verb(
     )
 
 
-def _block(engine: Engine, hits: Iterable[RecalledFact], most: int) -> ContextBlock:
+def block(engine: Engine, hits: Iterable[RecalledFact], most: int) -> ContextBlock:
     lines: list[str] = []
     kept: list[RecalledFact] = []
     tokens = 0

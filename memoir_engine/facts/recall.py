@@ -11,11 +11,13 @@ Source: TIMEM "Memory Forgetting" (both are returned, marked; decay), "Data Isol
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, MemoirError, QueryCancelled
@@ -28,6 +30,7 @@ from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import facts
+from memoir_engine.store.facts.branch import FactBranch
 from memoir_engine.store.facts.rows import NEVER_TRUE, PROPOSED
 from memoir_engine.store.facts.statements import noted_fields, statements
 from memoir_engine.text.attributes import subject_key
@@ -104,31 +107,18 @@ def recall_verb(
     if not both and status == "outdated":
         advice = "Leave out status, or include_outdated=False."
         raise InvalidSetting(name="status", value=status, problem="outdated facts are not included", advice=advice)
-    matching = FactFilter(status if both else "active", one_of("type", options.type, FACT_TYPES), valid_at)
     least, fields = _checked_threshold(options.threshold), _checked_filters(options.filters)
+    matching = FactFilter(status if both else "active", one_of("type", options.type, FACT_TYPES), valid_at)
     user_id, owner = options.user_id, access.whose(actor, options.user_id)
+    request = RecallRequest(text, owner, user_id or actor.user or "", limit, matching, as_of, least, fields)
 
     async def work(run: Run) -> RecalledFacts:
-        index, _ = await engine.nearness.of(owner, run)
-        among: list[int] | None = None
-        warnings: tuple[str, ...] = (note,) if (note := note_of(engine.embedder)) else ()
-        if fields:
-            among, of_fields = _noted_by(await engine.db.aread(lambda tx: noted_fields(tx, owner)), fields)
-            warnings += of_fields
-        if index is None or among == []:
-            return RecalledFacts((), warnings)
-        zone, silent = engine.resolved.config.zone, [user_id or actor.user or ""]
-        question = read_question(text, now=engine.clock.now(), zone=zone, silent=silent)
-        search = FactSearch(engine, owner, index, await asked_vectors(engine, text, question, run), question, matching, as_of)
-        best, candidates = await replace(search, least=least, among=among).best(limit)
-        successors = await search.active_successors(best, candidates)
-        found = _in_reading_order(best, successors, limit, question, of_then=valid_at is not None)
-        return RecalledFacts(found, warnings)
+        return await search_facts(engine, request, run)
 
     is_theirs = owner != access.NOBODY and user_id is not None
     return Verb(
         name="recall",
-        request={"user_id": user_id},
+        request={"user_id": user_id, "text": text},
         subject=None,
         work=work,
         stopped=QueryCancelled,
@@ -137,6 +127,53 @@ def recall_verb(
         actor=replace(actor, user=user_id) if is_theirs else None,  # they may see the run, and it is erased with them
         recorded=not engine.embedder.lexical,
     )
+
+
+@dataclass(frozen=True)
+class RecallRequest:
+    """Checked arguments of a recall. speaker: who asks in the first person. least: similarity below which a fact is no hit."""
+
+    text: str
+    owner: str
+    speaker: str
+    limit: int
+    matching: FactFilter
+    as_of: SeqOrTime | None = None
+    least: float = 0.0
+    fields: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+async def search_facts(engine: Engine, request: RecallRequest, run: Run, overlay: FactOverlay | None = None) -> RecalledFacts:
+    """Return what is recalled, of the memory or of a branch."""
+    owner, text, matching = request.owner, request.text, request.matching
+    index, _ = await engine.nearness.of(owner, run)
+    among: list[int] | None = None
+    warnings: tuple[str, ...] = (note,) if (note := note_of(engine.embedder)) else ()
+    if request.fields:
+        among, of_fields = _noted_by(await engine.db.aread(lambda tx: noted_fields(tx, owner)), request.fields)
+        warnings += of_fields
+    if (index is None and not (overlay and overlay.vectors)) or among == []:
+        return RecalledFacts((), warnings)
+    question = read_question(text, now=engine.clock.now(), zone=engine.resolved.config.zone, silent=[request.speaker])
+    vectors = await asked_vectors(engine, text, question, run)
+    search = FactSearch(engine, owner, index, vectors, question, matching, request.as_of, overlay=overlay)
+    best, candidates = await replace(search, least=request.least, among=among).best(request.limit)
+    successors = await search.active_successors(best, candidates)
+    found = _in_reading_order(best, successors, request.limit, question, of_then=matching.valid_at is not None)
+    return RecalledFacts(found, warnings)
+
+
+@dataclass(frozen=True)
+class FactOverlay:
+    """Differences of a branch for one owner. vectors: of the facts that there are not yet, by number."""
+
+    branch: FactBranch
+    owner: str
+    vectors: Mapping[int, Vectors]
+
+    def cosine(self, number: int, vector: Vectors) -> float:
+        lengths = float(np.linalg.norm(vector) * np.linalg.norm(self.vectors[number]))
+        return float(vector @ self.vectors[number]) / lengths if lengths else 0.0
 
 
 async def asked_vectors(engine: Engine, text: str, question: Question, run: Run) -> Vectors:
@@ -170,18 +207,19 @@ class FactSearch:
     """Search of one recall over the facts of an owner.
 
     vectors: (n, dim), the question's first. as_of: the moment as of which facts are read. least: similarity below which a fact is
-    no hit. among: numbers of the only facts that are looked at; None is all.
+    no hit. among: numbers of the only facts that are looked at; None is all. overlay: of the branch that is searched instead.
     """
 
     engine: Engine
     owner: str
-    index: VectorIndex
+    index: VectorIndex | None
     vectors: Vectors
     question: Question
     matching: FactFilter
     as_of: SeqOrTime | None
     least: float = 0.0
     among: list[int] | None = None
+    overlay: FactOverlay | None = None
 
     @property
     def mode(self) -> RecallMode:
@@ -204,9 +242,10 @@ class FactSearch:
         nearness = self.engine.nearness
         rankings = [] if self.among is not None else await nearness.top(self.index, list(self.vectors), reach)
         near = (hit.key for ranking in rankings for hit in ranking)
-        numbers = list(dict.fromkeys(near)) if self.among is None else self.among
-        cosines = await nearness.scores(self.index, self.vectors[0], numbers)
+        numbers = self._standing(list(dict.fromkeys(near)) if self.among is None else self.among)
+        cosines = await self._cosines(numbers)
         said = await self.engine.db.aread(lambda tx: statements(tx, self.owner, numbers))
+        said |= {} if self.overlay is None else self.overlay.branch.new_of(self.owner)
         known = {number: cosine for number, cosine in zip(numbers, cosines, strict=True) if number in said}
         marks = tuple(read_statement(said[number].content) for number in known) if self.mode == "words" else ()
         floor = min((ranking[-1].cosine for ranking in rankings if ranking), default=0.0) if self.mode == "meaning" else 0.0
@@ -214,6 +253,21 @@ class FactSearch:
         ats = [said[number].at for number in known]
         similarities = dict(zip(known, self.similarities(list(known.values()), marks, ats), strict=True))
         return Candidates(similarities, marks, sorted(ats), max(0.0, floor), are_all)
+
+    def _standing(self, numbers: list[int]) -> list[int]:
+        """Return the numbers without those that are gone on the branch, and with those that only it has."""
+        if self.overlay is None:
+            return numbers
+        gone = self.overlay.branch.gone
+        return [*(number for number in numbers if number not in gone), *self.overlay.vectors]
+
+    async def _cosines(self, numbers: Sequence[int]) -> list[float]:
+        """Return the cosine of each to the question."""
+        new = self.overlay.vectors if self.overlay else {}
+        stored = [number for number in numbers if number not in new]
+        cosines = [] if self.index is None else await self.engine.nearness.scores(self.index, self.vectors[0], stored)
+        by_number = dict(zip(stored, cosines, strict=True)) if stored else {}
+        return [self.overlay.cosine(n, self.vectors[0]) if self.overlay and n in new else by_number[n] for n in numbers]
 
     def similarities(
         self, cosines: Sequence[float], marks: Sequence[frozenset[str]], times: Sequence[datetime] = ()
@@ -252,13 +306,15 @@ class FactSearch:
 
         def read(tx: Tx) -> tuple[dict[int, int], dict[int, FactView]]:
             successors = facts.current_successors(tx, self.owner, outdated, self.as_of)
+            if self.overlay is not None:
+                successors = self.overlay.branch.successors(successors, outdated)
             return successors, self.views(successors.values(), tx)
 
         successors, views = await self.engine.db.aread(read)
         hits = {number: best[number] for number in successors.values() if number in best}
         far = [number for number in dict.fromkeys(successors.values()) if number not in hits and number in views]
         far = [number for number in far if self.matching.matches(views[number])]
-        cosines = await self.engine.nearness.scores(self.index, self.vectors[0], far)
+        cosines = await self._cosines(far)
         marks = [read_statement(views[number].content) for number in far] if self.mode == "words" else []
         beside = candidates.statements
         similarities = self.similarities([*[0.0] * len(beside), *cosines], [*beside, *marks])[len(beside) :]
@@ -266,8 +322,12 @@ class FactSearch:
             hits[number] = self.scored(views[number], similarity, candidates)
         return {number: hits[successor] for number, successor in successors.items() if successor in hits}
 
-    def views(self, numbers: Iterable[int], tx: Tx) -> dict[int, FactView]:
-        return facts.by_number(tx, self.owner, numbers, self.as_of)
+    def views(self, numbers: Collection[int], tx: Tx) -> dict[int, FactView]:
+        if self.overlay is None:
+            return facts.by_number(tx, self.owner, numbers, self.as_of)
+        other = {number: view for number in numbers if (view := self.overlay.branch.views.get(number)) is not None}
+        same = [number for number in numbers if number not in other and number not in self.overlay.branch.gone]
+        return facts.by_number(tx, self.owner, same, self.as_of) | other
 
     def scored(self, fact: FactView, similarity: float, candidates: Candidates) -> RecalledFact:
         """Score a fact; an outdated one weighs half as much after each `fact_half_life_days`."""

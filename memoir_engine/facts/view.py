@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 from memoir_engine.core import validation
@@ -16,11 +17,13 @@ from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.facts import FactLineage, FactProposal, FactRelation, FactStatus, FactView, ForgetPreview
 from memoir_engine.facts.by_hand import Ids, fact_uid, fact_uids
+from memoir_engine.facts.changes import APPROVE, REJECT, RESTORE, as_row
 from memoir_engine.facts.recall import SeqOrTime, moment_of, valid_moment
 from memoir_engine.facts.suggestions import FactSuggestions
 from memoir_engine.runtime import access, messages
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.second_looks import take_two
+from memoir_engine.store.chain.actions import Seen
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import facts, reviews
 from memoir_engine.store.facts import forget as facts_forget
@@ -106,31 +109,47 @@ class FactsView(FactSuggestions):
         most = validation.limit(limit)
         return self._read(lambda tx: facts.proposals(tx, whose, state=state, limit=most))
 
-    def restore(self, fact_id: str, reason: str | None = None) -> Action:
+    def restore(self, fact_id: str, reason: str | None = None, *, seen: str | None = None) -> Action:
         """Make an outdated fact active again, beside the one that replaced it.
 
-        Raises NotAllowed, FactNotFound, FactNotOutdated.
+        seen: as of `correct`. Raises NotAllowed, FactNotFound, FactNotOutdated.
         """
         needs_auditor(self._actor, "restore a fact")
-        return self._decide(reviews.restore, fact_uid(fact_id), reason, f"fact {fact_id} to be in force again")
+        known = self._seen(seen, as_row(RESTORE, fact_id=fact_id))
+        return self._decide(
+            partial(reviews.restore, seen=known), fact_uid(fact_id), reason, f"fact {fact_id} to be in force again"
+        )
 
-    def approve(self, proposal_id: int, reason: str | None = None, *, content: str | None = None) -> Action:
+    def approve(
+        self, proposal_id: int, reason: str | None = None, *, content: str | None = None, seen: str | None = None
+    ) -> Action:
         """Carry out a proposal. content: the right words of the fact that stays in force, set right in the same action.
 
         Raises NotAllowed, ProposalNotFound, FactContentInvalid, NothingChanges.
         """
         needs_auditor(self._actor, "approve a proposal")
-        return self._settle("approve", proposal_id, reason, _words(content))
+        known = self._seen(seen, as_row(APPROVE, proposal_id=proposal_id, content=content))
+        return self._settle("approve", proposal_id, reason, _words(content), known)
 
-    def reject(self, proposal_id: int, reason: str | None = None, *, content: str | None = None) -> Action:
+    def reject(
+        self, proposal_id: int, reason: str | None = None, *, content: str | None = None, seen: str | None = None
+    ) -> Action:
         """Leave both facts in force. content: the right words of the newer one, set right in the same action.
 
         Raises NotAllowed, ProposalNotFound, FactContentInvalid, NothingChanges.
         """
         needs_auditor(self._actor, "reject a proposal")
-        return self._settle("reject", proposal_id, reason, _words(content))
+        known = self._seen(seen, as_row(REJECT, proposal_id=proposal_id, content=content))
+        return self._settle("reject", proposal_id, reason, _words(content), known)
 
-    def _settle(self, verdict: Literal["approve", "reject"], proposal_id: int, reason: str | None, content: str | None) -> Action:
+    def _settle(
+        self,
+        verdict: Literal["approve", "reject"],
+        proposal_id: int,
+        reason: str | None,
+        content: str | None,
+        seen: Seen | None,
+    ) -> Action:
         """Settle a proposal, by two people where it takes two."""
         number, why, whose = validation.cursor("proposal_id", proposal_id), validation.reason(reason), access.any_of(self._actor)
         signature = self._engine.signature(self._actor)
@@ -141,7 +160,7 @@ class FactsView(FactSuggestions):
             return second_looks.decide(
                 tx,
                 SignedDecision("facts", key, verdict, {"content": content}),
-                lambda tx: carry_out(tx, whose, number, content=content, reason=why, **signature),
+                lambda tx: carry_out(tx, whose, number, content=content, reason=why, seen=seen, **signature),
                 needed=take_two(self._engine, "facts", key),
                 check=lambda _: None,  # it is open
                 reason=why,

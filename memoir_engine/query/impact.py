@@ -1,4 +1,4 @@
-"""The verb impact: questions asked of the memory and of a branch with changes of the tree, side by side.
+"""The verb impact: questions asked of the memory and of a branch with changes of the tree or of facts, side by side.
 
 Invariant: the memory does not see the branch, and nothing is left behind but, where a model was paid, the run with its calls.
 A prompt that both sides have in common is asked once, so what stays the same cannot flip by a model's whim, and costs
@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from itertools import zip_longest
 from typing import Any, NamedTuple, Protocol
 
 from memoir_engine.core import validation
@@ -35,15 +35,16 @@ from memoir_engine.query.filings import BranchFilings
 from memoir_engine.query.pipeline import Filings, QueryOptions, Question, StoredFilings
 from memoir_engine.query.record import Progress
 from memoir_engine.query.verb import to_request
-from memoir_engine.runtime.access import needs_auditor, runs_of
+from memoir_engine.runtime import impacts
+from memoir_engine.runtime.access import NOBODY, needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.impacts import NAME, HeldImpacts, found, signed, to_record
+from memoir_engine.runtime.impacts import NAME, HeldImpacts, signed, to_record
 from memoir_engine.runtime.model import Ask, RunModel
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
-from memoir_engine.store.chain import actions, state
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import Tx
+from memoir_engine.store.facts.branch import FactBranch
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.tree import branch as branches
 from memoir_engine.store.tree import chunks
@@ -76,19 +77,58 @@ class ImpactOptions:
 
 
 class Asked(NamedTuple):
-    """A question with its options, and the run that asked it earlier."""
+    """A question with its options, and the run that asked it earlier. owner: whose facts are asked; None: the tree is."""
 
     options: QueryOptions
     run_id: str | None = None
+    owner: str | None = None
+
+
+class BranchedFacts(Protocol):
+    """Facts, which are a feature of their own, as decisions would leave them."""
+
+    @property
+    def memory(self) -> Any: ...
+    def takes(self, row: Mapping[str, Any]) -> bool: ...
+    def as_row(self, row: Mapping[str, Any]) -> dict[str, Any]: ...
+    def asks_a_server(self) -> bool: ...
+    def branch(self, rows: Sequence[Mapping[str, Any]]) -> FactBranch: ...
+    async def side(self, found: FactBranch, run: Run) -> Any: ...
+    async def answer(self, question: str, owner: str, user: str | None, side: Any, run: Run) -> ImpactAnswer: ...
+    def earlier(self, tx: Tx, found: FactBranch, *, touched: bool, limit: int) -> list[tuple[str, str, str]]: ...
+
+
+@dataclass(frozen=True)
+class ImpactRequest:
+    """Options, with what rehearses decisions about facts."""
+
+    options: ImpactOptions
+    facts: BranchedFacts | None
+
+
+@dataclass(frozen=True)
+class CheckedChanges:
+    """Changes as JSON, in their order; those of the tree as the store plans them, and those of facts as rows."""
+
+    rows: list[dict[str, Any]]
+    of_tree: list[TreeChange]
+    of_facts: list[dict[str, Any]]
 
 
 @dataclass
 class Opened:
-    """The memory and the branch, opened at one moment."""
+    """The memory and the branches. seq: of what was opened first; what changed since then is told."""
 
-    branch: TreeBranch
-    memory: Side
-    other: Side
+    seq: int
+    branch: TreeBranch | None = None
+    memory: Side | None = None
+    other: Side | None = None
+    facts: FactBranch | None = None
+    facts_after: Any = None
+
+    def has_moved(self, tx: Tx) -> bool:
+        owners = () if self.facts is None else tuple(self.facts.people)
+        return impacts.has_moved(tx, self.seq, of_sources=self.branch is not None, owners=owners)
 
 
 class WordIndex(Protocol):
@@ -124,103 +164,189 @@ class SharedAsk:
 
 @verb(NAME, ImpactOptions)
 def impact_verb(
-    engine: Engine, actor: Actor, options: ImpactOptions, listeners: tuple[Listener, ...] = ()
+    engine: Engine,
+    actor: Actor,
+    options: ImpactOptions,
+    listeners: tuple[Listener, ...] = (),
+    *,
+    facts: BranchedFacts | None = None,
 ) -> Verb[Impact | MemoirError]:
-    """Raises NotAllowed, InvalidSetting, and what the first impossible change would raise."""
+    """facts: what rehearses decisions about facts. Raises NotAllowed, InvalidSetting, what the first impossible change would."""
     needs_auditor(actor, "see what a change would change")
-    given, changes = checked_changes(options.changes)
-    engine.db.read(lambda tx: branches.branch_of(tx, changes, limits=engine.resolved.config.limit))  # refused before it is a run
-    asked = _asked(engine, actor, options, changes)
-    is_free = engine.client.is_offline
+    request = ImpactRequest(options, facts)
+    changes = checked_changes(request)
+    tree, found = _refused_early(engine, request, changes)
+    asked = _asked(engine, actor, request, tree, found)
+    is_free = _is_free(engine, request, changes)
+    whose = _owner_of(actor, found)
 
     async def work(run: Run) -> Impact:
         if is_free:
             run = replace(run, ledger=LooseLedger(), listeners=list(listeners))
         erasures = await engine.db.aread(ids.erasures)
-        opened, items, warnings = await _compared(engine, run, changes, asked)
-        has_moved = await engine.db.aread(lambda tx: moved_on(tx, opened.branch.seq))
-        impact = signed(
-            Impact(
-                run_id=run.id,
-                changes=tuple(given),
-                items=items,
-                seq=opened.branch.seq,
-                at=run.clock.now(),
-                by=run.actor.name,
-                moved_on=has_moved,
-                calls=run.ledger.sent,
-                tokens=getattr(run.ledger, "tokens", 0),
-                cost=run.ledger.spent,
-                warnings=warnings,
-            )
-        )
-        engine.cache_of(HeldImpacts).keep(actor.user, erasures, impact)
+        opened, items, warnings = await _compared(engine, run, request, changes, asked, is_free=is_free)
+        impact = _impact(run, changes, opened, items, warnings, moved_on=await engine.db.aread(opened.has_moved))
+        engine.cache_of(HeldImpacts).keep(whose, erasures, impact)
         return impact
 
     return Verb(
         name=NAME,
-        request={"changes": given, "questions": [{"run": each.run_id, **each.options.request()} for each in asked]},
+        request=_request(changes, asked),
         subject=None,
         work=work,
         stopped=QueryCancelled,
-        record=lambda impact: to_record(impact) if isinstance(impact, Impact) else {},
+        record=lambda impact: _recorded(impact) if isinstance(impact, Impact) else {},
         listeners=listeners,
+        actor=None if whose == actor.user else replace(actor, user=whose),  # it is seen by them, and erased with them
         recorded=not is_free,
     )
 
 
-def estimate_impact(engine: Engine, actor: Actor, options: ImpactOptions) -> Estimate:
+def estimate_impact(engine: Engine, actor: Actor, options: ImpactOptions, facts: BranchedFacts | None) -> Estimate:
     """Return the most that asking would take, from what these questions took before; nobody is asked.
 
     Raises what `impact_verb` raises. cost: None where the price of the model is not known.
     """
     needs_auditor(actor, "see what a change would change")
-    _, changes = checked_changes(options.changes)
-    asked = _asked(engine, actor, options, changes)
-    model, config = engine.client, engine.resolved.config
-    calls = 2 * len(asked) * (config.hierarchy_depth + 1)
-    prompt = 2 * sum(to_request(engine, each.options).token_budget + config.hierarchy_depth * SELECT_TOKENS for each in asked)
+    request = ImpactRequest(options, facts)
+    tree, found = _refused_early(engine, request, checked_changes(request))
+    asked = _asked(engine, actor, request, tree, found)
+    model, config, filed = engine.client, engine.resolved.config, [each for each in asked if each.owner is None]
+    if not filed:
+        return Estimate(len(asked), 0, 0, 0, 0.0, model.name, "")
+    calls = 2 * len(filed) * (config.hierarchy_depth + 1)
+    prompt = 2 * sum(to_request(engine, each.options).token_budget + config.hierarchy_depth * SELECT_TOKENS for each in filed)
     reply = calls * REPLY_TOKENS
     each = cost(model.choice, prompt // calls, reply // calls)
     note = NO_PRICE.format(model=model.name) if each is None else ""
     return Estimate(len(asked), calls, prompt, reply, None if each is None else each * calls, model.name, note)
 
 
-def checked_changes(given: object) -> tuple[list[dict[str, Any]], list[TreeChange]]:
+def checked_changes(request: ImpactRequest) -> CheckedChanges:
     """Return the changes as JSON values, and as the store plans them. Raises InvalidSetting."""
+    given, facts = request.options.changes, request.facts
     rows = validation.items("changes", given, "it must be a list of changes", branches.ADVICE)
     if not rows or not all(isinstance(row, Mapping) and isinstance(row.get("verb"), str) for row in rows):
         validation.refuse("changes", given, "each must have a verb", branches.ADVICE)
-    plain = [{name: list(v) if isinstance(v, list | tuple | set | frozenset) else v for name, v in row.items()} for row in rows]
-    return plain, [branches.planned(row) for row in plain]
+    plain, of_tree, of_facts = list[dict[str, Any]](), list[TreeChange](), list[dict[str, Any]]()
+    for row in rows:
+        if facts is not None and facts.takes(row):
+            plain.append(facts.as_row(row))
+            of_facts.append(plain[-1])
+        else:
+            plain.append({name: list(v) if isinstance(v, list | tuple | set | frozenset) else v for name, v in row.items()})
+            of_tree.append(branches.planned(plain[-1]))
+    return CheckedChanges(plain, of_tree, of_facts)
 
 
-def _asked(engine: Engine, actor: Actor, options: ImpactOptions, changes: Sequence[TreeChange]) -> list[Asked]:
-    """Return the questions to ask. Raises InvalidSetting where there are none."""
-    most = min(MOST, validation.whole("limit", options.limit, least=1))
-    if options.questions is not None:
-        texts = validation.items("questions", options.questions, "it must be a list of questions", "Give a list, even of one.")
-        asked = [Asked(QueryOptions(validation.query("questions", text))) for text in texts]
-    elif options.of is not None:
-        earlier = found(engine, actor, options.of)
-        asked = engine.db.read(lambda tx: [_again(tx, item) for item in earlier.items])
+def _refused_early(
+    engine: Engine, request: ImpactRequest, changes: CheckedChanges
+) -> tuple[TreeBranch | None, FactBranch | None]:
+    """Return the branches, before there is a run. Raises what the first impossible change would raise."""
+    limits = engine.resolved.config.limit
+    tree = engine.db.read(lambda tx: branches.branch_of(tx, changes.of_tree, limits=limits)) if changes.of_tree else None
+    return tree, request.facts.branch(changes.of_facts) if request.facts and changes.of_facts else None
+
+
+def _is_free(engine: Engine, request: ImpactRequest, changes: CheckedChanges) -> bool:
+    """Report whether nobody is asked who might be paid: neither a model nor, for facts, a server that embeds."""
+    by_model = bool(changes.of_tree) and not engine.client.is_offline
+    return not by_model and not (changes.of_facts and request.facts is not None and request.facts.asks_a_server())
+
+
+def _owner_of(actor: Actor, found: FactBranch | None) -> str | None:
+    """Return whose look it is: of one's own memory, or the person's whose facts it shows; several people's is nobody's."""
+    people = set() if found is None else set(found.people.values()) - {None}
+    if not people:
+        return actor.user
+    return people.pop() if len(people) == 1 else NOBODY
+
+
+def _impact(
+    run: Run,
+    changes: CheckedChanges,
+    opened: Opened,
+    items: tuple[ImpactItem, ...],
+    warnings: tuple[str, ...],
+    *,
+    moved_on: bool,
+) -> Impact:
+    """Return what was found, with its digest."""
+    return signed(
+        Impact(
+            run_id=run.id,
+            changes=tuple(changes.rows),
+            items=items,
+            seq=opened.seq,
+            at=run.clock.now(),
+            by=run.actor.name,
+            moved_on=moved_on,
+            calls=run.ledger.sent,
+            tokens=getattr(run.ledger, "tokens", 0),
+            cost=run.ledger.spent,
+            warnings=warnings,
+        )
+    )
+
+
+def _request(changes: CheckedChanges, asked: Sequence[Asked]) -> dict[str, Any]:
+    """Return what is kept of a run's arguments: of facts no words, which would have to be forgotten with them."""
+    if changes.of_facts:
+        return {"changes": [row["verb"] for row in changes.rows], "questions": [{"run": each.run_id} for each in asked]}
+    return {"changes": changes.rows, "questions": [{"run": each.run_id, **each.options.request()} for each in asked]}
+
+
+def _recorded(impact: Impact) -> dict[str, Any]:
+    """Return what is kept with a run: a look at facts is kept with its action alone, where it is forgotten with them."""
+    if any(item.of == "facts" for item in impact.items):
+        return {"questions": len(impact.items), "flipped": len(impact.flipped)}
+    return to_record(impact)
+
+
+def _asked(
+    engine: Engine, actor: Actor, request: ImpactRequest, tree: TreeBranch | None, found: FactBranch | None
+) -> list[Asked]:
+    """Return the questions to ask, of the tree and of facts by turns. Raises InvalidSetting where there are none."""
+    most = min(MOST, validation.whole("limit", request.options.limit, least=1))
+    if request.options.questions is not None:
+        texts = validation.items(
+            "questions", request.options.questions, "it must be a list of questions", "Give a list, even of one."
+        )
+        given = [Asked(QueryOptions(validation.query("questions", text))) for text in texts]
+    elif request.options.of is not None:
+        earlier = impacts.found(engine, actor, request.options.of)
+        given = engine.db.read(lambda tx: [_again(tx, item) for item in earlier.items])
     else:
-        asked = engine.db.read(lambda tx: _last(tx, actor, options, changes, engine))
+        given = None
+    of_tree: list[Asked] = []
+    if tree is not None:
+        of_tree = given if given is not None else engine.db.read(lambda tx: _last(tx, engine, actor, request.options, tree))
+    of_facts = [] if found is None else _of_facts(engine, request, found, given, most)
+    both = [each for pair in zip_longest(of_tree, of_facts) for each in pair if each is not None]
     first: dict[str, Asked] = {}
-    for each in asked:
-        first.setdefault(str(sorted(each.options.request().items())), each)
+    for each in both:
+        first.setdefault(str((each.owner, sorted(each.options.request().items()))), each)
     unique = list(first.values())[:most]
     if not unique:
-        problem = "no earlier question used what is touched" if options.touched else "nothing has been asked yet"
-        validation.refuse("questions", options.questions, problem, "Give questions in words: questions=['…'].")
+        problem = "no earlier question used what is touched" if request.options.touched else "nothing has been asked yet"
+        validation.refuse("questions", request.options.questions, problem, "Give questions in words: questions=['…'].")
     for each in unique:
         to_request(engine, each.options.checked())
     return unique
 
 
+def _of_facts(engine: Engine, request: ImpactRequest, found: FactBranch, given: Sequence[Asked] | None, most: int) -> list[Asked]:
+    """Return questions about facts: each of everybody whose facts would change, or those that were asked of them."""
+    if given is None and request.facts is not None:
+        facts = request.facts
+        earlier = engine.db.read(lambda tx: facts.earlier(tx, found, touched=request.options.touched, limit=most))
+        return [Asked(QueryOptions(text), run_id, owner) for text, run_id, owner in earlier]
+    return [Asked(QueryOptions(each.options.question), None, owner) for each in given or () for owner in sorted(found.people)]
+
+
 def _again(tx: Tx, item: ImpactItem) -> Asked:
     """Return a question of an earlier impact, with the options of the run that it came from."""
-    if item.run_id is None:
+    if item.run_id is None or item.of == "facts":
         return Asked(QueryOptions(item.question))
     return Asked(_options(runs.get(tx, item.run_id).request), item.run_id)
 
@@ -229,14 +355,13 @@ def _options(request: Mapping[str, Any]) -> QueryOptions:
     return QueryOptions(**{name: value for name, value in request.items() if name in REPEATED})
 
 
-def _last(tx: Tx, actor: Actor, options: ImpactOptions, changes: Sequence[TreeChange], engine: Engine) -> list[Asked]:
+def _last(tx: Tx, engine: Engine, actor: Actor, options: ImpactOptions, branch: TreeBranch) -> list[Asked]:
     """Return the last questions, newest first: about the present, and answered."""
     recent = runs.recent(
         tx, limit=LOOKED_THROUGH if options.touched else 3 * options.limit, verb="query", user=runs_of(engine, actor)
     )
     usable = [run for run in recent if run.status == "done" and not run.request.get("as_of") and "what_if" not in run.request]
     if options.touched:
-        branch = branches.branch_of(tx, changes, limits=engine.resolved.config.limit)
         usable = [run for run in usable if _uses(run, branch)]
     return [Asked(_options(run.request), run.id) for run in usable]
 
@@ -248,32 +373,40 @@ def _uses(run: RunView, branch: TreeBranch) -> bool:
 
 
 async def _compared(
-    engine: Engine, run: Run, changes: Sequence[TreeChange], asked: Sequence[Asked]
+    engine: Engine, run: Run, request: ImpactRequest, changes: CheckedChanges, asked: Sequence[Asked], *, is_free: bool
 ) -> tuple[Opened, tuple[ImpactItem, ...], tuple[str, ...]]:
     """Ask all questions on both sides; again where the memory moved on meanwhile and asking is free."""
     model = RunModel(engine, run, QueryCancelled, longest=max(to_request(engine, each.options).token_budget for each in asked))
     for turn in range(1, TIMES + 1):
-        opened = await asyncio.to_thread(_open, engine, changes)
-        items = await _items(engine, run, opened, asked, SharedAsk(model))
-        seq = opened.branch.seq
-        if turn == TIMES or not engine.client.is_offline or not await engine.db.aread(partial(moved_on, seq=seq)):
+        opened = await asyncio.to_thread(_open, engine, request, changes)
+        if opened.facts is not None and request.facts is not None:
+            opened.facts_after = await request.facts.side(opened.facts, run)
+        items = await _items(engine, run, request, opened, asked, SharedAsk(model), one_by_one=is_free)
+        if turn == TIMES or not is_free or not await engine.db.aread(opened.has_moved):
             break
         run.emit(Warned("memory", "The memory changed while the questions were asked: they are asked again."))
     return opened, items, tuple(model.warnings)
 
 
-def _open(engine: Engine, changes: Sequence[TreeChange]) -> Opened:
-    """Read the memory and make the branch, at one seq. Raises what the first impossible change would raise."""
+def _open(engine: Engine, request: ImpactRequest, changes: CheckedChanges) -> Opened:
+    """Read the memory and make the branches. Raises what the first impossible change would raise."""
+    found = request.facts.branch(changes.of_facts) if request.facts and changes.of_facts else None
+    if not changes.of_tree and found is not None:
+        return Opened(found.seq, facts=found)
     limits = engine.resolved.config.limit
     while True:
-        branch = engine.db.read(lambda tx: branches.branch_of(tx, changes, limits=limits))
+        branch = engine.db.read(lambda tx: branches.branch_of(tx, changes.of_tree, limits=limits))
         base = engine.cache.current()
         if base.seq == branch.seq:
             break
     other = engine.db.read(lambda tx: branches.snapshot(tx, base, branch))
     words = engine.refresher.words(None)
     return Opened(
-        branch, Side(base, StoredFilings(None), words), Side(other, BranchFilings(branch), _words(engine, words, branch))
+        seq=branch.seq if found is None else min(branch.seq, found.seq),
+        branch=branch,
+        memory=Side(base, StoredFilings(None), words),
+        other=Side(other, BranchFilings(branch), _words(engine, words, branch)),
+        facts=found,
     )
 
 
@@ -284,17 +417,17 @@ def _words(engine: Engine, words: WordIndex, branch: TreeBranch) -> WordIndex:
     return engine.lexical.of(branch.leaf_of.keys(), lambda missing: engine.db.read(lambda tx: chunks.texts(tx, missing)))
 
 
-async def _items(engine: Engine, run: Run, opened: Opened, asked: Sequence[Asked], ask: SharedAsk) -> tuple[ImpactItem, ...]:
+async def _items(
+    engine: Engine, run: Run, request: ImpactRequest, opened: Opened, asked: Sequence[Asked], ask: SharedAsk, *, one_by_one: bool
+) -> tuple[ImpactItem, ...]:
     """Return the answers to each question on both sides, in the order of the questions."""
-    room = asyncio.Semaphore(1 if engine.client.is_offline else AT_ONCE)
+    room = asyncio.Semaphore(1 if one_by_one else AT_ONCE)
 
     async def compare(n: int, each: Asked) -> ImpactItem:
         async with room:
             run.check(QueryCancelled)
-            before = await _answered(engine, run, opened.memory, each, ask)
-            after = await _answered(engine, run, opened.other, each, ask)
-            item = ImpactItem(each.options.question, each.run_id, _answer(before), _answer(after))
-            run.emit(QuestionCompared(n, len(asked), item.answer_flips, item.citations_flip, item.paths_flip))
+            item = await _item(engine, run, request, opened, each, ask)
+            run.emit(QuestionCompared(n, len(asked), item.answer_flips, item.citations_flip, item.paths_flip, item.facts_flip))
             return item
 
     tasks = [asyncio.ensure_future(compare(n, each)) for n, each in enumerate(asked, start=1)]
@@ -305,6 +438,18 @@ async def _items(engine: Engine, run: Run, opened: Opened, asked: Sequence[Asked
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
+
+
+async def _item(engine: Engine, run: Run, request: ImpactRequest, opened: Opened, each: Asked, ask: SharedAsk) -> ImpactItem:
+    """Ask one question of both sides: of the tree, or of somebody's facts."""
+    question, facts = each.options.question, request.facts
+    if each.owner is not None and facts is not None and opened.facts is not None:
+        user = opened.facts.people.get(each.owner)
+        before = await facts.answer(question, each.owner, user, facts.memory, run)
+        after = await facts.answer(question, each.owner, user, opened.facts_after, run)
+        return ImpactItem(question, each.run_id, before, after, "facts", user)
+    sides = [await _answered(engine, run, side, each, ask) for side in (opened.memory, opened.other) if side is not None]
+    return ImpactItem(question, each.run_id, _answer(sides[0]), _answer(sides[1]))
 
 
 async def _answered(engine: Engine, run: Run, side: Side, asked: Asked, ask: SharedAsk) -> QueryResult:
@@ -352,7 +497,3 @@ def _answer(result: QueryResult) -> ImpactAnswer:
         ),
         error=None if result.error is None else result.error.message,
     )
-
-
-def moved_on(tx: Tx, seq: int) -> bool:
-    return state.changed_between(tx, seq, actions.seq(tx))

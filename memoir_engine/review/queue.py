@@ -9,7 +9,8 @@ Source: API "The ledger and the audit"; DESIGN §6, §9; TIMEM "Supports Reversi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import Any, TypeVar, Unpack, get_args
@@ -29,12 +30,14 @@ from memoir_engine.core.results.review import (
 )
 from memoir_engine.review import item, order
 from memoir_engine.review.item import outcome_of
+from memoir_engine.review.looks import Look, of_step, of_steps
 from memoir_engine.review.order import CODES, QueueFilter, QueueItem, read_fact_cursor, read_fact_key, read_key
 from memoir_engine.review.queue_cache import QueueCache
 from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine, Signature, View
 from memoir_engine.runtime.second_looks import take_two
+from memoir_engine.store.chain.actions import Seen
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import reviews
 from memoir_engine.store.facts.reviews import FactDecision
@@ -79,9 +82,9 @@ class FactReviews(View):
         def work(tx: Tx) -> FactReviewPage:
             held = reviews.review_items(tx, whose, kind)
             items, behind = order.fact_page(held, state, most, place)
-            counts = Counter[str](dict.fromkeys(get_args(ReviewState), 0)) + Counter(item.state for item in held)
+            counts = dict.fromkeys(get_args(ReviewState), 0) | Counter(item.state for item in held)  # a sum would lose the zeros
             total = len(order.fact_page(held, state, len(held) or 1, None)[0])
-            return FactReviewPage(reviews.item_views(tx, whose, items), total, dict(counts), behind)
+            return FactReviewPage(reviews.item_views(tx, whose, items), total, counts, behind)
 
         return self._read(work)
 
@@ -173,9 +176,9 @@ class Reviews(FactReviews):
         # filings and facts in transactions of their own, so that none takes the locks of both
         alike = [tuple(group) for _, group in groupby(_steps(steps), key=_is_of_fact)]
         filed = [str(step.key) for group in alike for step in group if not _is_of_fact(step)]
-        two = take_two_filings(self._engine, filed)
+        two, looks = take_two_filings(self._engine, filed), of_steps(self._engine, self._actor, steps)
         for portion in (group[at : at + TOGETHER] for group in alike for at in range(0, len(group), TOGETHER)):
-            outcomes += self._engine.db.write(partial(self._do, steps=portion, two=two), operation="the review")
+            outcomes += self._engine.db.write(partial(self._do, steps=portion, two=two, looks=looks), operation="the review")
         if any(outcome.outcome == "done" for outcome in outcomes):
             self._engine.refresher.later()
         return tuple(outcomes)
@@ -186,37 +189,43 @@ class Reviews(FactReviews):
         checked = _steps(steps)
         return self._read(lambda tx: item.preview(tx, checked, _filing_decision, actor=self._actor.name))
 
-    def approve(self, key: str, reason: str | None = None, *, content: str | None = None) -> Action:
+    def approve(self, key: str, reason: str | None = None, *, content: str | None = None, seen: str | None = None) -> Action:
         """Confirm that the item is right.
 
         content: of a fact or a proposal, the right words of the fact that stays in force, set right in the same action.
+        seen: the run of `memory.impact` with this very decision about a fact, which is kept with the action.
         Raises NotAllowed, ReviewItemNotFound, ReviewOvertaken, NothingChanges, FactContentInvalid.
         """
-        return self._verdict(key, "approve", reason, content)
+        return self._verdict(key, "approve", reason, content, seen)
 
-    def reject(self, key: str, reason: str | None = None, *, content: str | None = None) -> Action:
+    def reject(self, key: str, reason: str | None = None, *, content: str | None = None, seen: str | None = None) -> Action:
         """Reject a filing whose right place is unknown: the chunk leaves the tree until somebody files it.
 
-        A rejected proposal leaves its facts in force, a rejected fact is outdated. content: as in `approve`; a fact is then not
-        rejected, but set right.
+        A rejected proposal leaves its facts in force, a rejected fact is outdated. content, seen: as in `approve`; with
+        content a fact is not rejected, but set right.
         """
-        return self._verdict(key, "reject", reason, content)
+        return self._verdict(key, "reject", reason, content, seen)
 
     def skip(self, key: str, reason: str | None = None) -> Action:
         """Put the item off: it comes last."""
         return self._verdict(key, "skip", reason)
 
-    def _verdict(self, key: str, verdict: Verdict, reason: str | None, content: str | None = None) -> Action:
+    def _verdict(
+        self, key: str, verdict: Verdict, reason: str | None, content: str | None = None, seen: str | None = None
+    ) -> Action:
         """Decide over whatever the present state is."""
         needs_auditor(self._actor, verdict)
         engine, signature = self._engine, self._engine.signature(self._actor)
-        step = ReviewStep(signature["action_id"], validation.text("key", key), verdict, reason=reason, content=content)
+        step = ReviewStep(
+            signature["action_id"], validation.text("key", key), verdict, reason=reason, content=content, looked=seen
+        )
+        looked = of_step(engine, self._actor, step)
         if _is_of_fact(step):
-            about = fact_decision(step)
+            about = replace(fact_decision(step), looked=looked)
             return engine.db.write(
                 lambda tx: self._decide_fact(tx, about, overrides=True, **signature), operation=f"the review of {key}"
             )
-        return self._decide_alone(_filing_decision(step), signature)
+        return self._decide_alone(replace(_filing_decision(step), looked=looked), signature)
 
     def _refile_item(self, key: str, category_id: int, reason: str | None) -> Action:
         """File the chunk of an item elsewhere, over whatever the present state is."""
@@ -273,10 +282,10 @@ class Reviews(FactReviews):
             **signature,
         )
 
-    def _do(self, tx: Tx, steps: Sequence[ReviewStep], two: frozenset[str]) -> list[StepOutcome]:
-        return [self._step(tx, step, two) for step in steps]
+    def _do(self, tx: Tx, steps: Sequence[ReviewStep], two: frozenset[str], looks: Mapping[str, Look]) -> list[StepOutcome]:
+        return [self._step(tx, step, two, looks.get(step.step_id)) for step in steps]
 
-    def _step(self, tx: Tx, step: ReviewStep, two: frozenset[str]) -> StepOutcome:
+    def _step(self, tx: Tx, step: ReviewStep, two: frozenset[str], looked: Look) -> StepOutcome:
         by: dict[str, Any] = {"actor": self._actor.name, "action_id": step.step_id}
         clock = self._engine.clock
         try:
@@ -287,14 +296,14 @@ class Reviews(FactReviews):
                     return _waits(step)
                 if reviews.done_before(tx, about, **by):
                     return StepOutcome(step.step_id, step.key, "again", action_id=step.step_id)
-                done = self._decide_fact(tx, about, clock=clock, **by)
+                done = self._decide_fact(tx, replace(about, looked=_counting(looked)), clock=clock, **by)
             else:
                 decision = _filing_decision(step)
                 if second_looks.signed_first(tx, step.step_id, self._actor.name):
                     return _waits(step)
                 if filing_reviews.done_before(tx, decision, **by):
                     return StepOutcome(step.step_id, step.key, "again", action_id=step.step_id)
-                done = self._decide_filing(tx, decision, two, clock=clock, **by)
+                done = self._decide_filing(tx, replace(decision, looked=_counting(looked)), two, clock=clock, **by)
         except MemoirError as refused:
             return outcome_of(step, refused)
         if done.verb == second_looks.WAITS:
@@ -318,6 +327,13 @@ def take_two_filings(engine: Engine, keys: Iterable[str]) -> frozenset[str]:
 def _waits(step: ReviewStep) -> StepOutcome:
     says = "It waits for a second person to decide the same."
     return StepOutcome(step.step_id, step.key, "waits", says, action_id=step.step_id)
+
+
+def _counting(looked: Look) -> Seen | None:
+    """Return a look that counts. Raises why it does not."""
+    if isinstance(looked, MemoirError):
+        raise looked
+    return looked
 
 
 def _is_of_fact(step: ReviewStep) -> bool:

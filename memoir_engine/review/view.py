@@ -13,14 +13,13 @@ from typing import Any
 from memoir_engine.core import validation
 from memoir_engine.core.errors import ActionNotFound, AnswerNotYours, InvalidSetting, SecondSignatureNeeded
 from memoir_engine.core.results import Action, EditPreview, SignOff, SignOffPreview, UndoPreview
-from memoir_engine.core.run import Actor
+from memoir_engine.review.looks import seen_by
 from memoir_engine.review.queue import id_of_caller, take_two_filings
 from memoir_engine.review.together import Together
 from memoir_engine.runtime import access, impacts
 from memoir_engine.runtime.access import needs_auditor, runs_of
-from memoir_engine.runtime.engine import Engine, View
+from memoir_engine.runtime.engine import View
 from memoir_engine.store import model_choice, undo
-from memoir_engine.store.chain.actions import Seen
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import sentences
 from memoir_engine.store.facts import reviews
@@ -28,7 +27,7 @@ from memoir_engine.store.ledger import runs
 from memoir_engine.store.review import feedback, remarks, second_looks, shares, sign_offs
 from memoir_engine.store.review.second_looks import SignedDecision
 from memoir_engine.store.review.sign_offs import Subject
-from memoir_engine.store.tree import branch, edit_draft, edit_plan, filings
+from memoir_engine.store.tree import edit_draft, edit_plan, filings
 from memoir_engine.store.tree.edit_draft import Edit
 
 
@@ -202,15 +201,18 @@ class ReviewView(Together, SignOffs, TreeEdits):
 
         return self._read(work)
 
-    def undo(self, action_id: str, reason: str | None = None, *, undo_id: str | None = None) -> Action:
+    def undo(self, action_id: str, reason: str | None = None, *, undo_id: str | None = None, seen: str | None = None) -> Action:
         """Append the inverses of an action. Raises UndoBlocked (E703) naming what prevents it.
 
         undo_id: the id of this action, where the caller gives it (26 letters and digits): with the same one it happens once.
+        seen: the run of `memory.impact` with this undo, of an action on facts.
         """
         needs_auditor(self._actor, "undo an action")
         whose, action_id, reason = access.any_of(self._actor), validation.action(action_id), validation.reason(reason)
         self._read(lambda tx: self._check_seen(tx, whose, action_id))
         engine, actor = self._engine, self._actor
+        row = {"verb": "undo", "action_id": action_id}
+        known = impacts.seen(engine, actor, seen, lambda changes: list(changes) == [row])
         own = engine.new_id() if undo_id is None else id_of_caller("undo_id", undo_id)
         done = engine.db.write(
             lambda tx: undo.undo(
@@ -221,6 +223,7 @@ class ReviewView(Together, SignOffs, TreeEdits):
                 clock=engine.clock,
                 limits=engine.resolved.config.limit,
                 undo_id=own,
+                seen=known,
             ),
             operation=f"the undoing of {action_id}",
         )
@@ -244,11 +247,6 @@ class ReviewView(Together, SignOffs, TreeEdits):
         run = runs.get(tx, next(iter(remarks.items_in(tx, action_id))))
         if not access.asks_as(self._actor, run.user):
             raise AnswerNotYours(actor=self._actor.name, what="open or close the link to", owner=run.user or "nobody")
-
-
-def seen_by(engine: Engine, actor: Actor, run_id: str | None, edit: Edit) -> Seen | None:
-    """Return what the maker of an edit has seen of its consequences. Raises RunNotFound, InvalidSetting."""
-    return impacts.seen(engine, actor, run_id, lambda changes: [branch.planned(row) for row in changes] == [edit])
 
 
 def _subject(source_id: int | None, category_id: int | None) -> tuple[Subject | None, int | None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -29,6 +29,8 @@ from memoir_engine.store.chain import actions, state
 from memoir_engine.store.chain.canonical_json import canonical, moment_of, stamp
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import Tx
+from memoir_engine.store.db.text_rules import owner_key
+from memoir_engine.store.facts import facts
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.ledger.sight import RunSight, seen_among
 
@@ -89,8 +91,17 @@ def shown_to(tx: Tx, engine: Engine, actor: Actor, record: Record) -> Record:
 
 def _as_of_now(engine: Engine, impact: Impact) -> Impact:
     """Say whether the memory has moved on since it was asked."""
-    now = engine.db.read(lambda tx: state.changed_between(tx, impact.seq, actions.seq(tx)))
+    of_sources = any(item.of == "sources" for item in impact.items)
+    owners = {owner_key(item.user_id) for item in impact.items if item.of == "facts"}
+    now = engine.db.read(lambda tx: has_moved(tx, impact.seq, of_sources=of_sources, owners=owners))
     return replace(impact, moved_on=impact.moved_on or now)
+
+
+def has_moved(tx: Tx, seq: int, *, of_sources: bool, owners: Iterable[str]) -> bool:
+    """Report whether what was asked has changed since: what is filed, or the facts of these owners."""
+    if of_sources and state.changed_between(tx, seq, actions.seq(tx)):
+        return True
+    return any(facts.changed_since(tx, owner, seq) for owner in owners)
 
 
 def seen(engine: Engine, actor: Actor, run_id: str | None, is_same: IsSame) -> Record | None:
@@ -128,6 +139,8 @@ def to_record(impact: Impact) -> Record:
             {
                 "question": item.question,
                 "run": item.run_id,
+                "of": item.of,
+                "user": item.user_id,
                 "flips": item.flips,
                 "before": asdict(item.before),
                 "after": None if item.after == item.before else asdict(item.after),
@@ -151,7 +164,8 @@ def from_record(record: Mapping[str, Any]) -> Impact:
 
 def _item(row: Mapping[str, Any]) -> ImpactItem:
     before = _answer(row["before"])
-    return ImpactItem(row["question"], row["run"], before, before if row["after"] is None else _answer(row["after"]))
+    after = before if row["after"] is None else _answer(row["after"])
+    return ImpactItem(row["question"], row["run"], before, after, row.get("of", "sources"), row.get("user"))
 
 
 def _answer(row: Mapping[str, Any]) -> ImpactAnswer:

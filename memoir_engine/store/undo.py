@@ -16,7 +16,7 @@ from memoir_engine.core.number_words import CountingFormatter
 from memoir_engine.core.results import Action, UndoPreview
 from memoir_engine.core.run import Clock
 from memoir_engine.store.chain import actions
-from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.actions import OpenAction, Seen
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.erase.execution import VERB as ERASE
@@ -47,6 +47,7 @@ def undo(
     limits: Limits,
     clock: Clock,
     undo_id: str | None = None,
+    seen: Seen | None = None,
 ) -> Action:
     """Append the inverses of an action. With an `undo_id` of the caller it happens once.
 
@@ -61,7 +62,7 @@ def undo(
     plan = _plan_undo(tx, done, limits)
     _refuse(action_id, plan)
     action = OpenAction(tx, verb="undo", actor=actor, clock=clock, action_id=undo_id)
-    action.describe(reason=reason, undoes=action_id)
+    action.describe(reason=reason, undoes=action_id, seen=seen)
     emptied: set[int] = set()
     for step in plan.steps:
         emptied.update(step.perform(tx, action) or ())

@@ -51,6 +51,12 @@ def test_open_proposals_come_first_then_what_gave_way_then_the_rest(memory: Memo
     assert [one.key for one in pages] == [one.key for one in page.items]
 
 
+def test_states_in_which_nothing_is_are_counted_as_none(tmp_path):
+    with Memory(data_dir=tmp_path, model="offline") as memory:
+        memory.facts.add("Lives in Lyon", "mia")
+        assert memory.review.facts().counts == {"unreviewed": 0, "approved": 1, "refiled": 0, "rejected": 0, "skipped": 0}
+
+
 def test_a_fact_is_approved_skipped_and_rejected_and_each_is_taken_back(memory: Memory):
     found = waiting(memory, "fact")
     approved = memory.review.approve(found.key, reason="I asked")

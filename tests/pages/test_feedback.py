@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages import opened, words
-from memoir_engine import Memory
+from memoir_engine import AgentClient, Memory, Reply
 
 QUESTION = "What did the harbour festival earn?"
 
@@ -98,6 +98,39 @@ def test_whoever_reported_is_told_on_every_page_until_they_have_read_it(filled: 
     page = page.button(key="notice-read").click().run()
     assert "notice-read" not in keys(page)
     assert local.notices.list() == ()
+
+
+@pytest.fixture
+def reply(filled: Memory) -> Reply:
+    filled.facts.add("Lives in Lyon")
+    with AgentClient(memory=filled) as agent:
+        return agent.query("Where do I live?")
+
+
+def test_a_reply_is_reported_below_it_and_waits_with_the_facts_it_was_given(filled: Memory, reply: Reply) -> None:
+    key = f"feedback-{reply.run_id}"
+    page = opened("conversations", session=reply.session_id)
+    assert "Is the last reply right?" in words(page)
+    page.session_state[f"{key}-wrong"] = True
+    page.run()
+    page.text_area(key=f"{key}-why").input("I moved to Bern.")
+    page = page.button(key=f"{key}-send").click().run()
+    assert "You reported that this answer is wrong." in words(page)
+    queue = words(opened("review", of="answers"))
+    assert "Where do I live?" in queue and reply.text in queue and "Lives in Lyon" in queue
+
+
+def test_the_correction_of_a_fact_that_a_reply_was_given_is_offered_first(filled: Memory, reply: Reply) -> None:
+    filled.acting_as("Vi").feedback.wrong(reply.run_id)
+    mended = filled.facts.correct(filled.facts.list()[0].id, "Lives in Bern")
+    filled.facts.add("Plays the harp")
+    key = filled.feedback.reports().items[0].key
+    assert filled.feedback.mending(key)[0].action_id == mended.action_id
+
+
+def test_a_message_that_no_run_made_is_not_judged(filled: Memory) -> None:
+    filled.sessions.append("talk", [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Good day"}])
+    assert "right?" not in words(opened("conversations", session="talk"))
 
 
 def keys(page: AppTest) -> set[str]:

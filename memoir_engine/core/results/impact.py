@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from memoir_engine.core.results.documents import Path
 
@@ -60,12 +60,17 @@ class ImpactAnswer:
 
 @dataclass(frozen=True)
 class ImpactItem:
-    """One question, before and after. run_id: of when it was asked earlier; None for one that was given in words."""
+    """One question, before and after. run_id: of when it was asked earlier; None for one that was given in words.
+
+    of: of the sources, or of the facts about a user (None is the workspace).
+    """
 
     question: str
     run_id: str | None
     before: ImpactAnswer
     after: ImpactAnswer
+    of: Literal["sources", "facts"] = "sources"
+    user_id: str | None = None
 
     @property
     def answer_flips(self) -> bool:
@@ -82,7 +87,8 @@ class ImpactItem:
 
     @property
     def facts_flip(self) -> bool:
-        return [(fact.id, fact.status) for fact in self.before.facts] != [(fact.id, fact.status) for fact in self.after.facts]
+        before, after = ({(fact.id, fact.content, fact.status) for fact in side.facts} for side in (self.before, self.after))
+        return before != after
 
     @property
     def flips(self) -> bool:

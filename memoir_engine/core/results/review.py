@@ -118,6 +118,7 @@ class ReviewStep:
     category_id: where to file it, with refile. seen: the state it was shown in; a decided item is overruled only from the state
     seen. Without `seen`, reviewers may overwrite only their own verdict.
     content: of a fact or a proposal, the right words of the fact that stays in force, set right in the same action.
+    looked: the run of `memory.impact` with this very decision, which is kept with the action.
     """
 
     step_id: str
@@ -127,6 +128,7 @@ class ReviewStep:
     reason: str | None = None
     seen: ReviewState | None = None
     content: str | None = None
+    looked: str | None = None
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,13 @@ T = TypeVar("T")
 OnRetry = Callable[[str, int, float], None]  # operation, attempt that failed, seconds to wait
 
 
+class _RolledBackError(Exception):
+    """Ends a transaction that is not to be committed, and carries its result."""
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+
+
 class Database:
     """Open with `Database.open`; safe for threads, not for forked processes."""
 
@@ -155,6 +162,18 @@ class Database:
     def write(self, work: Callable[[Tx], T], *, operation: str = "the change") -> T:
         """Run `work` and commit. Raises DatabaseLost or WriteFailed naming the operation; then nothing was written."""
         return self._unit(work, operation)
+
+    def rehearse(self, work: Callable[[Tx], T], *, operation: str = "the rehearsal") -> T:
+        """Run `work` as `write` does, then roll back: its result is all that is left of it."""
+
+        def undone(tx: Tx) -> T:
+            raise _RolledBackError(work(tx))
+
+        try:
+            return self._unit(undone, operation)
+        except _RolledBackError as rehearsed:
+            result: T = rehearsed.result
+            return result
 
     def aread(self, work: Callable[[Tx], T]) -> Coroutine[Any, Any, T]:
         return self._in_pool(work, READING)

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import Select, and_, delete, func, or_, select, update
 
 from memoir_engine.core.errors import FactNotFound
 from memoir_engine.core.results import Action
@@ -23,7 +23,7 @@ from memoir_engine.core.results.facts import FactView, ForgetPreview
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions, tombstones
-from memoir_engine.store.chain.actions import NOTHING_SAID, OpenAction
+from memoir_engine.store.chain.actions import NOTHING_SAID, OpenAction, Seen
 from memoir_engine.store.chain.canonical_json import canonical, parse, read_payloads
 from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.conversations import retention
@@ -45,6 +45,7 @@ FORGETS = "forget_fact"  # the verb
 NESTED = 3  # levels of JSON quoting: prompt row, wire body, payload
 MOST_SHOWN = 20  # messages listed in a preview
 
+Covered = Mapping[str, Sequence[str]]  # place → keys of rows
 Spans = Mapping[tuple[int, int], Sequence[tuple[int, int]]]  # (session, n) → places
 
 
@@ -216,16 +217,26 @@ def _present(tx: Tx, digests: Iterable[str]) -> Iterable[str]:
 
 
 def _quoting(tx: Tx, users: Collection[str | None], words: Sequence[str], since: int | None = None) -> tuple[str, ...]:
-    """Return payloads of the users' calls that contain the words; with `since`, of runs not ended at that seq."""
+    """Return payloads of the users' runs, and of kept looks, with the words. since: only of runs that had not ended then."""
     p, call, run = tables.payload.c, tables.model_call.c, tables.run.c
     mine = or_(run.user_id.in_(sorted(user for user in users if user is not None)), run.user_id.is_(None) & (None in users))
+    if since is not None:
+        mine = and_(mine, or_(run.closed_seq.is_(None), run.closed_seq > since))
     query = select(p.digest, p.body).join(tables.model_call, call.payload == p.digest)
     query = query.join(tables.run, run.id == call.run_id).where(mine)
-    if since is not None:
-        query = query.where(or_(run.closed_seq.is_(None), run.closed_seq > since))
-    forms = _json_forms(words)
-    stream = tx.execute(query.execution_options(yield_per=50))
-    return tuple({row.digest for row in stream if any(form in row.body for form in forms)})
+    requests = select(p.digest, p.body).join(tables.run, run.request == p.digest).where(mine)
+    forms, quoting = _json_forms(words), set[str]()
+    for wanted in (query, requests, _kept_looks()):
+        stream = tx.execute(wanted.execution_options(yield_per=50))
+        quoting |= {row.digest for row in stream if any(form in row.body for form in forms)}
+    return tuple(quoting)
+
+
+def _kept_looks() -> Select[Any]:
+    """Select what makers of actions had seen of their consequences: facts are among it."""
+    p, a = tables.payload.c, tables.action.c
+    looks = select(p.digest, p.body).join(tables.action, a.payload == p.digest)
+    return looks.where(p.body.contains('"seen":{', autoescape=True))
 
 
 def preview(tx: Tx, owner_filter: OwnerFilter, uids: Sequence[str]) -> ForgetPreview:
@@ -271,8 +282,12 @@ def forget(
     reason: str | None,
     clock: Clock,
     action_id: str,
+    seen: Seen | None = None,
 ) -> Action:
-    """Forget the facts, all or none. Raises FactNotFound, also for one already forgotten."""
+    """Forget the facts, all or none. Raises FactNotFound, also for one already forgotten.
+
+    seen: kept without the words that are forgotten.
+    """
     ids.reserve(tx, "erasure", 1)
     ids.hold(tx, "fact")
     if actions.exists(tx, action_id):
@@ -281,13 +296,11 @@ def forget(
     trace = _trace_facts(tx, numbers, plan)
     restored = _left_parts(tx, trace.family)
     action = OpenAction(tx, verb=FORGETS, actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=reason)
+    action.describe(reason=reason, seen=None if seen is None else parse(_without_words(canonical(dict(seen)), trace)))
     _clear_words(tx, trace)
     messages = [f"{session}/{n}" for session, n in trace.spans]
-    _end_fact(tx, action, numbers[0], {"payload": trace.papers}, {"message": messages, "payload": trace.quoting})
-    for other in dict.fromkeys((*numbers, *trace.family.all)):
-        if other != numbers[0]:
-            _end_fact(tx, action, other, {}, {})
+    gone, changed = {"payload": trace.papers}, {"message": messages, "payload": trace.quoting}
+    _end_facts(tx, action, [*numbers, *trace.family.all], gone, changed)
     for part in restored:
         rows.set_state(tx, action, "fact.restored", part, FactState())
     action.seal()
@@ -313,7 +326,30 @@ def _last_view(tx: Tx, owner_filter: OwnerFilter, number: int) -> FactView:
     return facts.by_number(tx, owner_filter, [number], None if until == FAR else until - 1)[number]
 
 
-def _end_fact(tx: Tx, action: OpenAction, number: int, gone: dict[str, Sequence[str]], changed: dict[str, Sequence[str]]) -> None:
+def take_out(tx: Tx, owner_filter: OwnerFilter, uids: Sequence[str], *, actor: str, clock: Clock, action_id: str) -> None:
+    """End facts as `forget` does, and clear no words: for a transaction that is rolled back. Raises FactNotFound."""
+    ids.hold(tx, "fact")
+    numbers = [_number_and_owner(tx, owner_filter, uid)[0] for uid in uids]
+    members = family(tx, numbers)
+    restored = _left_parts(tx, members)
+    action = OpenAction(tx, verb=FORGETS, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=None)
+    _end_facts(tx, action, [*numbers, *members.all])
+    for part in restored:
+        rows.set_state(tx, action, "fact.restored", part, FactState())
+    action.seal()
+
+
+def _end_facts(
+    tx: Tx, action: OpenAction, numbers: Iterable[int], gone: Covered | None = None, changed: Covered | None = None
+) -> None:
+    """End facts, each once. gone, changed: further rows that the event of the first covers."""
+    for number in dict.fromkeys(numbers):
+        _end_fact(tx, action, number, gone or {}, changed or {})
+        gone = changed = None
+
+
+def _end_fact(tx: Tx, action: OpenAction, number: int, gone: Covered, changed: Covered) -> None:
     """End the fact's state, relations and open proposals. gone, changed: further rows its event covers."""
     s, r, p = tables.fact_status.c, tables.fact_relation.c, tables.fact_proposal.c
     row = tx.execute(select(tables.fact_status).where(s.fact_id == number, s.to_seq == FAR)).one_or_none()
@@ -340,10 +376,14 @@ def _clear_words(tx: Tx, trace: FactTrace) -> None:
         tx.execute(delete(tables.payload).where(p.digest.in_(some)))
     for digest in trace.quoting:
         body = tx.execute(select(p.body).where(p.digest == digest)).scalar_one()
-        for form in _json_forms((*trace.words, *trace.texts)):
-            body = body.replace(form, ERASED)
-        cleared = {"body": canonical(_without_entities(parse(body))), "salt": NO_SALT}
+        cleared = {"body": canonical(_without_entities(parse(_without_words(body, trace)))), "salt": NO_SALT}
         tx.execute(update(tables.payload).where(p.digest == digest).values(**cleared))
+
+
+def _without_words(body: str, trace: FactTrace) -> str:
+    for form in _json_forms((*trace.words, *trace.texts)):
+        body = body.replace(form, ERASED)
+    return body
 
 
 def _block_words(tx: Tx, session: int, n: int, places: Sequence[tuple[int, int]], words: Sequence[str]) -> None:

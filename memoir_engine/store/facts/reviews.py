@@ -10,7 +10,7 @@ Source: DESIGN §6; TIMEM "Supports Reversion".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Unpack
 from uuid import uuid4
@@ -33,7 +33,7 @@ from memoir_engine.core.results.review import FactKey, FactReviewItem, FactRevie
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
-from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.actions import OpenAction, Seen
 from memoir_engine.store.chain.canonical_json import moment_of, parse, read_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, Tx, portions
@@ -142,6 +142,7 @@ class FactDecision:
     """A reviewer's decision. `seen`: the state they saw; anything decided since then wins.
 
     content: the right words of the fact that the decision keeps in force: it is set right in the same action.
+    looked: what they saw would change.
     """
 
     key: FactKey
@@ -149,6 +150,7 @@ class FactDecision:
     reason: str | None = None
     seen: ReviewState | None = None
     content: str | None = None
+    looked: Seen | None = field(default=None, repr=False)
 
 
 def review_items(tx: Tx, owner_filter: OwnerFilter, kind: FactReviewKind | None = None) -> list[HeldFact]:
@@ -231,7 +233,7 @@ def perform(
         return actions.get(tx, action_id)
     item = check(tx, owner_filter, decision, actor=actor, overrides=overrides)
     number, verdict = decision.key.number, decision.verdict
-    author: Author = {"actor": actor, "reason": decision.reason, "clock": clock, "action_id": action_id}
+    author: Author = {"actor": actor, "reason": decision.reason, "clock": clock, "action_id": action_id, "seen": decision.looked}
     if decision.key.thing == "proposal" and verdict != "skip":
         return (approve if verdict == "approve" else reject)(tx, owner_filter, number, content=decision.content, **author)
     if decision.content is not None:

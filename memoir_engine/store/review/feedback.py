@@ -221,14 +221,22 @@ def question_in(request: Mapping[str, Any]) -> str:
 
 
 def read_chunks(record: Mapping[str, Any]) -> set[int]:
-    """Return the chunks that an answer has read, from its run's record."""
-    return {row[0] for row in record.get("used", ()) if isinstance(row, list) and row}
+    """Return the chunks that an answer has read, or a reply was given, from its run's record."""
+    given = {one["id"] for one in record.get("shown", ()) if one.get("kind") == "chunk"}
+    return given | {row[0] for row in record.get("used", ()) if isinstance(row, list) and row}
+
+
+def _given_facts(tx: Tx, record: Mapping[str, Any]) -> set[int]:
+    """Return the numbers of the facts that a reply was given."""
+    uids = sorted({str(one["id"]) for one in record.get("shown", ()) if one.get("kind") == "fact"})
+    f = tables.fact.c
+    return {row.id for row in rows_in(tx, select(f.id), f.uid, uids)}
 
 
 def mending(tx: Tx, report: StandingReport, *, limit: int = MOST_MENDING) -> tuple[Action, ...]:
     """Return actions since the report that stand and touched what the answer had read, newest first; then those of others."""
     result = tx.execute(select(tables.run.c.result).where(tables.run.c.id == report.row.item)).scalar_one()
-    chunks = read_chunks(parse(result))
+    chunks, facts = read_chunks(parse(result)), _given_facts(tx, parse(result))
     c, e = tables.chunk.c, tables.audit_event.c
     sources = {row.source_id for row in rows_in(tx, select(c.source_id).distinct(), c.id, sorted(chunks))}
     near: dict[str, bool] = {}
@@ -238,6 +246,7 @@ def mending(tx: Tx, report: StandingReport, *, limit: int = MOST_MENDING) -> tup
             continue
         body = parse(text)
         touches = body.get("chunk") in chunks or body.get("source") in sources or body.get("replaces") in sources
+        touches = touches or body.get("fact") in facts
         near[action_id] = near.get(action_id, False) or touches
     ordered = sorted(near, key=lambda action_id: not near[action_id])  # stable: the newest first among each
     undone = actions.standing(tx, ordered)

@@ -9,7 +9,7 @@ Source: DESIGN §5, §6, §9.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, get_args
 
@@ -21,7 +21,7 @@ from memoir_engine.core.results.review import Verdict
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
-from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.actions import OpenAction, Seen
 from memoir_engine.store.chain.canonical_json import moment_of, parse, put_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, Tx, rows_in
@@ -116,7 +116,7 @@ class ReviewedFiling(NamedTuple):
 class ReviewDecision:
     """A decision about one item. `seen`: the state the reviewer saw; anything decided since then wins.
 
-    Without `seen`, reviewers may overwrite only their own verdict.
+    Without `seen`, reviewers may overwrite only their own verdict. looked: what they saw would change.
     """
 
     chunk_id: int
@@ -125,6 +125,7 @@ class ReviewDecision:
     category_id: int | None = None
     reason: str | None = None
     seen: ReviewState | None = None
+    looked: Seen | None = field(default=None, repr=False)
 
     @property
     def key(self) -> str:
@@ -180,13 +181,14 @@ def perform(tx: Tx, decision: ReviewDecision, *, actor: str, clock: Clock, actio
     row = check(tx, decision, actor=actor, overrides=overrides)
     if decision.verdict == "refile":
         leaf = decision.category_id or 0
-        return filings.refile(tx, decision.chunk_id, leaf, actor=actor, reason=decision.reason, clock=clock, action_id=action_id)
+        author: dict[str, Any] = {"actor": actor, "reason": decision.reason, "clock": clock, "action_id": action_id}
+        return filings.refile(tx, decision.chunk_id, leaf, seen=decision.looked, **author)
     payload = None
     if decision.verdict == "reject":
         path = categories.paths(tx, [row.category_id])[row.category_id]
         payload = put_payloads(tx, [{"before": list(path), "after": None}])[0]
     action = OpenAction(tx, verb=decision.verdict, actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=decision.reason)
+    action.describe(reason=decision.reason, seen=decision.looked)
     review = FilingReview(actor, NOW, STATES[decision.verdict])
     if decision.verdict == "reject":
         filings.reject_filing(tx, action, row, review, payload)
