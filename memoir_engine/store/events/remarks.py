@@ -38,6 +38,7 @@ TAKEN_BACK = {  # what an undo would do, by kind
     remarks.ASKED: "a second pair of eyes is no longer asked for",
     remarks.FIRST: "a first signature is taken back",
     remarks.SECOND: "a second signature is taken back",
+    remarks.ADJUDICATION: "a disagreement waits again",
 }
 RETURNS = {
     remarks.FEEDBACK: "feedback on an answer counts again",
@@ -47,6 +48,7 @@ RETURNS = {
     remarks.ASKED: "a second pair of eyes is asked for again",
     remarks.FIRST: "a first signature counts again",
     remarks.SECOND: "a second signature counts again",
+    remarks.ADJUDICATION: "a disagreement is settled again",
 }
 
 
@@ -174,6 +176,12 @@ KINDS = family(
         one="a second signature was given",
         many="{count} second signatures were given",
         apply=partial(_make, remarks.SECOND),
+    ),
+    _said(
+        "disagreement.settled",
+        one="a disagreement between reviewers was settled",
+        many="{count} disagreements between reviewers were settled",
+        apply=partial(_make, remarks.ADJUDICATION),
     ),
     _remark(
         "remark.withdrawn",

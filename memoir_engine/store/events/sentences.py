@@ -69,6 +69,8 @@ VERBS: dict[str, str] = {
     "ask_second": "Asked for a second pair of eyes",
     "sign_first": "Gave a first signature",
     "sign_second": "Gave a second signature",
+    "draw_sample": "Drew a sample for an audit",
+    "adjudicate": "Settled a disagreement",
 }
 
 COUNTED = {"parts": "part", "messages": "message", "chunks": "chunk", "filings": "chunk"}  # fields that count, and what
@@ -119,6 +121,14 @@ def _change_of(tally: Tally, names: Names) -> Change:
     )
 
 
+def _subject(body: Body, names: Names) -> object:
+    """Return what was signed: a source by its name, a category by its path."""
+    if body.get("subject") == "sample":
+        return "a sample"
+    number = body.get("number")
+    return names.sources.get(number or 0) if body.get("subject") == "source" else names.path(number)
+
+
 def _named(form: str, body: Body, names: Names) -> dict[str, Any]:
     """Return the raw values that the form names: plain values of the body, and what its numbers stand for."""
     source: Callable[[Any], object] = names.sources.get
@@ -128,7 +138,7 @@ def _named(form: str, body: Body, names: Names) -> dict[str, Any]:
         "source": source(body.get("source")),
         "chunk": names.chunk(body.get("chunk")),
         "category": names.path(body.get("category")),
-        "subject": (source if body.get("subject") == "source" else names.path)(body.get("number")),
+        "subject": _subject(body, names),
     }
     return {name: values.get(name) for name in places(form)}
 

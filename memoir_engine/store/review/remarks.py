@@ -21,6 +21,7 @@ from memoir_engine.store.db.statements import FAR, Tx
 
 FEEDBACK, SETTLEMENT, COMMENT, ASSIGNMENT = "feedback", "settlement", "comment", "assignment"  # kinds of remarks
 ASKED, FIRST, SECOND = "asked", "first", "second"  # a second pair of eyes; a first signature, and the second that agrees
+ADJUDICATION = "adjudication"  # of two people who disagreed: what stands is let stand
 REPORT = "answer-"  # begins the key of what was said about an answer
 MADE = {  # events that open them, by kind
     FEEDBACK: "feedback.given",
@@ -30,6 +31,7 @@ MADE = {  # events that open them, by kind
     ASKED: "signature.asked",
     FIRST: "signature.first",
     SECOND: "signature.second",
+    ADJUDICATION: "disagreement.settled",
 }
 WITHDRAWN, RESTORED = "remark.withdrawn", "remark.restored"
 ALONE: dict[str, tuple[str, ...]] = {  # kinds of which one stands at a time, and for what
@@ -38,6 +40,7 @@ ALONE: dict[str, tuple[str, ...]] = {  # kinds of which one stands at a time, an
     ASSIGNMENT: ("item",),
     ASKED: ("item",),
     FIRST: ("item",),
+    ADJUDICATION: ("item",),
 }
 _R = tables.remark.c
 
