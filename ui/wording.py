@@ -182,6 +182,8 @@ class Shared(Words):
         "ask_second": "asked for a second pair of eyes",
         "sign_first": "gave a first signature",
         "sign_second": "gave a second signature",
+        "draw_sample": "drew a sample for an audit",
+        "adjudicate": "settled a disagreement",
     }
 
     # --- tree ----------------------------------------------------------------------------------------------------------
