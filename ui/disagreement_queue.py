@@ -13,6 +13,7 @@ from ui.audit_queue import share
 from ui.escape import md_escape
 from ui.plain_text import plain
 from ui.wording_audits import texts
+from ui.wording_review import texts as review_words
 
 PAGE = 10
 AFTER = "df-after"  # of the session: the page of the list
@@ -50,7 +51,7 @@ def _state() -> str:
 def _states(counts: dict[str, int]) -> None:
     st.session_state["df-state"] = _state()
     st.segmented_control(
-        texts.AGREEMENT,
+        review_words.STATE,
         list(texts.DIFFER_STATES),
         format_func=lambda one: f"{texts.DIFFER_STATES[one]} · {figures.count(counts.get(one, 0))}",
         key="df-state",

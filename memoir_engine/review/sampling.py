@@ -100,8 +100,9 @@ class SamplingPlans(SignOffs):
         source, category: filings of a source, filed in or below a category. since, until: filed in this period. All together
         where several are given, everything where none is. method: random, or risk: the riskier, the likelier. share: percentage
         of the
-        population, or size: how many. seed: up to 64 characters; the head of the chain by default. words: what it is for.
-        `review.sampled` lists what was drawn, `review.apply` and its like judge it. `review.undo` withdraws the plan.
+        population, or size: how many. seed: up to 64 characters, which stay in the chain for good; its head by default. words:
+        what it is for. `review.sampled` lists what was drawn, `review.apply` and its like judge it. `review.undo` withdraws the
+        plan.
         Raises NotAllowed, SourceNotFound, CategoryNotFound, InvalidSetting (also where there is nothing to draw from).
         """
         needs_auditor(self._actor, "draw a sample")
@@ -134,12 +135,12 @@ class SamplingPlans(SignOffs):
         return self.sampling_plan(self._engine.db.write(work, operation="the draw of a sample"))
 
     def sampling_plans(self, *, limit: int = 50, before: int | None = None) -> tuple[SamplingPlan, ...]:
-        """List plans, newest first, below the number `before`; without their filings."""
+        """List plans, newest first, below the number `before`; without their filings and signatures."""
         most = validation.limit(limit)
         below = None if before is None else validation.cursor("before", before)
 
         def work(tx: Tx) -> tuple[SamplingPlan, ...]:
-            return tuple(_plan(tx, row, filings=False) for row in sampling.listed(tx, before=below, limit=most))
+            return tuple(_plan(tx, row, whole=False) for row in sampling.listed(tx, before=below, limit=most))
 
         return self._read(work)
 
@@ -152,7 +153,7 @@ class SamplingPlans(SignOffs):
 
         def work(tx: Tx) -> SamplingPlan:
             row = sampling.get(tx, number)
-            found = _plan(tx, row, filings=True)
+            found = _plan(tx, row, whole=True)
             return replace(found, members=sampling.members(tx, SampleDesign.of(row.design))) if whole else found
 
         return self._read(work)
@@ -195,7 +196,7 @@ class SamplingPlans(SignOffs):
         number = validation.plan(plan)
 
         def finished(tx: Tx) -> SignOffPreview:
-            found = _plan(tx, sampling.get(tx, number), filings=False)
+            found = _plan(tx, sampling.get(tx, number), whole=False)
             if found.waiting:
                 raise SampleUnfinished(plan=number, size=found.size, waiting=found.waiting)
             return sign_offs.preview(tx, sampling.SUBJECT, number)
@@ -263,12 +264,13 @@ def _shown(state: ReviewState | None) -> frozenset[str]:
     return frozenset({state, "skipped"}) if state == "unreviewed" else frozenset({state})
 
 
-def _plan(tx: Tx, row: Any, *, filings: bool) -> SamplingPlan:
+def _plan(tx: Tx, row: Any, *, whole: bool) -> SamplingPlan:
+    """whole: with what was drawn, one by one, and the signatures."""
     design = SampleDesign.of(row.design)
     states = sampling.drawn_states(tx, design, row.number)
     made, said = actions.causes(tx, [row.number])[row.number], read_payloads(tx, [row.payload])
     parts = tuple(_stratum(part, states) for part in design.strata)
-    signed = sign_offs.listed(tx, subject=sampling.SUBJECT, number=row.number)
+    signed = sign_offs.listed(tx, subject=sampling.SUBJECT, number=row.number) if whole else ()
     return SamplingPlan(
         number=row.number,
         action_id=made.action_id,
@@ -292,7 +294,7 @@ def _plan(tx: Tx, row: Any, *, filings: bool) -> SamplingPlan:
         gone=sum(part.gone for part in parts),
         error_rate=error_rate.error_rate(parts),
         sign_offs=sentences.sign_offs(signed),
-        filings=_filings(tx, states) if filings else (),
+        filings=_filings(tx, states) if whole else (),
         event_hash=_hash_of(tx, row.number),
     )
 

@@ -47,8 +47,9 @@ def test_a_disagreement_waits_until_one_of_the_two_lets_it_stand(served: Served,
     expect(ada.get_by_text("Nobody disagrees")).to_be_visible(timeout=PATIENCE_MS)
     ada.get_by_text("Settled · 1").click()
     expect(ada.get_by_text("Ben is right.")).to_be_visible(timeout=PATIENCE_MS)
-    ada.get_by_text("How far reviewers agree").click()
-    expect(ada.get_by_text("Krippendorff's alpha")).to_be_visible(timeout=PATIENCE_MS)
+    ada.get_by_test_id("stExpander").get_by_text("How far reviewers agree").click()
+    alpha = ada.get_by_test_id("stMetric").filter(has_text="Krippendorff's alpha")
+    expect(alpha).to_be_visible(timeout=PATIENCE_MS)
     with opened(tmp_path / "memory") as memory:
         assert memory.review.disagreements(state="settled").items[0].settled_by == "Ada"
         assert memory.audit.verify().ok

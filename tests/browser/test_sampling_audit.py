@@ -19,7 +19,7 @@ def test_a_sample_is_drawn_judged_signed_and_reported(served: Served, visit: Vis
     page = visit(f"{served(**SETTINGS)}/review?as=Ada")
     page.get_by_role("button", name="Audit a sample").click()
     expect(page.get_by_text("No sample has been drawn yet")).to_be_visible(timeout=PATIENCE_MS)
-    fill(page, "Filings to draw", "3")
+    page.get_by_role("spinbutton", name="Filings to draw").fill("3")
     fill(page, "What it is for (optional)", "The ninth of November.")
     page.get_by_role("button", name="Draw the sample").click()
     expect(page.get_by_text("3 of 9 filings", exact=False)).to_be_visible(timeout=PATIENCE_MS)
@@ -35,7 +35,7 @@ def test_a_sample_is_drawn_judged_signed_and_reported(served: Served, visit: Vis
     expect(_metric(page, "Error rate")).to_contain_text("33.3 %", timeout=PATIENCE_MS)
     expect(_metric(page, "95 % interval")).to_contain_text("6.1 % – 79.2 %", timeout=PATIENCE_MS)  # Wilson's, of 1 in 3
 
-    page.get_by_text("Sign", exact=True).click()
+    page.get_by_test_id("stExpander").get_by_text("Sign", exact=True).click()
     fill(page, "Statement", "I have read the three.")
     page.get_by_role("button", name="I sign this as it is").click()
     expect(page.get_by_text("I have read the three.")).to_be_visible(timeout=PATIENCE_MS)

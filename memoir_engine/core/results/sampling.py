@@ -97,8 +97,8 @@ class SamplingPlan:
     None for everything. as_of: the event after which the population stood so; population_digest covers its keys and strata.
     seed: what drew; with it, and the population, anybody draws the same. words: what the plan is for, None where erased.
     judged, wrong, skipped, gone: of the drawn filings, now. error_rate: None until each stratum has a judged filing.
-    sign_offs: signatures on the sample as a whole, newest first; void once a drawn filing is altered. filings: what was drawn,
-    in the order of the draw; empty in a list of plans. members: keys of the population by stratum, where asked for.
+    sign_offs: signatures on the sample as a whole, newest first; void once a drawn filing is altered. filings: what was drawn, in
+    the order of the draw; both empty in a list of plans. members: keys of the population by stratum, where asked for.
     event_hash: of the event that drew it, in the chain.
     """
 

@@ -209,7 +209,7 @@ def check(tx: Tx, decision: ReviewDecision, *, actor: str, overrides: bool = Fal
     if row is None or row.from_seq != decision.filed_seq:
         raise _gone(tx, decision)
     state = _state(row.verdict, row.reviewed_by)
-    if state in DECIDED and sampling.drawn_since(tx, decision.chunk_id, row.reviewed_seq):
+    if row.to_seq == FAR and state in DECIDED and sampling.drawn_since(tx, decision.chunk_id, row.reviewed_seq):
         return row  # an audit asks anew, whatever was decided before it was drawn
     is_own = row.reviewed_by == actor
     is_repeat = is_own and STATES.get(decision.verdict) == row.verdict and row.verdict is not None

@@ -1,8 +1,8 @@
 """Sampling plans of audits: which filings were drawn, from what, and how.
 
 Invariant: a row is opened by an event and closed by another; only `to_seq` is ever updated. A plan that comes back after an
-undo is a new row with the same number. Its design holds numbers only; words of people are in the payload, so that an erasure
-can take them.
+undo is a new row with the same number. Its design holds numbers and the seed; words of people are in the payload, so that an
+erasure can take them.
 Source: docs/decisions/0106.
 """
 
