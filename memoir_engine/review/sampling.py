@@ -106,7 +106,7 @@ class SamplingPlans(SignOffs):
         Raises NotAllowed, SourceNotFound, CategoryNotFound, InvalidSetting (also where there is nothing to draw from).
         """
         needs_auditor(self._actor, "draw a sample")
-        kind, said = _method(method), words_of(words)
+        kind, said, signature = _method(method), words_of(words), self._engine.signature(self._actor)
         scope = self._scope(source, category, since, until)
         state, population = self._population(kind, scope)
         wanted = _size(share, size, len(population))
@@ -122,7 +122,6 @@ class SamplingPlans(SignOffs):
             strata=tuple((part.code, part.population, part.drawn) for part in drawn.strata),
             drawn=tuple((one.chunk_id, one.filed_seq, one.category_id, one.stratum) for one in drawn.items),
         )
-        signature = self._engine.signature(self._actor)
 
         def work(tx: Tx) -> int:
             if actions.exists(tx, signature["action_id"]):
