@@ -101,9 +101,8 @@ def _around(memory: Memory, filters: review_filters.ReviewFilters, counts: Mappi
         review_queues.switch(filters.kind, None if filters.filtered else counts.get("unreviewed", 0))
         st.space("stretch")
         if filters.kind == review_queues.CHUNKS:
-            there = {"of": review_queues.AUDITS, "item": None, "state": None, "view": None}
             icon = ":material/casino:"
-            st.button(audit_texts.BEGIN, icon=icon, type="tertiary", key="rv-audit", on_click=state.update, kwargs=there)
+            frame.page_button(audit_texts.BEGIN, "review", key="rv-audit", icon=icon, of=review_queues.AUDITS)
             view()
     review_filters.draw(memory, filters, counts)
     problem = st.session_state.pop("rv-problem", None)
