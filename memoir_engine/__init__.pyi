@@ -30,6 +30,9 @@ from memoir_engine.core.errors.features import (
     ActionNotFound as ActionNotFound,
     AnswerOverBudget as AnswerOverBudget,
     AssigneeUnknown as AssigneeUnknown,
+    OwnDecisionStands as OwnDecisionStands,
+    SampleUnfinished as SampleUnfinished,
+    SamplingPlanNotFound as SamplingPlanNotFound,
     BudgetTooSmall as BudgetTooSmall,
     CategoryInUse as CategoryInUse,
     CategoryNotFound as CategoryNotFound,
@@ -230,6 +233,18 @@ from memoir_engine.core.results.facts import (
     RecalledFacts as RecalledFacts,
     RecallMode as RecallMode,
     RememberResult as RememberResult,
+)
+from memoir_engine.core.results.sampling import (
+    Disagreement as Disagreement,
+    DisagreementPage as DisagreementPage,
+    ErrorRate as ErrorRate,
+    Judgement as Judgement,
+    PairAgreement as PairAgreement,
+    ReviewerAgreement as ReviewerAgreement,
+    SampledFiling as SampledFiling,
+    SamplePreview as SamplePreview,
+    SampleStratum as SampleStratum,
+    SamplingPlan as SamplingPlan,
 )
 from memoir_engine.core.results.feedback import (
     Assignment as Assignment,

@@ -8,6 +8,8 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import (
+    audit_queue,
+    disagreement_queue,
     fact_filters,
     feedback_queue,
     filing,
@@ -21,6 +23,7 @@ from ui import (
     together_queue,
     viewer,
 )
+from ui.wording_audits import texts as audit_texts
 from ui.wording_review import texts
 
 
@@ -58,6 +61,14 @@ def queues(memory: Memory) -> None:
             review_queues.switch(about, together_queue.count(memory))
             together_queue.show(memory)
             return
+        if about == review_queues.DISAGREEMENTS:
+            counts = disagreement_queue.counts(memory)
+            review_queues.switch(about, counts["open"])
+            disagreement_queue.show(memory, counts)
+            return
+        if about == review_queues.AUDITS:
+            audits(memory)
+            return
         filters = review_filters.from_address(memory, about)
         if about == review_queues.CHUNKS and state.param("view") == "list":
             rows = review_list.page(memory, filters)
@@ -69,11 +80,29 @@ def queues(memory: Memory) -> None:
             review_desk.show(memory, filters, found)
 
 
+def audits(memory: Memory) -> None:
+    """Draw the plans, or the one in the address: what was found, the desk for what waits, and its signatures."""
+    review_queues.switch(review_queues.AUDITS, audit_queue.waiting(memory)[1])
+    plan = audit_queue.chosen(memory)
+    if plan is None:
+        audit_queue.plans(memory)
+        return
+    filters = review_filters.from_address(memory, review_queues.AUDITS)
+    found = review_desk.page(memory, filters)
+    audit_queue.head(memory, plan)
+    st.caption(f":material/visibility_off: {audit_texts.HIDDEN}")
+    review_filters.draw(memory, filters, found.counts)
+    review_desk.show(memory, filters, found)
+    audit_queue.foot(memory, plan)
+
+
 def _around(memory: Memory, filters: review_filters.ReviewFilters, counts: Mapping[str, int]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="review-queues"):
         review_queues.switch(filters.kind, None if filters.filtered else counts.get("unreviewed", 0))
         st.space("stretch")
         if filters.kind == review_queues.CHUNKS:
+            icon = ":material/casino:"
+            frame.page_button(audit_texts.BEGIN, "review", key="rv-audit", icon=icon, of=review_queues.AUDITS)
             view()
     review_filters.draw(memory, filters, counts)
     problem = st.session_state.pop("rv-problem", None)

@@ -21,13 +21,25 @@ from memoir_engine.core import errors
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.feedback import FeedbackVerdict
 from memoir_engine.core.results.review import Verdict
+from memoir_engine.core.results.sampling import SamplingMethod
 from memoir_engine.core.run import new_id
+from memoir_engine.review import error_rate
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import FAR, ROOT, Tx
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.ledger.sight import CLOSED, SHARED
-from memoir_engine.store.review import feedback, reviews, second_looks, shares, together
+from memoir_engine.store.review import (
+    feedback,
+    judgements,
+    remarks,
+    reviews,
+    sampling,
+    second_looks,
+    shares,
+    sign_offs,
+    together,
+)
 from memoir_engine.store.review.reviews import ReviewedFiling
 from memoir_engine.store.sources import helpers, sources
 from memoir_engine.store.sources.plan import NewHelper, PlanStale
@@ -46,6 +58,7 @@ VERBS = (
     *("create", "rename", "rename", "move", "move", "merge", "merge", "split", "split", "retire"),
     *("approve", "approve", "reject", "reject", "skip"),
     *("say", "say", "settle", "assign", "comment", "two", "two", "ask", "share", "share"),
+    *("draw", "vouch", "adjudicate"),
     *("undo", "undo", "undo", "undo", "redo", "redo", "probe"),
 )
 
@@ -81,6 +94,9 @@ class Play:
             "two": self._decide_by_two,
             "ask": self._ask_second,
             "share": self._share,
+            "draw": self._draw,
+            "vouch": self._vouch,
+            "adjudicate": self._adjudicate,
             "undo": self._undo,
             "redo": self._redo,
             "probe": self._probe,
@@ -255,6 +271,32 @@ class Play:
             self.done.append(last.action_id)
         return done
 
+    def _draw(self, one: int, other: int) -> str | None:
+        """Draw a sample of what is filed."""
+        filed = self.store.db.read(reviews.open_items)
+        method: SamplingMethod = ("random", "risk")[other % 2]
+        rows = [(item.chunk_id, item.filed_seq, item.category_id, 1 / item.chunk_id) for item in filed]
+        return self._said(lambda tx, by: drawn(tx, rows, method, one, by)) if rows else None
+
+    def _vouch(self, one: int, other: int) -> str | None:
+        """Sign a sample, finished or not."""
+        plans = self.store.db.read(lambda tx: sampling.listed(tx, before=None, limit=2))
+        if not plans:
+            return None
+        number, actor = plans[one % len(plans)].number, ("Mia", "Noa")[other % 2]
+        return self._said(lambda tx, by: sign_offs.sign(tx, "sample", number, statement="Yes.", **by), actor)
+
+    def _adjudicate(self, one: int, other: int) -> str | None:
+        item, actor = self._item(one % 2), ("Mia", "Noa")[other % 2]
+        if item is None:
+            return None
+
+        def settle(tx: Tx, by: dict[str, Any]) -> Action:
+            remarks.hold(tx)
+            return judgements.adjudicate(tx, key_of(item), "So be it.", **by)
+
+        return self._said(settle, actor)
+
     def _said(self, work: Callable[[Tx, dict[str, Any]], Action], actor: str = "Mia") -> str | None:
         by = {"actor": actor, "clock": self.store.clock, "action_id": new_id(self.store.clock.now())}
         try:
@@ -359,6 +401,23 @@ class Play:
 
     def _level(self, level: int) -> list[int]:
         return [row.id for row in self.store.db.read(categories.snapshot).categories if row.level == level]
+
+
+def drawn(tx: Tx, rows: Sequence[tuple[int, int, int, float]], method: SamplingMethod, seed: int, by: dict[str, Any]) -> Action:
+    """Draw half of these filings (chunk, seq, category, risk)."""
+    population = error_rate.stratify(method, rows)
+    found = error_rate.draw(population, len(rows) // 2 + 1, str(seed))
+    design = sampling.SampleDesign(
+        *(method, str(seed), None, None, None, None, actions.seq(tx)),
+        len(population),
+        error_rate.population_digest(population),
+        tuple((part.code, part.population, part.drawn) for part in found.strata),
+        tuple((item.chunk_id, item.filed_seq, item.category_id, item.stratum) for item in found.items),
+    )
+    action = sampling.begin(tx, **by)
+    sampling.draw(tx, design, error_rate.members(population), words="An audit.", author=by["actor"], action=action)
+    action.seal()
+    return actions.get(tx, action.id)
 
 
 def key_of(item: ReviewedFiling) -> str:

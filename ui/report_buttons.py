@@ -21,10 +21,12 @@ WIDTH = 340  # px of what a menu says; it is as wide as its widest line
 Place = Mapping[str, str | int]
 
 
-def show(make: Callable[[], Report], *, name: str, key: str, page: Place | None = None) -> None:
-    """name: file name without an extension. page: of the report in the app."""
+def show(make: Callable[[], Report], *, name: str, key: str, page: Place | None = None, table: str = "") -> None:
+    """name: file name without an extension. page: of the report in the app. table: label of its table as CSV, if it has one."""
     with st.popover(texts.REPORT, icon=":material/summarize:", key=f"report-{key}"):
         files(make, name=name, key=key, page=page)
+        if table:
+            _download(make, "csv", "text/csv", ":material/table:", table, name=name, key=key)
 
 
 def files(make: Callable[[], Report], *, name: str, key: str, page: Place | None = None) -> None:
@@ -34,15 +36,19 @@ def files(make: Callable[[], Report], *, name: str, key: str, page: Place | None
         place = {name: str(value) for name, value in page.items()}
         st.page_link("../pages/audit.py", label=wording_audit.OPEN, icon=":material/verified:", query_params=place)
     for form, (mime, icon) in FILES.items():
-        st.download_button(
-            texts.REPORT_FORMS[form],
-            data=partial(file, make, form),
-            file_name=f"{name}.{form}",
-            mime=mime,
-            icon=icon,
-            key=f"report-{key}-{form}",
-            on_click="ignore",
-        )
+        _download(make, form, mime, icon, texts.REPORT_FORMS[form], name=name, key=key)
+
+
+def _download(make: Callable[[], Report], form: str, mime: str, icon: str, label: str, *, name: str, key: str) -> None:
+    st.download_button(
+        label,
+        data=partial(file, make, form),
+        file_name=f"{name}.{form}",
+        mime=mime,
+        icon=icon,
+        key=f"report-{key}-{form}",
+        on_click="ignore",
+    )
 
 
 def file(make: Callable[[], Report], form: str) -> bytes:
@@ -50,4 +56,6 @@ def file(make: Callable[[], Report], form: str) -> bytes:
     made = make()
     if form == "pdf":
         return viewer.memory().reports.pdf(made)
+    if form == "csv":
+        return (made.csv or "").encode("utf-8-sig")  # so that spreadsheets read it as UTF-8
     return (made.html if form == "html" else made.json).encode()

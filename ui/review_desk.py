@@ -12,10 +12,11 @@ from typing import Any
 
 import streamlit as st
 
-from memoir_engine import FactReviewPage, MemoirError, Memory, ReviewPage
-from ui import review_data, review_facts, review_look, review_steps, state, together_panel
+from memoir_engine import FactReviewPage, MemoirError, Memory, ReviewItem, ReviewPage
+from ui import presence, review_data, review_facts, review_filters, review_look, review_steps, state, together_panel
 from ui.components import review
 from ui.review_filters import ReviewFilters
+from ui.wording_audits import texts as audit_words
 from ui.wording_review import texts
 
 PAGE = 24  # items of one answer
@@ -23,6 +24,7 @@ FIRST = 1  # of them comes with its evidence before the browser has asked, so th
 AT_ONCE = 2  # pieces of evidence in one answer: it comes soon, and the browser asks for the rest
 TOLD = 200  # outcomes kept for a browser that did not hear of them
 FOUND = 30
+MOST_DRAWN = 500  # of a plan that are looked through for one
 KEY = "review-desk"
 _NEW = {"rv-more": None, "rv-wish": "[]", "rv-find": "", "rv-told": "[]", "rv-n": 0, "rv-client": ""}
 
@@ -38,13 +40,19 @@ def page(memory: Memory, filters: ReviewFilters) -> ReviewPage | FactReviewPage:
         st.session_state.update({"rv-asked": str(filters), "rv-more": None, "rv-wish": "[]"})
     if filters.kind == "facts":
         return memory.review.facts(state=filters.state, limit=PAGE, after=_kept("rv-more") or None)  # type: ignore[arg-type]  # of the address
+    if filters.plan is not None:
+        return memory.review.sampled(filters.plan, state=filters.state, limit=PAGE, after=_kept("rv-more") or None)  # type: ignore[arg-type]  # of the address
     return memory.review.queue(**filters.arguments(), limit=PAGE, after=_kept("rv-more") or None)
 
 
 def show(memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReviewPage) -> None:
-    review.show(_data(memory, filters, found), key=KEY, on_sent=lambda message: arrived(memory, message))
     key = state.param("item") or next((item.key for item in found.items), None)
-    if key is not None and len(key) <= review_steps.KEY_CHARS:
+    if key is not None and len(key) > review_steps.KEY_CHARS:
+        key = None
+    if key is not None:
+        presence.show(memory, key)
+    review.show(_data(memory, filters, found), key=KEY, on_sent=lambda message: arrived(memory, message))
+    if key is not None:
         review_look.show(memory, key)
         together_panel.show(memory, key)
 
@@ -84,7 +92,7 @@ def _again(memory: Memory, key: str) -> dict[str, Any] | None:
     try:
         if review_facts.is_key(key):
             return review_facts.item(memory.review.fact(key))
-        return review_data.item(memory.review.of_chunk(int(key.partition("-")[0])))
+        return review_data.item(_drawn(memory, int(key.partition("-")[0])) or memory.review.of_chunk(int(key.partition("-")[0])))
     except (MemoirError, ValueError):
         return None
 
@@ -130,9 +138,18 @@ def _first(memory: Memory, key: str | None) -> dict[str, Any] | None:
     try:
         if review_facts.is_key(key):
             return review_facts.item(memory.review.fact(key))
-        return review_data.item(memory.review.item(key).item)
-    except MemoirError:
+        return review_data.item(_drawn(memory, int(key.partition("-")[0])) or memory.review.item(key).item)
+    except (MemoirError, ValueError):
         return None
+
+
+def _drawn(memory: Memory, chunk_id: int) -> ReviewItem | None:
+    """Return the item of a chunk as the audit in the address shows it, without verdicts from before the draw."""
+    plan = state.param_id(review_filters.PLAN)
+    if plan is None:
+        return None
+    every = memory.review.sampled(plan, state=None, limit=MOST_DRAWN).items
+    return next((item for item in every if item.chunk_id == chunk_id), None)
 
 
 def _evidence(memory: Memory, key: str) -> dict[str, Any] | None:
@@ -156,6 +173,8 @@ def _found(memory: Memory, text: str) -> dict[str, Any] | None:
 
 
 def _nothing(filters: ReviewFilters) -> dict[str, str]:
+    if filters.plan is not None and filters.state == "unreviewed":
+        return {"title": audit_words.DONE, "text": audit_words.DONE_ABOUT}
     title, text = (texts.NOTHING_FACTS if filters.kind == "facts" else texts.NOTHING)[filters.state]
     return {"title": title, "text": texts.NOTHING_FILTERED if filters.filtered else text}
 

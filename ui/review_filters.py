@@ -18,6 +18,7 @@ from ui.wording_review import texts
 SAMPLES = (1, 2, 5, 10, 20, 50)
 SOURCES = 200
 NAME_CHARS = 200
+PLAN = "plan"  # in the address: the sampling plan whose drawn filings are shown
 SHARE = "random"  # in the address; `sample` there is the sample memory
 NOTHING: dict[str, str | int | None] = dict.fromkeys(("reason", "src", "cat", "by", SHARE, "item"))
 
@@ -33,23 +34,26 @@ class ReviewFilters:
     branch: int | None = None
     reviewer: str | None = None
     sample: int | None = None
+    plan: int | None = None
 
     @property
     def filtered(self) -> bool:
-        return any(value is not None for name, value in asdict(self).items() if name not in ("state", "kind"))
+        return any(value is not None for name, value in asdict(self).items() if name not in ("state", "kind", "plan"))
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `memory.review.queue`. A sample is drawn by adding a reason to randomly chosen items."""
-        wanted = {name: value for name, value in asdict(self).items() if name != "kind"}
+        wanted = {name: value for name, value in asdict(self).items() if name not in ("kind", "plan")}
         return wanted | ({"reason": "sample"} if self.sample else {})
 
 
 def from_address(memory: Memory, kind: str) -> ReviewFilters:
-    """Read the filters in the address, dropping what does not exist. kind: of the queue they are for."""
+    """Read the filters in the address, dropping what does not exist. kind: of the queue they are for; audits: of a plan."""
     reason, reviewer, sample = state.param("reason"), state.param("by"), state.param_id(SHARE)
     wanted = state.param("state")
     if kind == "facts":
         return ReviewFilters("facts", wanted if wanted in texts.STATES and wanted != "refiled" else "unreviewed")
+    if kind == "audits":
+        return ReviewFilters(state=wanted if wanted in texts.STATES else "unreviewed", plan=state.param_id(PLAN))
     return ReviewFilters(
         state=wanted if wanted in texts.STATES else "unreviewed",
         reason=reason if reason in _reasons() and not sample else None,
@@ -64,7 +68,7 @@ def draw(memory: Memory, filters: ReviewFilters, counts: Mapping[str, int]) -> N
     """Draw the states with their counts, then the filters."""
     with st.container(horizontal=True, vertical_alignment="center", key="review-filters"):
         _states(filters, counts)
-        if filters.kind == "facts":
+        if filters.kind == "facts" or filters.plan is not None:
             return
         st.space("stretch")
         if filters.filtered:

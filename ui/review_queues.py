@@ -10,10 +10,11 @@ import json
 import streamlit as st
 
 from memoir_engine import Memory, TidyResult
-from ui import figures, review_filters, state, tidy_view, together_queue, undo_banner
+from ui import audit_queue, figures, review_filters, state, tidy_view, together_queue, undo_banner
 from ui.wording_review import texts
 
 CHUNKS, FACTS, TREE, ANSWERS, TOGETHER = "filings", "facts", "tree", "answers", "together"
+DISAGREEMENTS, AUDITS = "disagreements", "audits"
 COUNTS = "rv-waiting"  # in the session: what waits in each queue
 COUNTED = "rv-counted"  # in the session: for whom that was counted, and after which change of the memory
 
@@ -83,6 +84,12 @@ def _waiting(memory: Memory) -> dict[str, int]:
     together = together_queue.count(memory)
     if together:
         waiting[TOGETHER] = together
+    verdicts = memory.review.agreement()
+    if verdicts.items or verdicts.disagreements:
+        waiting[DISAGREEMENTS] = verdicts.disagreements
+    plans, drawn = audit_queue.waiting(memory)
+    if plans:
+        waiting[AUDITS] = drawn
     return waiting
 
 
@@ -92,7 +99,9 @@ def _open(result: TidyResult) -> int:
 
 def _turn() -> None:
     """Drop the filters when the queue changes, since they apply to the other one only."""
-    state.update(**review_filters.NOTHING, state=None, view=None, done=None, undo=None, of=_named(st.session_state["rv-of"]))
+    state.update(
+        **review_filters.NOTHING, state=None, view=None, plan=None, done=None, undo=None, of=_named(st.session_state["rv-of"])
+    )
 
 
 def _named(chosen: str) -> str | None:

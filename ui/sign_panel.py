@@ -7,10 +7,11 @@ from typing import Literal
 
 import streamlit as st
 
-from memoir_engine import Memory, SignOff
+from memoir_engine import Memory, SamplingPlan, SignOff
 from ui import event_words, figures, problems, report_buttons, viewer
 from ui.escape import md_escape
 from ui.wording_activity import texts
+from ui.wording_audits import texts as audit_texts
 from ui.wording_counts import texts as counts
 
 LOOKS: dict[str, tuple[Literal["green", "orange", "gray"], str]] = {  # of a signature's state
@@ -20,8 +21,13 @@ LOOKS: dict[str, tuple[Literal["green", "orange", "gray"], str]] = {  # of a sig
 }
 
 
-def show(memory: Memory, *, source_id: int | None = None, category_id: int | None = None) -> None:
-    """Draw the signatures of a source or of a category (exactly one is given)."""
+def show(
+    memory: Memory, *, source_id: int | None = None, category_id: int | None = None, plan: SamplingPlan | None = None
+) -> None:
+    """Draw the signatures of a source, a category or a sampling plan (exactly one is given)."""
+    if plan is not None:
+        _of_plan(memory, plan)
+        return
     key = f"sign-{'src' if source_id is not None else 'cat'}-{source_id or category_id}"
     with st.container(border=True, key=key):
         st.markdown(f"**{texts.SIGN}**", help=texts.SIGN_ABOUT)
@@ -33,6 +39,19 @@ def show(memory: Memory, *, source_id: int | None = None, category_id: int | Non
         with st.expander(texts.SIGN_HERE, icon=":material/ink_pen:", key=f"{key}-form"):
             _form(memory, key, source_id, category_id)
         _further(memory, source_id, category_id)
+
+
+def _of_plan(memory: Memory, plan: SamplingPlan) -> None:
+    key = f"sign-plan-{plan.number}"
+    with st.container(border=True, key=key):
+        st.markdown(f"**{texts.SIGN}**", help=texts.SIGN_ABOUT)
+        if not plan.sign_offs:
+            st.caption(audit_texts.FINISH_FIRST if plan.waiting else texts.NOT_SIGNED)
+        for one in plan.sign_offs:
+            _signature(one)
+        if not plan.waiting:
+            with st.expander(texts.SIGN_HERE, icon=":material/ink_pen:", key=f"{key}-form"):
+                _form(memory, key, plan=plan.number)
 
 
 def _further(memory: Memory, source_id: int | None, category_id: int | None) -> None:
@@ -79,10 +98,12 @@ def _ended(one: SignOff) -> None:
         st.page_link("../pages/activity.py", label=label, icon=LOOKS[one.state][1], query_params={"action": by.action_id})
 
 
-def _form(memory: Memory, key: str, source_id: int | None, category_id: int | None) -> None:
+def _form(
+    memory: Memory, key: str, source_id: int | None = None, category_id: int | None = None, plan: int | None = None
+) -> None:
     if not viewer.may(memory, key=key, folded=True):
         return
-    now = memory.review.preview_sign_off(source_id=source_id, category_id=category_id)
+    now = memory.review.preview_sign_off(source_id=source_id, category_id=category_id, plan=plan)
     chunks, categories = counts.CHUNKS(now.chunks), counts.CATEGORIES(now.categories)
     st.caption(texts.COVERS.format(chunks=chunks, categories=categories, reviewed=figures.count(now.reviewed)))
     with st.form(f"{key}-f", border=False):
@@ -96,7 +117,9 @@ def _form(memory: Memory, key: str, source_id: int | None, category_id: int | No
     elif sent:
         seen = st.session_state.pop(f"{key}-seen", None)
         with problems.noted():
-            if category_id is not None:
+            if plan is not None:
+                memory.review.sign_off_sample(plan, words, expected=seen)
+            elif category_id is not None:
                 memory.review.sign_off_category(category_id, words, expected=seen)
             elif source_id is not None:
                 memory.review.sign_off(source_id, words, expected=seen)

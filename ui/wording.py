@@ -191,6 +191,8 @@ class Shared(Words):
         "sign_second": "gave a second signature",
         "share_answer": "shared an answer",
         "unshare_answer": "stopped sharing an answer",
+        "draw_sample": "drew a sample for an audit",
+        "adjudicate": "settled a disagreement",
     }
 
     # --- tree ----------------------------------------------------------------------------------------------------------

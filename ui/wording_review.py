@@ -249,7 +249,15 @@ class Review(Words):
 
     # --- facts ---------------------------------------------------------------------------------------------------------
 
-    KINDS = {"filings": "Chunks", "facts": "Facts", "tree": "Tree changes", "answers": "Answers", "together": "Together"}
+    KINDS = {
+        "filings": "Chunks",
+        "facts": "Facts",
+        "tree": "Tree changes",
+        "answers": "Answers",
+        "together": "Together",
+        "disagreements": "Disagreements",
+        "audits": "Audits",
+    }
     TREE_PROGRESS = "{done} of {all} suggestions decided"
     KIND = "What to review"
     FACTS_OF = "Facts of {user}"

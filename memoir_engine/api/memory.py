@@ -122,7 +122,7 @@ class Face(Finding):
 
     @cached_property
     def reports(self) -> Reports:
-        return features.Reports(self._engine, self._actor, self.runs.query, self.runs.replay, self.sources.page_image)
+        return features.reports_of(self._engine, self._actor, self.runs, self.sources)
 
     @cached_property
     def people(self) -> PeopleView:

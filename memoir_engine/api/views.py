@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from memoir_engine.api.synchronous import waits
 from memoir_engine.audit.replay import replay_of
+from memoir_engine.audit.reports import Reports
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, RunNotFound, SourceNotFound
 from memoir_engine.core.results import (
@@ -28,14 +29,16 @@ from memoir_engine.core.results import (
     RunView,
     Sharing,
 )
+from memoir_engine.core.run import Actor
 from memoir_engine.ingest.helper_view import AsyncHelpers, HelpersRead
 from memoir_engine.ingest.pages import page_of
-from memoir_engine.ingest.view import INGESTIONS, past_result
+from memoir_engine.ingest.view import INGESTIONS, SourcesView, past_result
 from memoir_engine.query.record import compared, result_of
 from memoir_engine.query.shares import share, sharing_of, unshare
+from memoir_engine.review.sampling import SamplingPlans
 from memoir_engine.review.split import AsyncReview, Proposals
 from memoir_engine.runtime.access import runs_of
-from memoir_engine.runtime.engine import View, cut_off
+from memoir_engine.runtime.engine import Engine, View, cut_off
 from memoir_engine.runtime.impacts import found
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
@@ -189,3 +192,9 @@ class Helpers(HelpersRead):
 
     confirm = waits(AsyncHelpers.confirm, name="helpers.confirm")
     regenerate = waits(AsyncHelpers.regenerate, name="helpers.regenerate")
+
+
+def reports_of(engine: Engine, actor: Actor, runs_: RunsView, sources_: SourcesView) -> Reports:
+    """Bind the reports to what other features read: answers, replays, pages of sources and sampling plans."""
+    plan_of = SamplingPlans(engine, actor).sampling_plan
+    return Reports(engine, actor, runs_.query, runs_.replay, sources_.page_image, plan_of)

@@ -19,8 +19,8 @@ from importlib.resources import files
 from typing import Any
 
 from memoir_engine.audit.browser import browser_code
+from memoir_engine.audit.markup import escaped
 from memoir_engine.audit.replay import ReplayTexts, tell_replay
-from memoir_engine.audit.report_page import escaped
 from memoir_engine.core.results import AuditHead, PageImage
 from memoir_engine.core.results.replay import Replay
 from memoir_engine.store.chain.canonical_json import stamp

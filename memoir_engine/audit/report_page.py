@@ -11,10 +11,14 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable
-from html import escape
 from importlib.resources import files
 from typing import Any
 
+from memoir_engine.audit.markup import escaped
+from memoir_engine.audit.markup import path_html as _path
+from memoir_engine.audit.markup import section as _section
+from memoir_engine.audit.markup import table as _table
+from memoir_engine.audit.markup import time_html as _time
 from memoir_engine.core.number_words import counted
 
 Record = dict[str, Any]
@@ -27,6 +31,7 @@ KINDS = {
     "period": "Period",
     "user": "Data of a person",
     "action": "Action",
+    "sample": "Audit by a sample",
 }
 IN_FORCE = ' <span class="tag good">in force</span>'
 _POLICY = (
@@ -35,8 +40,8 @@ _POLICY = (
 )
 
 
-def page(report: Record) -> str:
-    """Return the whole document."""
+def page(report: Record, first: str = "") -> str:
+    """Return the whole document. first: the section that comes before all others, as HTML."""
     kind, title = "Answer" if report["answer"] else KINDS[report["kind"]], report["title"]
     head, made_at = report["head"], _time(report["made_at"])
     facts = "".join(f"<dt>{escaped(fact['label'])}</dt><dd>{escaped(fact['value'])}</dd>" for fact in report["facts"])
@@ -46,6 +51,7 @@ def page(report: Record) -> str:
     categories = [(_path(row["path"]), row["level"], row["chunks"]) for row in report["categories"]]
     sections = (
         f"<section><dl>{facts}</dl></section>\n" if facts else "",
+        first,
         _section("What stands", [standing_html(report)]),
         "" if report["answer"] is None else answer_html(report["answer"]),
         _section("What people said of it", map(feedback_html, report.get("feedback", ()))),
@@ -140,19 +146,6 @@ def feedback_html(said: Record) -> str:
         f'<article><h3>{escaped(said["by"])} <span class="tag {tone}">{verdict}</span>{state}</h3>'
         f'<p class="soft">{_time(said["at"])}</p>{words}{settled}</article>\n'
     )
-
-
-def escaped(value: object) -> str:
-    """Escape markup, replace control characters, and isolate direction marks from the text around."""
-    plain = "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in str(value))
-    return f"<bdi>{escape(plain)}</bdi>" if not plain.isascii() else escape(plain)
-
-
-def _section(title: str, parts: Iterable[str], count: int | None = None) -> str:
-    """Return a section with its title and count, or "" when its parts are empty."""
-    counted = "" if count is None else f' <span class="soft">{count}</span>'
-    body = "".join(parts)
-    return f"<section><h2>{title}{counted}</h2>\n{body}</section>\n" if body else ""
 
 
 def answer_html(answer: Record) -> str:
@@ -418,24 +411,6 @@ def _left_out(report: Record, name: str) -> str:
     more = report["left_out"].get(name, 0)
     said = counted(more, f"more {name.removesuffix('s')} is", f"more {name} are")
     return f'<p class="warn">{said} not in this report.</p>' if more else ""
-
-
-def _table(titles: tuple[str, ...], rows: Iterable[tuple[object, ...]], numbers: tuple[int, ...] = ()) -> str:
-    """Return a table, or "" without rows. rows: cells as HTML; numbers: columns that do not wrap."""
-    body = "".join(
-        "<tr>" + "".join(f"<td{' class=n' if at in numbers else ''}>{cell}</td>" for at, cell in enumerate(row)) + "</tr>"
-        for row in rows
-    )
-    head = "".join(f"<th scope=col>{title}</th>" for title in titles)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if body else ""
-
-
-def _path(names: Iterable[str]) -> str:
-    return '<span class="path">' + ' <span class="soft">›</span> '.join(escaped(name) for name in names) + "</span>"
-
-
-def _time(stamped: str) -> str:
-    return f"<time datetime={stamped}>{stamped[:10]} {stamped[11:19]} UTC</time>"
 
 
 def _money(cost: float | None) -> str:

@@ -14,14 +14,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from memoir_engine.audit import replay_page
 from memoir_engine.audit.replay import REPLAY_TEXTS, ReplayTexts
 from memoir_engine.audit.report_page import Record, page
-from memoir_engine.audit.trail import action_record, moment_in_time, with_words
+from memoir_engine.audit.sample_report import COLUMNS, csv_cells, sample_html, sample_record
+from memoir_engine.audit.trail import action_record, csv_row, moment_in_time, with_words
 from memoir_engine.core import validation
 from memoir_engine.core.errors import ExtraMissing, InvalidSetting, MemoirError
 from memoir_engine.core.results import (
@@ -40,6 +41,7 @@ from memoir_engine.core.results import (
     Replay,
     Report,
     RunView,
+    SamplingPlan,
     SignOff,
     UsedChunk,
 )
@@ -68,7 +70,7 @@ _CALL_FIELDS = (
     *("id", "purpose", "model", "provider", "prompt_version", "params", "attempt", "started_at", "latency_ms"),
     *("tokens_prompt", "tokens_completion", "tokens_estimated", "cost", "error", "reused_from"),
 )
-Kind = Literal["source", "category", "run", "person", "period", "user", "action"]
+Kind = Literal["source", "category", "run", "person", "period", "user", "action", "sample"]
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,7 @@ class Reports(View):
     """Reports as a self-contained HTML page and as JSON with the same content.
 
     result_of: reads a question's result again, by its run; replay_of: its replay. page_image: draws a page of a source.
+    plan_of: reads a sampling plan.
     """
 
     def __init__(
@@ -126,9 +129,11 @@ class Reports(View):
         result_of: Callable[[str], QueryResult],
         replay_of: Callable[[str], Replay],
         page_image: Callable[..., PageImage],
+        plan_of: Callable[..., SamplingPlan],
     ) -> None:
         super().__init__(engine, actor)
         self._result_of, self._replay_of, self._page_image = result_of, replay_of, page_image
+        self._plan_of = plan_of
 
     def source(self, source_id: int) -> Report:
         """Report where each chunk is filed and why, who reviewed and signed it, and its cost. Raises SourceNotFound."""
@@ -298,6 +303,22 @@ class Reports(View):
         content, seen = self._read(collect)
         return as_report(content, **({} if seen is None else {"impact": seen}))
 
+    def sample(self, plan: int) -> Report:
+        """Report an audit by a sample: what was found, how it was drawn, each verdict with its event, and how to check them.
+
+        `csv` is the table of the drawn filings. Raises SamplingPlanNotFound.
+        """
+        head = None
+        while head != (now := self._read(store_actions.head)):  # the plan and all beside it are of one moment
+            head, found = now, self._plan_of(plan, population=True)
+
+        def collect(tx: Tx) -> ReportContent:
+            return self._content(tx, "sample", f"Sampling plan {plan}", (), sign_offs=found.sign_offs, left_out={})
+
+        made = as_report(self._read(collect), sample=sample_record(found))
+        table = "".join(map(csv_row, (COLUMNS, *map(csv_cells, json.loads(made.json)["sample"]["filings"]))))
+        return replace(made, csv=table)
+
     def replay(self, run_id: str, *, texts: ReplayTexts = REPLAY_TEXTS) -> Report:
         """Return a question's run as a film that plays in one HTML file, without a server; `json` is the record behind it.
 
@@ -436,7 +457,10 @@ def as_report(content: ReportContent, **more: Any) -> Report:
     """Return the report as a page and as JSON. more: as `record` takes it."""
     report = record(content, **more)
     name = re.sub(r"[^\w.-]+", "-", f"{content.kind}-{content.title}").strip("-.")[:80]
-    return Report(content.kind, content.title, f"{name}-report", page(report), as_json(report), report["digest"], content.head)
+    first = sample_html(report["sample"]) if "sample" in report else ""
+    return Report(
+        content.kind, content.title, f"{name}-report", page(report, first), as_json(report), report["digest"], content.head
+    )
 
 
 def digest(report: Record) -> str:

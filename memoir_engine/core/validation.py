@@ -24,6 +24,7 @@ from memoir_engine.core.errors import (
     MemoirError,
     QuestionEmpty,
     RunNotFound,
+    SamplingPlanNotFound,
     SourceNotFound,
 )
 from memoir_engine.core.results.facts import CONTENT_CHARS
@@ -221,6 +222,10 @@ def category(value: object) -> int:
 
 def chunk(value: object) -> int:
     return _row(value, "chunk_id", ChunkNotFound)
+
+
+def plan(value: object) -> int:
+    return _row(value, "plan", SamplingPlanNotFound)
 
 
 def call(value: object) -> int:

@@ -11,22 +11,22 @@ from collections.abc import Iterable
 from typing import Any
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import ActionNotFound, AnswerNotYours, InvalidSetting, SecondSignatureNeeded
-from memoir_engine.core.results import Action, EditPreview, SignOff, SignOffPreview, UndoPreview
+from memoir_engine.core.errors import ActionNotFound, AnswerNotYours, SecondSignatureNeeded
+from memoir_engine.core.results import Action, EditPreview, UndoPreview
+from memoir_engine.review.disagreements import Disagreements
 from memoir_engine.review.looks import seen_by
 from memoir_engine.review.queue import id_of_caller, take_two_filings
+from memoir_engine.review.sampling import SamplingPlans
 from memoir_engine.review.together import Together
 from memoir_engine.runtime import access, impacts
 from memoir_engine.runtime.access import needs_auditor, runs_of
 from memoir_engine.runtime.engine import View
 from memoir_engine.store import model_choice, undo
 from memoir_engine.store.db.statements import Tx
-from memoir_engine.store.events import sentences
 from memoir_engine.store.facts import reviews
 from memoir_engine.store.ledger import runs
-from memoir_engine.store.review import feedback, remarks, second_looks, shares, sign_offs
+from memoir_engine.store.review import feedback, remarks, second_looks, shares
 from memoir_engine.store.review.second_looks import SignedDecision
-from memoir_engine.store.review.sign_offs import Subject
 from memoir_engine.store.tree import edit_draft, edit_plan, filings
 from memoir_engine.store.tree.edit_draft import Edit
 
@@ -113,58 +113,7 @@ class TreeEdits(View):
         return done
 
 
-class SignOffs(View):
-    """Sign, and see whether what was signed still stands."""
-
-    def sign_off(self, source_id: int, statement: str, *, expected: str | None = None) -> Action:
-        """Stand for a source as it is now. `expected`: the digest of `preview_sign_off`, of what the signer has seen.
-
-        Raises NotAllowed, SourceNotFound, SignedStateChanged, NothingChanges (signed by the same person already).
-        """
-        needs_auditor(self._actor, "sign off")
-        return self._sign("source", validation.source(source_id), statement, expected)
-
-    def sign_off_category(self, category_id: int, statement: str, *, expected: str | None = None) -> Action:
-        """Stand for a category with all below it, as `sign_off` does for a source. Raises CategoryNotFound, too."""
-        needs_auditor(self._actor, "sign off")
-        return self._sign("category", validation.category(category_id), statement, expected)
-
-    def preview_sign_off(self, *, source_id: int | None = None, category_id: int | None = None) -> SignOffPreview:
-        """Return what a signature would cover, of a source or of a category. Raises SourceNotFound, CategoryNotFound."""
-        subject, number = _subject(source_id, category_id)
-        if subject is None or number is None:
-            raise InvalidSetting(
-                name="source_id", value=None, problem="there is nothing to sign", advice="Give one of the two ids."
-            )
-        return self._read(lambda tx: sign_offs.preview(tx, subject, number))
-
-    def sign_offs(
-        self, *, source_id: int | None = None, category_id: int | None = None, limit: int = 100, before: int | None = None
-    ) -> tuple[SignOff, ...]:
-        """Newest first, below the seq `before`; of one source or category, or all."""
-        subject, number = _subject(source_id, category_id)
-        most = validation.limit(limit)
-        below = None if before is None else validation.cursor("before", before)
-        rows = self._read(lambda tx: sign_offs.listed(tx, subject=subject, number=number, before=below, limit=most))
-        return sentences.sign_offs(rows)
-
-    def _sign(self, subject: Subject, number: int, statement: str, expected: str | None) -> Action:
-        words = validation.text("statement", statement).strip()
-        if not words:
-            advice = "Say what you stand for, e.g. 'I have read all of it, and it is filed where it belongs.'"
-            raise InvalidSetting(name="statement", value=words, problem="it is empty", advice=advice)
-        if len(words) > validation.REASON_CHARS:
-            advice = f"Shorten it to {validation.REASON_CHARS} characters."
-            raise InvalidSetting(name="statement", value="…", problem=f"it is {len(words)} characters long", advice=advice)
-        seen = None if expected is None else validation.text("expected", expected)
-        signature = self._engine.signature(self._actor)
-        return self._engine.db.write(
-            lambda tx: sign_offs.sign(tx, subject, number, statement=words, expected=seen, **signature),
-            operation=f"the signature under {subject} {number}",
-        )
-
-
-class ReviewView(Together, SignOffs, TreeEdits):
+class ReviewView(Together, SamplingPlans, Disagreements, TreeEdits):
     """Go through what was decided, correct, sign, and take back."""
 
     def refile(self, chunk_id: int, category_id: int, reason: str | None = None, *, seen: str | None = None) -> Action:
@@ -247,12 +196,3 @@ class ReviewView(Together, SignOffs, TreeEdits):
         run = runs.get(tx, next(iter(remarks.items_in(tx, action_id))))
         if not access.asks_as(self._actor, run.user):
             raise AnswerNotYours(actor=self._actor.name, what="open or close the link to", owner=run.user or "nobody")
-
-
-def _subject(source_id: int | None, category_id: int | None) -> tuple[Subject | None, int | None]:
-    if source_id is not None and category_id is not None:
-        advice = "Give source_id or category_id."
-        raise InvalidSetting(name="category_id", value=category_id, problem="it is one or the other", advice=advice)
-    if source_id is not None:
-        return "source", validation.source(source_id)
-    return (None, None) if category_id is None else ("category", validation.category(category_id))

@@ -50,7 +50,8 @@ READING = {
     *("estimate", "find", "overview", "settings", "sample_questions", "searchable", "embedders", "models", "source_questions"),
     "optimize",  # refuses everybody
     *(f"feedback.{verb}" for verb in ("get", "mending", "of", "reports")),
-    *("notices.list", "review.assignments", "review.remarks", "review.second_looks"),
+    *("notices.list", "review.assignments", "review.remarks", "review.second_looks", "review.agreement", "review.disagreements"),
+    *("review.preview_sample", "review.sampled", "review.sampling_plan", "review.sampling_plans", "reports.sample"),
     *(f"sources.{verb}" for verb in ("by_name", "chunks", "get", "helper", "list", "original", "text", "versions")),
     *(
         "sources.tombstone",

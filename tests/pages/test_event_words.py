@@ -40,7 +40,8 @@ LATER = {
     "proposal.reviewed",
     *("feedback.given", "feedback.settled", "remark.withdrawn", "remark.restored"),
     *("answer.shared", "answer.closed"),
-    *("item.commented", "item.assigned", "signature.asked", "signature.first", "signature.second"),
+    *("item.commented", "item.assigned", "signature.asked", "signature.first", "signature.second", "disagreement.settled"),
+    *("sample.drawn", "sample.withdrawn", "sample.restored"),
 }  # kinds that are younger than it
 OWN = {  # kinds of which the app says less than a report: no numbers of rows
     *("fact.recorded", "fact.outdated", "fact.corrected", "fact.retired", "fact.expires", "fact.restored", "fact.withdrawn"),

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Column, DateTime, LargeBinary, create_engine, delete, insert, select, text, update
 from sqlalchemy.pool import NullPool
 
+from edit_play import drawn
 from memoir_engine.core.results import AuditCheck
 from memoir_engine.core.run import Attempt
 from memoir_engine.store import tables, verification
@@ -26,7 +27,7 @@ from memoir_engine.store.facts import rows
 from memoir_engine.store.facts.rows import FactState, NewOrigin, PlannedFact, ProposalState
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
-from memoir_engine.store.review import feedback, sign_offs
+from memoir_engine.store.review import feedback, reviews, sign_offs
 from memoir_engine.store.tables.columns import metadata
 from memoir_engine.text.messages import Message
 from small_plans import SteadyClock
@@ -72,6 +73,7 @@ def fill(store: Store) -> None:
     store.undo(done.action_id)
     store.db.write(lambda tx: sign_offs.sign(tx, "source", 2, **signing))
     remark(store, first)
+    plan(store, first)
     converse(store)
     store.db.write(lambda tx: learn(tx, store))
     store.db.write(lambda tx: execution.erase(tx, 2, actor="Mia", reason="asked for", clock=clock))
@@ -86,6 +88,14 @@ def remark(store: Store, chunk_id: int) -> None:
     mended = store.refile(chunk_id, "Art", "Music", "Jazz").action_id
     settled: Any = {"mended_by": mended, "words": "So.", "user": None, "actor": "Ada", "clock": store.clock}
     store.db.write(lambda tx: feedback.settle(tx, seq, **settled, action_id="e" * 26))
+
+
+def plan(store: Store, chunk_id: int) -> None:
+    """Draw a sample of one filing, withdraw the plan, and restore it."""
+    by: Any = {"actor": "Mia", "clock": store.clock, "action_id": "f" * 26}
+    rows = [(item.chunk_id, item.filed_seq, item.category_id, 0.5) for item in store.db.read(reviews.open_items)]
+    done = store.db.write(lambda tx: drawn(tx, [row for row in rows if row[0] == chunk_id], "risk", 1, by))
+    store.undo(store.undo(done.action_id).action_id)
 
 
 def converse(store: Store) -> None:

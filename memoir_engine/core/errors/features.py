@@ -503,6 +503,28 @@ class AnswerNoLongerShared(RunNotFound):
     remedy_form = "Ask who gave you the link to share it again, or ask the question yourself."
 
 
+class SamplingPlanNotFound(ReviewError):
+    code = "E747"
+    message_form = "there is no sampling plan {plan!r}"
+    remedy_form = "review.sampling_plans() lists the plans there are, with their numbers."
+
+
+class OwnDecisionStands(ReviewError):
+    """A disagreement is settled by whoever gives in, or by a third person."""
+
+    code = "E749"
+    message_form = "{actor!r} cannot settle the disagreement about {key!r}: the decision that stands is theirs"
+    remedy_form = "Ask somebody else to look at it; review.disagreements() lists what waits."
+
+
+class SampleUnfinished(ReviewError):
+    """A sample is signed as a whole: an estimate from those who were easy to judge would say too little."""
+
+    code = "E748"
+    message_form = "{waiting} of the {size} filings drawn by sampling plan {plan} have not been judged"
+    remedy_form = "Judge what waits, which review.sampled(plan) lists; a filing that was put off counts as not judged."
+
+
 class SourceErased(ReviewError):
     code = "E720"
     message_form = "source {source_id!r} was erased"

@@ -327,16 +327,17 @@ class Exported:
 class Report:
     """`html` is self-contained; `json` has the same content. `digest` is over the content, `head` the chain's at that time.
 
-    name: of the file, without an ending.
+    name: of the file, without an ending. csv: the table of what was drawn, of the report of a sample.
     """
 
-    kind: str  # source, category, run, person, period, user, action, replay
+    kind: str  # source, category, run, person, period, user, action, replay, sample
     title: str
     name: str
     html: str
     json: str
     digest: str
     head: AuditHead
+    csv: str | None = None
 
     @property
     def body(self) -> str:

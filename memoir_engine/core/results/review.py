@@ -237,7 +237,7 @@ class SignOffPreview:
     reviewed: number of current chunks that a person has reviewed and not skipped.
     """
 
-    subject: Literal["source", "category"]
+    subject: Literal["source", "category", "sample"]
     subject_id: int
     title: str
     digest: str
@@ -256,7 +256,7 @@ class SignOff:
 
     seq: int
     action_id: str
-    subject: Literal["source", "category"]
+    subject: Literal["source", "category", "sample"]
     subject_id: int
     title: str
     signer: str

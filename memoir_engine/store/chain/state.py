@@ -30,6 +30,9 @@ def state_hash(tx: Tx) -> str:
         covered.update(canonical(list(row)).encode())
     for row in tx.execute(_remarks()):
         covered.update(canonical(list(row)).encode())
+    p = tables.sampling_plan.c
+    for row in tx.execute(select(p.number, p.author, p.payload).where(p.to_seq == FAR).order_by(p.number)):
+        covered.update(canonical(list(row)).encode())
     return covered.hexdigest()
 
 

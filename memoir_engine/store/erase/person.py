@@ -32,7 +32,7 @@ from memoir_engine.store.db.statements import FAR, Tx, portions, rows_in
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.facts import vectors
 from memoir_engine.store.ledger import runs
-from memoir_engine.store.review import remarks, second_looks
+from memoir_engine.store.review import remarks, sampling, second_looks
 from memoir_engine.store.search import embeddings
 from memoir_engine.text.redaction import ERASED
 
@@ -132,7 +132,7 @@ def _trace(tx: Tx, user_id: str) -> PersonTrace:
     asked = tx.execute(select(tables.fact_proposal.c.id).where(tables.fact_proposal.c.owner == owner)).scalars()
     items = (*own, second_looks.erasure_key("person", [user_id]))
     remarked = remarks.payloads_of(tx, items) | remarks.payloads_by(tx, user_id)
-    remarked |= remarks.payloads_on(tx, set(facts), set(asked))
+    remarked |= remarks.payloads_on(tx, set(facts), set(asked)) | sampling.payloads_by(tx, user_id)
     said = _said_about(tx, owner, {"fact": set(facts), "session": set(sessions), "cuts": set(cuts)}, own)
     papers = {*requests, *said, *remarked, *(row.payload for row in calls), *(row.offer for row in choices)}
     return PersonTrace(

@@ -93,6 +93,16 @@ class RemarkRow(NamedTuple):
     action: str
 
 
+class SamplingPlanRow(NamedTuple):
+    """A row of `sampling_plan` as replayed. `action` is the one that drew it."""
+
+    to_seq: int
+    number: int
+    design: str
+    words: str
+    action: str
+
+
 class TurnRange(NamedTuple):
     """Messages `first` to `last` of a session, and the roll-up of their digests."""
 
@@ -158,6 +168,8 @@ class Projection:
     signatures: dict[int, SignatureRow] = field(default_factory=dict)  # by from_seq
     remarks: dict[int, RemarkRow] = field(default_factory=dict)  # by from_seq
     last_remarks: dict[int, int] = field(default_factory=dict)  # number → from_seq of its last row
+    plans: dict[int, SamplingPlanRow] = field(default_factory=dict)  # by from_seq
+    last_plans: dict[int, int] = field(default_factory=dict)  # number → from_seq of its last row
 
     runs: dict[str, list[RunClosing]] = field(default_factory=dict)
     sessions: dict[int, SessionState] = field(default_factory=dict)

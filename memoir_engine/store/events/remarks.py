@@ -42,6 +42,7 @@ TAKEN_BACK = {  # what an undo would do, by kind
     remarks.SECOND: "a second signature is taken back",
     SHARED: "an answer is no longer shared",
     CLOSED: "an answer is shared again",
+    remarks.ADJUDICATION: "a disagreement waits again",
 }
 RETURNS = {
     remarks.FEEDBACK: "feedback on an answer counts again",
@@ -53,6 +54,7 @@ RETURNS = {
     remarks.SECOND: "a second signature counts again",
     SHARED: "an answer is shared again",
     CLOSED: "an answer is no longer shared",
+    remarks.ADJUDICATION: "a disagreement is settled again",
 }
 
 
@@ -196,6 +198,12 @@ KINDS = family(
         one="the link to an answer was closed",
         many="the links to {count} answers were closed",
         apply=partial(_make, SHARING),
+    ),
+    _said(
+        "disagreement.settled",
+        one="a disagreement between reviewers was settled",
+        many="{count} disagreements between reviewers were settled",
+        apply=partial(_make, remarks.ADJUDICATION),
     ),
     _remark(
         "remark.withdrawn",

@@ -29,7 +29,7 @@ from memoir_engine.store.events.projection import (
 )
 from memoir_engine.store.events.tree import file_again, filed_before_after, filing_problems
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
-from memoir_engine.store.review import proposals, sign_offs
+from memoir_engine.store.review import proposals, sampling, sign_offs
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
 
@@ -147,6 +147,8 @@ def _undo_sign_off(undo: UndoContext, event: AuditEvent) -> Inverse:
 
 def _undo_sign_off_withdrawal(undo: UndoContext, event: AuditEvent) -> Inverse:
     row = undo.tx.execute(select(tables.sign_off).where(tables.sign_off.c.to_seq == event.seq)).one()
+    if row.subject == sampling.SUBJECT and (plan := sampling.last(undo.tx, row.subject_id)).to_seq != FAR:
+        return undo.changed([plan.to_seq])
     says = f"the signature of {row.signer} under {row.subject} {row.subject_id} stands again"
     return step(says, lambda tx, action: sign_offs.restore(tx, action, event.seq))
 

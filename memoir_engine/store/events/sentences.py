@@ -71,6 +71,8 @@ VERBS: dict[str, str] = {
     "sign_second": "Gave a second signature",
     "share_answer": "Shared an answer",
     "unshare_answer": "Stopped sharing an answer",
+    "draw_sample": "Drew a sample for an audit",
+    "adjudicate": "Settled a disagreement",
 }
 
 COUNTED = {"parts": "part", "messages": "message", "chunks": "chunk", "filings": "chunk"}  # fields that count, and what
@@ -121,6 +123,14 @@ def _change_of(tally: Tally, names: Names) -> Change:
     )
 
 
+def _subject(body: Body, names: Names) -> object:
+    """Return what was signed: a source by its name, a category by its path."""
+    if body.get("subject") == "sample":
+        return "a sample"
+    number = body.get("number")
+    return names.sources.get(number or 0) if body.get("subject") == "source" else names.path(number)
+
+
 def _named(form: str, body: Body, names: Names) -> dict[str, Any]:
     """Return the raw values that the form names: plain values of the body, and what its numbers stand for."""
     source: Callable[[Any], object] = names.sources.get
@@ -130,7 +140,7 @@ def _named(form: str, body: Body, names: Names) -> dict[str, Any]:
         "source": source(body.get("source")),
         "chunk": names.chunk(body.get("chunk")),
         "category": names.path(body.get("category")),
-        "subject": (source if body.get("subject") == "source" else names.path)(body.get("number")),
+        "subject": _subject(body, names),
     }
     return {name: values.get(name) for name in places(form)}
 

@@ -23,6 +23,7 @@ from memoir_engine.store.ledger.sight import CLOSED, SHARING
 FEEDBACK, SETTLEMENT, COMMENT, ASSIGNMENT = "feedback", "settlement", "comment", "assignment"  # kinds of remarks
 ASKED, FIRST, SECOND = "asked", "first", "second"  # a second pair of eyes; a first signature, and the second that agrees
 CLOSES = "answer.closed"  # the event of a sharing that closes an answer again
+ADJUDICATION = "adjudication"  # of two people who disagreed: what stands is let stand
 REPORT = "answer-"  # begins the key of what was said about an answer
 MADE = {  # events that open them, by kind
     FEEDBACK: "feedback.given",
@@ -33,6 +34,7 @@ MADE = {  # events that open them, by kind
     FIRST: "signature.first",
     SECOND: "signature.second",
     SHARING: "answer.shared",
+    ADJUDICATION: "disagreement.settled",
 }
 WITHDRAWN, RESTORED = "remark.withdrawn", "remark.restored"
 ALONE: dict[str, tuple[str, ...]] = {  # kinds of which one stands at a time, and for what
@@ -42,6 +44,7 @@ ALONE: dict[str, tuple[str, ...]] = {  # kinds of which one stands at a time, an
     ASKED: ("item",),
     FIRST: ("item",),
     SHARING: ("item",),
+    ADJUDICATION: ("item",),
 }
 _R = tables.remark.c
 

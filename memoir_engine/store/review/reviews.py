@@ -25,6 +25,7 @@ from memoir_engine.store.chain.actions import OpenAction, Seen
 from memoir_engine.store.chain.canonical_json import moment_of, parse, put_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, Tx, rows_in
+from memoir_engine.store.review import sampling
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.tree.filings import APPROVED, NOW, FilingReview
@@ -210,6 +211,8 @@ def check(tx: Tx, decision: ReviewDecision, *, actor: str, overrides: bool = Fal
     if row is None or row.from_seq != decision.filed_seq:
         raise _gone(tx, decision)
     state = _state(row.verdict, row.reviewed_by)
+    if row.to_seq == FAR and state in DECIDED and sampling.drawn_since(tx, decision.chunk_id, row.reviewed_seq):
+        return row  # an audit asks anew, whatever was decided before it was drawn
     is_own = row.reviewed_by == actor
     is_repeat = is_own and STATES.get(decision.verdict) == row.verdict and row.verdict is not None
     unseen = not overrides and state in DECIDED and decision.seen != state and not (is_own and decision.seen is None)

@@ -1,4 +1,4 @@
-"""Sign-offs: who vouches for a source or a branch, in which words, and whether it has changed since.
+"""Sign-offs: who vouches for a source, a branch or a sample, in which words, and whether it has changed since.
 
 Invariant: a row is opened and closed by an event; its digest is salted, and salt and statement are in its payload. A signature
 is void while its subject differs from what was signed: computed at every read and stored nowhere, so it cannot be stale. Equal
@@ -17,7 +17,13 @@ from typing import Any, Literal
 
 from sqlalchemy import Select, insert, select, update
 
-from memoir_engine.core.errors import CategoryNotFound, NothingChanges, SignedStateChanged, SourceNotFound
+from memoir_engine.core.errors import (
+    CategoryNotFound,
+    NothingChanges,
+    SamplingPlanNotFound,
+    SignedStateChanged,
+    SourceNotFound,
+)
 from memoir_engine.core.results import Action, SignOff, SignOffPreview
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
@@ -26,9 +32,10 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, digest, moment_of, parse, put_payloads, read_payloads, salts
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, Tx, rows_in
+from memoir_engine.store.review import sampling
 from memoir_engine.store.tree import categories
 
-Subject = Literal["source", "category"]
+Subject = Literal["source", "category", "sample"]
 VERB = "sign_off"
 _SCANNED = 5_000  # events at a time
 
@@ -45,7 +52,9 @@ class SignedState:
 
 
 def _current_state(tx: Tx, subject: Subject, number: int) -> SignedState:
-    """Return the state of a source or branch. Raises SourceNotFound, CategoryNotFound (unknown or closed)."""
+    """Return the state of a subject. Raises SourceNotFound, CategoryNotFound (unknown or closed), SamplingPlanNotFound."""
+    if subject == "sample":
+        return _sample_state(tx, number)
     return _source_state(tx, number) if subject == "source" else branch_state(tx, number)
 
 
@@ -107,6 +116,20 @@ def _source_state(tx: Tx, number: int) -> SignedState:
     return hasher.state(row.name, len(hasher.leaves))
 
 
+def _sample_state(tx: Tx, number: int) -> SignedState:
+    """Return the state of what a sampling plan drew: the chunks, wherever they are filed now, and what was decided since."""
+    design = sampling.SampleDesign.of(sampling.get(tx, number).design)
+    chunks = sorted(design.chunks)
+    hasher = StateHasher()
+    hasher.add("sample", number, design.population_digest)
+    hasher.add_filings(rows_in(tx, _filings(outer=True).order_by(tables.chunk.c.id), tables.chunk.c.id, chunks))
+    for state in sampling.drawn_states(tx, design, number):
+        hasher.add(state.chunk_id, state.state, state.verdict)
+    for leaf, path in sorted(categories.paths(tx, hasher.leaves).items()):
+        hasher.add(leaf, *path)
+    return hasher.state(f"sampling plan {number}", len(hasher.leaves))
+
+
 def branch_state(tx: Tx, number: int) -> SignedState:
     nodes = categories.open_tree(tx)
     if number not in nodes:
@@ -143,7 +166,7 @@ class SignedScope:
 
     def touched(self, kind: str, body: dict[str, Any]) -> bool:
         about = kind.partition(".")[0]
-        if about in ("run", "sign_off") or (about == "helper" and self.is_branch):
+        if about in ("run", "sign_off", "sample") or (about == "helper" and self.is_branch):
             return False
         if "chunk" in body:
             return body["chunk"] in self.chunks or body.get("category") in self.inside
@@ -159,6 +182,8 @@ def _signed_scope(tx: Tx, subject: Subject, number: int, since: int) -> SignedSc
     for child, parent in tx.execute(select(v.category_id, v.parent_key).where(v.to_seq > since)):
         above.setdefault(child, []).append(parent)
         below.setdefault(parent, []).append(child)
+    if subject == "sample":
+        return _sampled_scope(tx, number, above)
     filed = select(f.chunk_id, c.source_id, f.category_id).join(tables.chunk, c.id == f.chunk_id).where(f.to_seq > since)
     if subject == "source":
         leaves = {row.category_id for row in tx.execute(filed.where(c.source_id == number))}
@@ -168,6 +193,14 @@ def _signed_scope(tx: Tx, subject: Subject, number: int, since: int) -> SignedSc
     rows = list(rows_in(tx, filed, f.category_id, sorted(inside)))
     chunks, sources = {row.chunk_id for row in rows}, {row.source_id for row in rows}
     return SignedScope(True, sources, chunks, inside, _closure([number], above))
+
+
+def _sampled_scope(tx: Tx, number: int, above: dict[int, list[int]]) -> SignedScope:
+    design = sampling.SampleDesign.of(sampling.last(tx, number).design)
+    f, c, chunks = tables.filing.c, tables.chunk.c, sorted(design.chunks)
+    leaves = {row.category_id for row in rows_in(tx, select(f.category_id).distinct(), f.chunk_id, chunks)}
+    sources = {row.source_id for row in rows_in(tx, select(c.source_id).distinct(), c.id, chunks)}
+    return SignedScope(True, sources, set(chunks), set(), _closure(leaves, above))
 
 
 def _closure(begin: Iterable[int], steps: dict[int, list[int]]) -> set[int]:
@@ -267,7 +300,7 @@ def listed(
     states: dict[tuple[Subject, int], SignedState] = {}
     for row in rows:
         if row.to_seq == FAR and (row.subject, row.subject_id) not in states:
-            with suppress(SourceNotFound, CategoryNotFound):
+            with suppress(SourceNotFound, CategoryNotFound, SamplingPlanNotFound):
                 states[row.subject, row.subject_id] = _current_state(tx, row.subject, row.subject_id)
     return tuple(_view(tx, row, bodies.get(row.payload, {}), states.get((row.subject, row.subject_id))) for row in rows)
 

@@ -29,6 +29,7 @@ from memoir_engine.store.tables.ledger import (
     setting,
 )
 from memoir_engine.store.tables.remarks import notice_mark, remark
+from memoir_engine.store.tables.sampling import sampling_plan
 from memoir_engine.store.tables.sessions import (
     checkpoint,
     checkpoint_thread,
@@ -84,6 +85,7 @@ __all__ = [
     "run",
     "run_event",
     "run_input",
+    "sampling_plan",
     "session",
     "setting",
     "sign_off",

@@ -1,0 +1,187 @@
+"""`memory.review`, where two people judged the same: how far they agree, and what they disagree about until it is settled.
+
+Invariant: a disagreement is settled when the two come to agree, when a third person decides after them, or when somebody whose
+decision is not the one in force lets it stand; a later verdict opens it again. Everything is worked out from the chain each time.
+Source: docs/decisions/0107.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, get_args
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import InvalidSetting, NothingChanges, OwnDecisionStands, ReviewItemNotFound
+from memoir_engine.core.results import Action
+from memoir_engine.core.results.sampling import Disagreement, DisagreementPage, Judgement, ReviewerAgreement
+from memoir_engine.review import agreement
+from memoir_engine.review.feedback import words_of
+from memoir_engine.review.order import read_key
+from memoir_engine.review.queue import MOST_ITEMS
+from memoir_engine.runtime.access import needs_auditor
+from memoir_engine.runtime.engine import View
+from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.canonical_json import read_payloads
+from memoir_engine.store.db.statements import FAR, Tx
+from memoir_engine.store.review import judgements, remarks, reviews
+from memoir_engine.store.review.judgements import GivenVerdict
+from memoir_engine.store.tree import categories, chunks, filings
+
+State = Literal["open", "settled"]
+
+
+class DifferingVerdicts(NamedTuple):
+    """Verdicts that differ about a filing, or that did until a third person decided. settled: by whom and at which seq."""
+
+    key: str
+    verdicts: tuple[GivenVerdict, ...]
+    settled: tuple[str, int] | None
+
+    @property
+    def stands(self) -> str | None:
+        return next((one.by for one in reversed(self.verdicts) if one.in_force), None)
+
+
+class Disagreements(View):
+    """Agreement between reviewers, and the queue of what they disagree about."""
+
+    def agreement(self) -> ReviewerAgreement:
+        """Return how far those agree who judged the same filings: of each pair, and of all.
+
+        The last verdict of each person counts, whether it stands alone or as one of two signatures; reviewers may have known of
+        each other's verdict, except in an audit by a sample, which does not show earlier ones.
+        """
+
+        def work(tx: Tx) -> ReviewerAgreement:
+            given = judgements.given(tx)
+            labels = [{by: one.verdict for by, one in judgements.latest(rows).items()} for rows in given.values()]
+            waiting = sum(one.settled is None for one in _differing(tx))
+            return agreement.agreement(labels, waiting)
+
+        return self._read(work)
+
+    def disagreements(self, *, state: State | None = "open", limit: int = 50, after: str | None = None) -> DisagreementPage:
+        """List filings that people judged differently, the latest verdict first. state: open or settled; None for both.
+
+        after: cursor of the previous page.
+        """
+        if state is not None and state not in get_args(State):
+            advice = "Use open or settled, or None for both."
+            raise InvalidSetting(name="state", value=state, problem="unknown name", advice=advice)
+        most = min(validation.whole("limit", limit, least=1), MOST_ITEMS)
+        below = None if after is None else _seq(after)
+
+        def work(tx: Tx) -> DisagreementPage:
+            every = _differing(tx)
+            counts = Counter({"open": 0, "settled": 0})
+            counts.update("open" if one.settled is None else "settled" for one in every)
+            wanted = [one for one in every if state in (None, "open" if one.settled is None else "settled")]
+            rest = [one for one in wanted if below is None or one.verdicts[-1].seq < below]
+            shown = rest[:most]
+            cursor = str(shown[-1].verdicts[-1].seq) if len(rest) > most else None
+            return DisagreementPage(_views(tx, shown), dict(counts), cursor)
+
+        return self._read(work)
+
+    def adjudicate(self, key: str, words: str | None = None) -> Action:
+        """Settle a disagreement: the decision that is in force stands. To decide otherwise, judge the item anew.
+
+        Needs the role auditor. Raises NotAllowed, ReviewItemNotFound (nobody disagrees), NothingChanges (settled already),
+        OwnDecisionStands (the decision in force is the actor's own).
+        """
+        needs_auditor(self._actor, "settle a disagreement")
+        item, said = validation.text("key", key), words_of(words)
+        if read_key(item) is None:
+            raise ReviewItemNotFound(key=item[: validation.ID_CHARS])
+        signature = self._engine.signature(self._actor)
+
+        def work(tx: Tx) -> Action:
+            remarks.hold(tx)
+            if actions.exists(tx, signature["action_id"]):
+                return actions.get(tx, signature["action_id"])
+            found = next((one for one in _differing(tx, item) if one.key == item), None)
+            if found is None:
+                raise ReviewItemNotFound(key=item)
+            if found.settled is not None:
+                raise NothingChanges(problem=f"{found.settled[0]!r} has settled it already")
+            if found.stands == self._actor.name:
+                raise OwnDecisionStands(actor=self._actor.name, key=item)
+            return judgements.adjudicate(tx, item, said, **signature)
+
+        return self._engine.db.write(work, operation=f"the disagreement about {item}")
+
+
+def _differing(tx: Tx, key: str | None = None) -> list[DifferingVerdicts]:
+    """Return filings on which people differ or differed until it was settled, the latest verdict first."""
+    settled = judgements.settlements(tx)
+    found = []
+    for name, verdicts in judgements.given(tx, key).items():
+        third, row = _third(verdicts), settled.get(name)
+        if third is None and len({one.verdict for one in judgements.latest(verdicts).values()}) < 2:
+            continue
+        by_word = None if row is None or row.number < verdicts[-1].seq else (row.author, row.number)
+        found.append(DifferingVerdicts(name, verdicts, by_word or third))
+    return sorted(found, key=lambda one: -one.verdicts[-1].seq)
+
+
+def _third(verdicts: Sequence[GivenVerdict]) -> tuple[str, int] | None:
+    """Return who decided last, if two others differed by then."""
+    *before, last = verdicts
+    others = judgements.latest(one for one in before if one.by != last.by)
+    differed = len({one.verdict for one in others.values()}) > 1
+    return (last.by, last.seq) if differed and last.in_force else None
+
+
+def _views(tx: Tx, shown: Sequence[DifferingVerdicts]) -> tuple[Disagreement, ...]:
+    rows = judgements.settlements(tx)
+    said = read_payloads(tx, (row.payload for row in rows.values()))
+    ends = [one.settled[1] for one in shown if one.settled is not None]
+    causes = actions.causes(tx, [*(verdict.seq for one in shown for verdict in one.verdicts), *ends])
+    keys = {one.key: read_key(one.key) or (0, 0) for one in shown}
+    of_chunks = {chunk.id: chunk for chunk in chunks.of_ids(tx, [chunk for chunk, _ in keys.values()])}
+    judged = {name: reviews.filing(tx, *key) for name, key in keys.items()}
+    last = {name: filings.last_filing(tx, key[0]) for name, key in keys.items()}
+    leaves = {row.category_id for row in (*judged.values(), *last.values()) if row is not None}
+    paths = categories.paths(tx, leaves)
+
+    def view(one: DifferingVerdicts) -> Disagreement:
+        chunk, row, now = of_chunks[keys[one.key][0]], judged[one.key], last[one.key]
+        is_item = now is not None and (now.to_seq == FAR or now.verdict == filings.REJECTED)
+        word = rows.get(one.key)
+        by_word = word is not None and one.settled == (word.author, word.number)
+        return Disagreement(
+            key=one.key,
+            chunk_id=chunk.id,
+            source_id=chunk.source_id,
+            source_name=chunk.source_name,
+            text=chunk.text,
+            path=paths.get(row.category_id, ()) if row is not None else (),
+            now=paths.get(now.category_id, ()) if now is not None and now.to_seq == FAR else (),
+            item=f"{chunk.id}-{now.from_seq}" if now is not None and is_item else None,
+            judgements=tuple(
+                Judgement(
+                    verdict.by,
+                    verdict.verdict,
+                    causes[verdict.seq].at,
+                    verdict.action_id,
+                    causes[verdict.seq].reason,
+                    verdict.signed,
+                )
+                for verdict in one.verdicts
+            ),
+            stands=one.stands,
+            state="open" if one.settled is None else "settled",
+            settled_by=None if one.settled is None else one.settled[0],
+            settled_at=None if one.settled is None else causes[one.settled[1]].at,
+            words=said.get(word.payload, {}).get("words") if word is not None and by_word else None,
+        )
+
+    return tuple(view(one) for one in shown if keys[one.key][0] in of_chunks)
+
+
+def _seq(after: object) -> int:
+    text = validation.text("after", after)
+    if not text.isascii() or not text.isdecimal() or len(text) > 18:
+        raise InvalidSetting(name="after", value=text, problem="not a valid cursor", advice="Use page.after.")
+    return int(text)

@@ -1,0 +1,393 @@
+"""`memory.review`, audits by samples: draw one, judge what was drawn in a queue of its own, and stand for it as a whole.
+
+Invariant: everybody reads plans; drawing and signing need the role auditor. A draw names the event after which the population
+stood so, and its seed, so that others can repeat it; where the caller gives no seed, it is the head of the chain. What was
+drawn is
+shown without earlier verdicts, in the order of the draw: what has been judged is a sample however far the judges have come.
+Source: docs/decisions/0106.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, get_args
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import InvalidSetting, SampleUnfinished
+from memoir_engine.core.results import Action, ReviewPage, SignOffPreview
+from memoir_engine.core.results.review import ReviewState
+from memoir_engine.core.results.sampling import SampledFiling, SamplePreview, SampleStratum, SamplingMethod, SamplingPlan
+from memoir_engine.review import error_rate, item, order
+from memoir_engine.review.error_rate import PopulationItem
+from memoir_engine.review.feedback import words_of
+from memoir_engine.review.order import QueueItem
+from memoir_engine.review.queue import MOST_ITEMS, SAMPLE_PERCENT
+from memoir_engine.review.queue_cache import QueueCache, QueueState
+from memoir_engine.review.signatures import SignOffs
+from memoir_engine.runtime.access import needs_auditor
+from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.canonical_json import moment_of, read_payloads, stamp
+from memoir_engine.store.db.statements import FAR, Tx
+from memoir_engine.store.events import sentences
+from memoir_engine.store.review import sampling, sign_offs
+from memoir_engine.store.review.reviews import ReviewedFiling
+from memoir_engine.store.review.sampling import DrawnState, SampleDesign
+from memoir_engine.store.sources import sources
+from memoir_engine.store.tree import categories, chunks
+
+MOST_DRAWN = 2_000
+SEED_CHARS = 64
+_STATES: dict[str, ReviewState] = {"waiting": "unreviewed", "skipped": "skipped"}
+
+
+@dataclass(frozen=True)
+class SampleScope:
+    """What is drawn from: a source, a category with all below it, filings of a period; None: not limited by it."""
+
+    source: int | None
+    category: int | None
+    since: datetime | None
+    until: datetime | None
+
+    def written(self) -> dict[str, Any]:
+        times = {"since": self.since, "until": self.until}
+        return {
+            "source": self.source,
+            "category": self.category,
+            **{name: None if at is None else stamp(at) for name, at in times.items()},
+        }
+
+
+class SamplingPlans(SignOffs):
+    """Audits by samples."""
+
+    def preview_sample(
+        self,
+        *,
+        source: int | None = None,
+        category: int | None = None,
+        since: Any = None,
+        until: Any = None,
+        method: SamplingMethod = "random",
+        share: float | None = None,
+        size: int | None = None,
+    ) -> SamplePreview:
+        """Return how much a plan would draw now, and from what; arguments and errors as in `draw_sample`."""
+        scope = self._scope(source, category, since, until)
+        population = self._population(_method(method), scope)[1]
+        wanted = _size(share, size, len(population))
+        parts = error_rate.strata(population, wanted)
+        return SamplePreview(method, len(population), sum(part.drawn for part in parts), parts)
+
+    def draw_sample(
+        self,
+        *,
+        source: int | None = None,
+        category: int | None = None,
+        since: Any = None,
+        until: Any = None,
+        method: SamplingMethod = "random",
+        share: float | None = None,
+        size: int | None = None,
+        seed: str | None = None,
+        words: str | None = None,
+    ) -> SamplingPlan:
+        """Draw a sample of the filings that stand, to be judged and signed as a whole.
+
+        source, category: filings of a source, filed in or below a category. since, until: filed in this period. All together
+        where several are given, everything where none is. method: random, or risk: the riskier, the likelier. share: percentage
+        of the
+        population, or size: how many. seed: up to 64 characters, which stay in the chain for good; its head by default. words:
+        what it is for. `review.sampled` lists what was drawn, `review.apply` and its like judge it. `review.undo` withdraws the
+        plan.
+        Raises NotAllowed, SourceNotFound, CategoryNotFound, InvalidSetting (also where there is nothing to draw from).
+        """
+        needs_auditor(self._actor, "draw a sample")
+        kind, said, signature = _method(method), words_of(words), self._engine.signature(self._actor)
+        scope = self._scope(source, category, since, until)
+        state, population = self._population(kind, scope)
+        wanted = _size(share, size, len(population))
+        lot = self._read(lambda tx: _hash_of(tx, state.seq)) if seed is None else _seed(seed)
+        drawn = error_rate.draw(population, wanted, lot)
+        design = SampleDesign(
+            method=kind,
+            seed=lot,
+            **scope.written(),
+            as_of=state.seq,
+            population=len(population),
+            population_digest=error_rate.population_digest(population),
+            strata=tuple((part.code, part.population, part.drawn) for part in drawn.strata),
+            drawn=tuple((one.chunk_id, one.filed_seq, one.category_id, one.stratum) for one in drawn.items),
+        )
+
+        def work(tx: Tx) -> int:
+            if actions.exists(tx, signature["action_id"]):
+                return actions.get(tx, signature["action_id"]).events[0].seq
+            action = sampling.begin(tx, **signature)
+            number = sampling.draw(tx, design, error_rate.members(population), words=said, author=self._actor.name, action=action)
+            action.seal()
+            return number
+
+        return self.sampling_plan(self._engine.db.write(work, operation="the draw of a sample"))
+
+    def sampling_plans(self, *, limit: int = 50, before: int | None = None) -> tuple[SamplingPlan, ...]:
+        """List plans, newest first, below the number `before`; without their filings and signatures."""
+        most = validation.limit(limit)
+        below = None if before is None else validation.cursor("before", before)
+
+        def work(tx: Tx) -> tuple[SamplingPlan, ...]:
+            return tuple(_plan(tx, row, whole=False) for row in sampling.listed(tx, before=below, limit=most))
+
+        return self._read(work)
+
+    def sampling_plan(self, plan: int, *, population: bool = False) -> SamplingPlan:
+        """Return a plan with what was drawn and decided, and the error rate so far. Raises SamplingPlanNotFound.
+
+        population: with the keys of all filings that it was drawn from.
+        """
+        number, whole = validation.plan(plan), validation.flag("population", population)
+
+        def work(tx: Tx) -> SamplingPlan:
+            row = sampling.get(tx, number)
+            found = _plan(tx, row, whole=True)
+            return replace(found, members=sampling.members(tx, SampleDesign.of(row.design))) if whole else found
+
+        return self._read(work)
+
+    def sampled(
+        self, plan: int, *, state: ReviewState | None = "unreviewed", limit: int = 50, after: str | None = None
+    ) -> ReviewPage:
+        """List what a plan drew as items of the review, in the order of the draw and skipped ones last.
+
+        A state is that since the draw: what was decided before it waits again, and is not shown. after: cursor of the page
+        before.
+        """
+        number, most = validation.plan(plan), min(validation.whole("limit", limit, least=1), MOST_ITEMS)
+        if state is not None and state not in order.STATES:
+            raise InvalidSetting(name="state", value=state, problem="unknown name", advice=f"Use one of: {order.STATES}.")
+        place = (0, 0) if after is None else _place(after)
+
+        def drawn(tx: Tx) -> tuple[DrawnState, ...]:
+            return sampling.drawn_states(tx, SampleDesign.of(sampling.get(tx, number).design), number)
+
+        rule = order.SampleRule(SAMPLE_PERCENT)
+        states = self._read(drawn)  # before the queue, which is then as new or newer
+        queued = {one.key: one for one in self._engine.cache_of(QueueCache).weighed(self._engine.db, rule)}
+        rows = [(at, since) for at, one in enumerate(states, 1) if (since := _since(one, queued)) is not None]
+        counts = Counter(dict.fromkeys(order.STATES, 0)) + Counter(one.filed.state for _, one in rows)
+        shown = sorted((int(one.filed.state == "skipped"), at, one) for at, one in rows if one.filed.state in _shown(state))
+        rest = [row for row in shown if row[:2] > place]
+        last = rest[most - 1] if len(rest) > most else None
+        found = self._read(lambda tx: item.items(tx, [row[2] for row in rest[:most]]))
+        every: dict[str, int] = {name: counts.get(name, 0) for name in order.STATES}
+        return ReviewPage(found, len(shown), every, None if last is None else f"{last[0]}.{last[1]}")
+
+    def sign_off_sample(self, plan: int, statement: str, *, expected: str | None = None) -> Action:
+        """Stand for a sample as a whole: what was drawn is judged, and the rate is what was found. Void once an item is altered.
+
+        expected: the digest of `preview_sign_off(plan=…)`. Raises NotAllowed, SamplingPlanNotFound, SampleUnfinished,
+        SignedStateChanged, NothingChanges (signed by the same person already).
+        """
+        needs_auditor(self._actor, "sign off")
+        number = validation.plan(plan)
+
+        def finished(tx: Tx) -> SignOffPreview:
+            found = _plan(tx, sampling.get(tx, number), whole=False)
+            if found.waiting:
+                raise SampleUnfinished(plan=number, size=found.size, waiting=found.waiting)
+            return sign_offs.preview(tx, sampling.SUBJECT, number)
+
+        now = self._read(finished).digest
+        return self._sign(sampling.SUBJECT, number, statement, now if expected is None else expected)
+
+    def _scope(self, source: Any, category: Any, since: Any, until: Any) -> SampleScope:
+        """Raises InvalidSetting."""
+        number = None if source is None else validation.source(source)
+        branch = None if category is None else validation.category(category)
+        return SampleScope(number, branch, _time("since", since), _time("until", until))
+
+    def _population(self, method: SamplingMethod, scope: SampleScope) -> tuple[QueueState, list[PopulationItem]]:
+        """Return what stands in the scope, and as of when. Raises SourceNotFound, CategoryNotFound, InvalidSetting (nothing)."""
+        state = self._engine.cache_of(QueueCache).now(self._engine.db)
+        first, last, inside = self._read(lambda tx: _bounds(tx, scope, state.seq))
+
+        def matches(filed: ReviewedFiling) -> bool:
+            return (
+                filed.state != "rejected"
+                and first < filed.filed_seq <= last
+                and scope.source in (None, filed.source_id)
+                and (inside is None or filed.category_id in inside)
+            )
+
+        def risk(filed: ReviewedFiling) -> float:
+            signals = order.source_signals(has_helper=filed.source_id not in state.unhelped, in_sample=False)
+            return order.risk((*state.signs.get(filed.chunk_id, ()), *signals))
+
+        rows = [one for one in state.filed if matches(one)]
+        found = error_rate.stratify(method, ((one.chunk_id, one.filed_seq, one.category_id, risk(one)) for one in rows))
+        if not found:
+            advice = "Choose another source, category or period; the Overview shows what is filed where."
+            raise InvalidSetting(name="population", value=0, problem="nothing is filed there", advice=advice)
+        return state, found
+
+
+def _bounds(tx: Tx, scope: SampleScope, last: int) -> tuple[int, int, frozenset[int] | None]:
+    """Return between which seqs a filing began, and in which categories it is."""
+    if scope.source is not None:
+        sources.get(tx, scope.source)
+    inside = None
+    if scope.category is not None:
+        categories.node(tx, scope.category)
+        inside = categories.below(categories.open_tree(tx).values(), scope.category)
+    first = 0 if scope.since is None else actions.seq_of(tx, scope.since, "since")
+    return first, last if scope.until is None else min(last, actions.seq_of(tx, scope.until, "until")), inside
+
+
+def _since(drawn: DrawnState, queued: dict[str, QueueItem]) -> QueueItem | None:
+    """Return a drawn filing as an item of the review, with nothing of what was decided before the draw; None if it is gone."""
+    found = queued.get(f"{drawn.chunk_id}-{drawn.row.from_seq}")
+    if found is None or drawn.state == "gone":
+        return None
+    state = _STATES.get(drawn.state)
+    if state != "unreviewed":
+        return found
+    return replace(found, filed=found.filed._replace(state=state, reviewer=None, reviewed_seq=None))
+
+
+def _shown(state: ReviewState | None) -> frozenset[str]:
+    if state is None:
+        return frozenset(order.STATES)
+    return frozenset({state, "skipped"}) if state == "unreviewed" else frozenset({state})
+
+
+def _plan(tx: Tx, row: Any, *, whole: bool) -> SamplingPlan:
+    """whole: with what was drawn, one by one, and the signatures."""
+    design = SampleDesign.of(row.design)
+    states = sampling.drawn_states(tx, design, row.number)
+    made, said = actions.causes(tx, [row.number])[row.number], read_payloads(tx, [row.payload])
+    parts = tuple(_stratum(part, states) for part in design.strata)
+    signed = sign_offs.listed(tx, subject=sampling.SUBJECT, number=row.number) if whole else ()
+    return SamplingPlan(
+        number=row.number,
+        action_id=made.action_id,
+        by=row.author,
+        at=made.at,
+        words=said.get(row.payload, {}).get("words"),
+        method=design.method,
+        seed=design.seed,
+        source_id=design.source,
+        category_id=design.category,
+        since=None if design.since is None else moment_of(design.since),
+        until=None if design.until is None else moment_of(design.until),
+        as_of=design.as_of,
+        population=design.population,
+        population_digest=design.population_digest,
+        size=len(design.drawn),
+        strata=parts,
+        judged=sum(part.judged for part in parts),
+        wrong=sum(part.wrong for part in parts),
+        skipped=sum(one.state == "skipped" for one in states),
+        gone=sum(part.gone for part in parts),
+        error_rate=error_rate.error_rate(parts),
+        sign_offs=sentences.sign_offs(signed),
+        filings=_filings(tx, states) if whole else (),
+        event_hash=_hash_of(tx, row.number),
+    )
+
+
+def _stratum(part: tuple[Any, int, int], states: Sequence[DrawnState]) -> SampleStratum:
+    code, population, drawn = part
+    counts = Counter(one.state for one in states if one.stratum == code)
+    return SampleStratum(code, population, drawn, counts["right"] + counts["wrong"], counts["wrong"], counts["gone"])
+
+
+def _filings(tx: Tx, states: Sequence[DrawnState]) -> tuple[SampledFiling, ...]:
+    paths = categories.paths(tx, sampling.paths_of(states))
+    of_chunks = {chunk.id: chunk for chunk in chunks.of_ids(tx, [one.chunk_id for one in states])}
+    causes = actions.causes(tx, [one.row.reviewed_seq for one in states if one.verdict is not None])
+    hashes, digests = sampling.hashes_of(tx, causes), sampling.digests_of(tx, of_chunks)
+
+    def filing(position: int, one: DrawnState) -> SampledFiling:
+        cause = causes.get(one.row.reviewed_seq) if one.verdict is not None else None
+        chunk, is_open = of_chunks[one.chunk_id], one.row.to_seq == FAR
+        return SampledFiling(
+            position=position,
+            key=f"{one.chunk_id}-{one.filed_seq}",
+            item=None if one.state == "gone" else f"{one.chunk_id}-{one.row.from_seq}",
+            stratum=one.stratum,
+            chunk_id=one.chunk_id,
+            chunk_digest=digests[one.chunk_id],
+            source_id=chunk.source_id,
+            source_name=chunk.source_name,
+            category_id=one.category_id,
+            path=paths.get(one.category_id, ()),
+            now=paths.get(one.row.category_id, ()) if is_open else (),
+            state=one.state,
+            verdict=one.verdict,
+            by=None if cause is None else cause.actor,
+            at=None if cause is None else cause.at,
+            reason=None if cause is None else cause.reason,
+            action_id=None if cause is None else cause.action_id,
+            event=None if cause is None else cause.seq,
+            event_hash=None if cause is None else hashes[cause.seq],
+        )
+
+    return tuple(filing(position, one) for position, one in enumerate(states, 1))
+
+
+def _hash_of(tx: Tx, seq: int) -> str:
+    """Return the head of the chain as it was at an event."""
+    return sampling.hashes_of(tx, [seq])[seq]
+
+
+def _method(method: object) -> SamplingMethod:
+    choices: tuple[SamplingMethod, ...] = get_args(SamplingMethod)
+    for choice in choices:
+        if method == choice:
+            return choice
+    raise InvalidSetting(name="method", value=method, problem="unknown name", advice=f"Use one of: {', '.join(choices)}.")
+
+
+def _size(share: object, size: object, population: int) -> int:
+    """Return how many are drawn. Raises InvalidSetting."""
+    if (share is None) == (size is None):
+        problem, advice = "it is one or the other", "Give share, a percentage, or size, a number of filings."
+        raise InvalidSetting(name="share", value=share, problem=problem, advice=advice)
+    if size is not None:
+        wanted = validation.whole("size", size, least=1)
+    elif isinstance(share, int | float) and not isinstance(share, bool) and 0 < share <= 100:
+        wanted = max(1, -int(-share * population // 100))
+    else:
+        raise InvalidSetting(name="share", value=share, problem="it must be above 0 and up to 100", advice="It is a percentage.")
+    if min(wanted, population) > MOST_DRAWN:
+        advice = "Draw fewer, or choose a smaller part; 2,000 leave an interval of about two percentage points either way."
+        raise InvalidSetting(name="size", value=wanted, problem=f"more than {MOST_DRAWN} at a time are not drawn", advice=advice)
+    return wanted
+
+
+def _seed(seed: object) -> str:
+    text = validation.text("seed", seed).strip()
+    if not text or len(text) > SEED_CHARS:
+        advice = f"Give 1 to {SEED_CHARS} characters, or none for the head of the chain."
+        raise InvalidSetting(name="seed", value=text, problem=f"it is {len(text)} characters long", advice=advice)
+    return text
+
+
+def _time(name: str, value: object) -> datetime | None:
+    if value is None:
+        return None
+    moment = validation.moment(name, value)
+    if isinstance(moment, int):
+        advice = "Give a datetime with a time zone, e.g. datetime(2026, 1, 31, tzinfo=UTC)."
+        raise InvalidSetting(name=name, value=value, problem="it must be a time", advice=advice)
+    return moment
+
+
+def _place(after: object) -> tuple[int, int]:
+    skipped, _, at = validation.text("after", after).partition(".")
+    if skipped not in ("0", "1") or not at.isascii() or not at.isdecimal() or len(at) > 9:
+        raise InvalidSetting(name="after", value=after, problem="not a valid cursor", advice="Use page.after.")
+    return int(skipped), int(at)

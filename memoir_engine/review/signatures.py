@@ -1,0 +1,90 @@
+"""`memory.review`, signatures: who stands for a source, a category or a sample, and whether it still is what they signed.
+
+Invariant: signing needs the role auditor; what is signed is what the signer has seen, by its digest.
+Source: DESIGN §6.
+"""
+
+from __future__ import annotations
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core.results import Action, SignOff, SignOffPreview
+from memoir_engine.runtime.access import needs_auditor
+from memoir_engine.runtime.engine import View
+from memoir_engine.store.events import sentences
+from memoir_engine.store.review import sign_offs
+from memoir_engine.store.review.sign_offs import Subject
+
+
+class SignOffs(View):
+    """Sign, and see whether what was signed still stands."""
+
+    def sign_off(self, source_id: int, statement: str, *, expected: str | None = None) -> Action:
+        """Stand for a source as it is now. `expected`: the digest of `preview_sign_off`, of what the signer has seen.
+
+        Raises NotAllowed, SourceNotFound, SignedStateChanged, NothingChanges (signed by the same person already).
+        """
+        needs_auditor(self._actor, "sign off")
+        return self._sign("source", validation.source(source_id), statement, expected)
+
+    def sign_off_category(self, category_id: int, statement: str, *, expected: str | None = None) -> Action:
+        """Stand for a category with all below it, as `sign_off` does for a source. Raises CategoryNotFound, too."""
+        needs_auditor(self._actor, "sign off")
+        return self._sign("category", validation.category(category_id), statement, expected)
+
+    def preview_sign_off(
+        self, *, source_id: int | None = None, category_id: int | None = None, plan: int | None = None
+    ) -> SignOffPreview:
+        """Return what a signature would cover, of a source, of a category or of a sampling plan.
+
+        Raises SourceNotFound, CategoryNotFound, SamplingPlanNotFound.
+        """
+        subject, number = _subject(source_id, category_id, plan)
+        if subject is None or number is None:
+            advice = "Give source_id, category_id or plan."
+            raise InvalidSetting(name="source_id", value=None, problem="there is nothing to sign", advice=advice)
+        return self._read(lambda tx: sign_offs.preview(tx, subject, number))
+
+    def sign_offs(
+        self,
+        *,
+        source_id: int | None = None,
+        category_id: int | None = None,
+        plan: int | None = None,
+        limit: int = 100,
+        before: int | None = None,
+    ) -> tuple[SignOff, ...]:
+        """Newest first, below the seq `before`; of one source, category or sampling plan, or all."""
+        subject, number = _subject(source_id, category_id, plan)
+        most = validation.limit(limit)
+        below = None if before is None else validation.cursor("before", before)
+        rows = self._read(lambda tx: sign_offs.listed(tx, subject=subject, number=number, before=below, limit=most))
+        return sentences.sign_offs(rows)
+
+    def _sign(self, subject: Subject, number: int, statement: str, expected: str | None) -> Action:
+        words = validation.text("statement", statement).strip()
+        if not words:
+            advice = "Say what you stand for, e.g. 'I have read all of it, and it is filed where it belongs.'"
+            raise InvalidSetting(name="statement", value=words, problem="it is empty", advice=advice)
+        if len(words) > validation.REASON_CHARS:
+            advice = f"Shorten it to {validation.REASON_CHARS} characters."
+            raise InvalidSetting(name="statement", value="…", problem=f"it is {len(words)} characters long", advice=advice)
+        seen = None if expected is None else validation.text("expected", expected)
+        signature = self._engine.signature(self._actor)
+        return self._engine.db.write(
+            lambda tx: sign_offs.sign(tx, subject, number, statement=words, expected=seen, **signature),
+            operation=f"the signature under {subject} {number}",
+        )
+
+
+def _subject(source_id: int | None, category_id: int | None, plan: int | None) -> tuple[Subject, int] | tuple[None, None]:
+    given = {"source_id": source_id, "category_id": category_id, "plan": plan}
+    several = [name for name, value in given.items() if value is not None]
+    if len(several) > 1:
+        advice = "Give source_id, category_id or plan."
+        raise InvalidSetting(name=several[1], value=given[several[1]], problem="it is one or the other", advice=advice)
+    if source_id is not None:
+        return "source", validation.source(source_id)
+    if category_id is not None:
+        return "category", validation.category(category_id)
+    return (None, None) if plan is None else ("sample", validation.plan(plan))
