@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from memoir_engine.api.views import RunsView
     from memoir_engine.audit.people import PeopleView
     from memoir_engine.audit.reports import Reports
+    from memoir_engine.audit.tokens import TokensView
     from memoir_engine.audit.trail import AuditTrail
     from memoir_engine.conversations.view import SessionsView
     from memoir_engine.facts.view import FactsView
@@ -146,6 +147,10 @@ class Face:
     def notices(self) -> NoticesView:
         return features.NoticesView(self._engine, self._actor)
 
+    @cached_property
+    def tokens(self) -> TokensView:
+        return features.TokensView(self._engine, self._actor)
+
     def start(self, verb: str, **arguments: Any) -> str:
         """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.
 
@@ -179,6 +184,10 @@ class Face:
     def acting_as(self, actor: str, user: str | None = None, roles: Iterable[Role] = ("viewer",)) -> Self:
         """A light view of the same memory for one person; it shares everything and need not be closed."""
         return self._of(self._engine, validation.actor(actor, user, roles))
+
+    def acting_by(self, token: str) -> Self:
+        """A light view of the same memory for whoever has this token, with its roles, for its user. Raises TokenRefused."""
+        return self._of(self._engine, features.actor_of(self._engine, token))
 
     def warm_up(self) -> None:
         """Load in the background what the first question would otherwise wait for."""

@@ -22,7 +22,7 @@ from typer.core import TyperGroup
 
 from memoir_engine.api.cli.frame import AsJson, DataDir, opened, plain, print_json, progress
 from memoir_engine.api.doors import table
-from memoir_engine.api.doors.table import VerbOption, TableVerb
+from memoir_engine.api.doors.table import TableVerb, VerbOption
 
 HELP = {
     table.OWN: "The verbs of the memory itself, with all their options.",
@@ -34,6 +34,7 @@ HELP = {
     "runs": "Read what was asked of the engine and of the model, and what came back.",
     "sessions": "Read, keep, clear, export and import conversations.",
     "sources": "List and read sources, withdraw and erase them.",
+    "tokens": "Make, list and revoke tokens that open a door.",
     "tree": "Print the category tree; its categories, chunks and history.",
 }
 _SCALARS = (str, int, float)
@@ -118,8 +119,8 @@ def _shape(option: VerbOption) -> tuple[Any, bool]:
     if option.is_rest:
         return str, True
     inner = [typing.get_args(kind)[0] for kind in kinds if typing.get_origin(kind) is list]
-    if inner and all(one in _SCALARS for one in inner):
-        return inner[0], True
+    if inner and all(_is_scalar(one) for one in inner):
+        return inner[0] if inner[0] in _SCALARS else str, True
     return (kinds[0], False) if len(kinds) == 1 and kinds[0] in (*_SCALARS, bool) else (str, False)
 
 
@@ -138,8 +139,12 @@ def _is_json(kind: Any) -> bool:
     if typing.get_origin(kind) is typing.Literal or kind in (*_SCALARS, bool, bytes, Path):
         return False
     if typing.get_origin(kind) is list:
-        return typing.get_args(kind)[0] not in _SCALARS
+        return not _is_scalar(typing.get_args(kind)[0])
     return not (isinstance(kind, type) and kind.__module__ == "datetime")
+
+
+def _is_scalar(kind: Any) -> bool:
+    return kind in _SCALARS or typing.get_origin(kind) is typing.Literal
 
 
 def _written_as(option: VerbOption) -> str:

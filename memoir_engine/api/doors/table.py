@@ -65,6 +65,7 @@ READS = {
     *("facts.relations", "facts.users"),
     *(f"people.{verb}" for verb in ("get", "list", "preview_erase", "report")),
     *(f"reports.{verb}" for verb in ("action", "category", "person", "replay", "run", "source")),
+    "tokens.list",
 }
 _ABSTRACT = (Iterable, Sequence, Collection)
 _NAMES = {"OnEvent": OnEvent, "AsOf": AsOf, "PerPath": PerPath, "PruneBy": PruneBy}  # that a face imports for checkers alone

@@ -481,6 +481,18 @@ class AssigneeUnknown(ReviewError):
     remedy_form = "Give the name or e-mail of somebody with the role auditor; None takes the assignment away."
 
 
+class TokenRefused(ReviewError):
+    code = "E750"
+    message_form = "the token opens nothing: {problem}"
+    remedy_form = "Ask an admin for a new one: tokens.make(name, roles, user), or `memoir tokens make`."
+
+
+class TokenNotFound(ReviewError):
+    code = "E751"
+    message_form = "there is no token {token_id!r}"
+    remedy_form = "tokens.list() shows the tokens there are."
+
+
 class SourceErased(ReviewError):
     code = "E720"
     message_form = "source {source_id!r} was erased"

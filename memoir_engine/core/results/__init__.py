@@ -17,3 +17,4 @@ from memoir_engine.core.results.outcomes import *
 from memoir_engine.core.results.people import *
 from memoir_engine.core.results.replay import *
 from memoir_engine.core.results.review import *
+from memoir_engine.core.results.tokens import *
