@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from memoir_engine.api.cli import chain, completion, facts, families, feedback, recall, review, serve
+from memoir_engine.api.cli import agents, chain, completion, facts, families, feedback, recall, review, serve
 from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, progress, settings
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.number_words import counted
@@ -33,7 +33,7 @@ for family in families.HELP:
         app.add_typer(families.family_app(family), name=family)
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(recall.remember, recall.recall, recall.context, review.undo),
-    *(chain.verify, chain.anchors, chain.signing_key, completion.completion),
+    *(agents.mcp, chain.verify, chain.anchors, chain.signing_key, completion.completion),
 )
 for command in COMMANDS:
     app.command()(command)

@@ -40,7 +40,8 @@ from memoir_engine.store.db.database import is_retried
 from memoir_engine.store.db.statements import Prepared, Tx, build, rows_in
 from memoir_engine.store.db.text_rules import check_field, tame
 
-PRIVATE = ("reply", "remember", "remember_source", "extract", "recall", "search")  # a search may embed conversations on its way
+# a search may embed conversations on its way; an answer through MCP is for its user
+PRIVATE = ("reply", "remember", "remember_source", "extract", "recall", "search", "mcp")
 SUMMARY = "create_summary"  # of a session it has a subject, of a document none
 
 
