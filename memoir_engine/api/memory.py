@@ -199,12 +199,7 @@ class Face:
         self._engine.close()
 
     def add_conversation(
-        self,
-        session_id: str,
-        role: str,
-        content: str,
-        metadata: dict[str, Any] | None = None,
-        ts: datetime | str | None = None,
+        self, session_id: str, role: str, content: str, metadata: dict[str, Any] | None = None, ts: datetime | str | None = None
     ) -> MessageRecord:
         """Append a message to a session, creating it if needed (MEMOLLA F-01).
 

@@ -111,6 +111,10 @@ def _arguments(name: str, other: str, known: dict[str, list[str]], chance: rando
         "correct_fact": {"fact_id": fact, "content": f"Has {chance.randrange(9)} cats"},
         "end_fact": {"fact_ids": fact},
         "forget_fact": {"fact_ids": fact, "reason": "a play"},
+        "list_people": {},
+        "erase_person": {"user_id": other if other != "eva" else "nobody", "reason": "a play"},  # eva may erase, if anybody
+        "withdraw_source": {"source_id": 99},
+        "refile_chunk": {"chunk_id": 1, "category_id": chance.randrange(3, 9), "reason": "a play"},
         "remember": {"messages": said, **named},
         "add_message": {"session_id": f"talk-{other}", "role": "user", "content": "Good morning."},
         "add_document": {"text": "The canteen opens at noon.", "name": "canteen.txt"},
