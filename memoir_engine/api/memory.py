@@ -169,7 +169,6 @@ class Face:
 
     def export(self, path: str | Path) -> Exported:
         """Export the whole memory into one file that `import_` reads; whole, or nothing is written. Needs the role admin.
-
         Neither keys nor settings are in it. Raises NotAllowed, ExportFailed.
         """
         return features.export(self._engine, self._actor, path)
@@ -216,10 +215,7 @@ class Face:
         return features.embedders(self._engine, self._actor)
 
     def choose_embedder(self, name: str) -> None:
-        """Write the embedder into .env; in force when the memory is opened next. Needs the role admin.
-
-        Raises NotAllowed, InvalidSetting for one that cannot be opened here.
-        """
+        """Write the embedder into .env, for the next opening. Needs the role admin. Raises NotAllowed, InvalidSetting."""
         features.choose_embedder(self._engine, self._actor, name)
 
     def models(self, named: str | None = None) -> ModelsView:

@@ -62,6 +62,10 @@ PROMPTS = {  # by name: what it is for, its argument, its words
         "suggested.",
     ),
 }
+TEMPLATES = [
+    types.ResourceTemplate(uri_template="memoir://sources/{id}", name="source", description="The text of a document."),
+    types.ResourceTemplate(uri_template="memoir://runs/{id}", name="run", description="A run with its decisions, as JSON."),
+]
 Views = Callable[[Any], Memory]  # from the context of a request to the memory of who asks
 
 
@@ -79,13 +83,7 @@ def make_server(view_of: Views) -> Server[Any]:
         return types.ListResourcesResult(resources=await run_sync(lambda: _resources(view_of(context))))
 
     async def list_templates(_context: Any, _params: Any) -> types.ListResourceTemplatesResult:
-        templates = [
-            types.ResourceTemplate(uri_template="memoir://sources/{id}", name="source", description="The text of a document."),
-            types.ResourceTemplate(
-                uri_template="memoir://runs/{id}", name="run", description="A run with its decisions, as JSON."
-            ),
-        ]
-        return types.ListResourceTemplatesResult(resource_templates=templates)
+        return types.ListResourceTemplatesResult(resource_templates=TEMPLATES)
 
     async def read_resource(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         try:
