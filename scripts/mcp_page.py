@@ -23,9 +23,10 @@ class ComparedTool(NamedTuple):
 
 MEM0, HINDSIGHT, BASIC = "mem0", "Hindsight", "Basic Memory"
 READ = (
-    "mem0: the tools of mem0-mcp-server 0.2.1, by its README. Hindsight: the tools of `hindsight_api/api/mcp.py` as its "
-    "public repository had it in November 2026. Basic Memory: the modules of `basic_memory/mcp/tools` in its public "
-    "repository, November 2026. They were read, not run; newer versions may offer more."
+    "What was read, none of it run: of mem0 the list of tools in the README of mem0-mcp-server, whose repository holds a build "
+    "of 0.2.1; of Hindsight `hindsight_api/api/mcp.py` at commit 22c3d19a of its public repository; of Basic Memory the names of "
+    "the modules in `basic_memory/mcp/tools` of its public repository, over its history up to November 2026. Their present "
+    "versions may offer more, and under other names."
 )
 SAID = [{"role": "user", "content": "I live in Bern and I work as a nurse."}]
 ROWS = (
@@ -99,13 +100,13 @@ ROWS = (
 )
 ABSENT = (
     "Not here: Basic Memory's `canvas` and its projects (another memory is another `--data-dir`), Hindsight's dispositions, "
-    "mem0's hosted service. What else there is here: the path to an answer with what was passed over (`why_answer`), what a "
+    "mem0's hosted service. What else a client gets here: the path to an answer with what was passed over (`why_answer`), what a "
     "fact replaced (`fact_lineage`), suggestions that a person decides about, `undo`, and a record of all that an agent was told."
 )
 INTRO = """# A memory for agents (MCP)
 
 `memoir mcp` gives any client of the Model Context Protocol this memory: to search, recall and ask with evidence, to keep
-what is said, and to suggest or make changes as far as its token allows. Install it with `pip install 'memoir-engine[app,mcp]'`.
+what is said, and to suggest or make changes as far as its token allows. Install it with `pip install 'memoir-engine[mcp]'`.
 
 ## Connect a client
 
@@ -182,7 +183,7 @@ def _lines(written: str) -> Iterator[str]:
         "Each row is run by `tests/doors/test_mcp_page.py`.",
         "",
     )
-    yield from ("| server | its tool | here | what differs |", "|---|---|---|---|")
+    yield from ("| server | its tool, or the module of it | here | what differs |", "|---|---|---|---|")
     for row in ROWS:
         ours = ", ".join(dict.fromkeys(f"`{name}`" for name, _ in row.calls))
         yield f"| {row.server} | `{row.theirs}` | {ours} | {_cell(row.differs)} |"

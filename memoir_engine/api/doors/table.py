@@ -70,7 +70,8 @@ READS = {
 _ABSTRACT = (Iterable, Sequence, Collection)
 _NAMES = {"OnEvent": OnEvent, "AsOf": AsOf, "PerPath": PerPath, "PruneBy": PruneBy}  # that a face imports for checkers alone
 _MEANT = re.compile(r"(?:^|(?<=[.;] ))([a-z]\w*(?:, [a-z]\w*)*): ", re.MULTILINE)
-_RAISES = re.compile(r"\s*\bRaises\s(?:[^.]|\.(?=\w))*\.")  # classes, which no door hands on
+# classes of errors, which no door hands on, and chapters of specifications
+_INWARD = re.compile(r"\s*\bRaises\s(?:[^.]|\.(?=\w))*\.|\s\((?:MEMOIR|MEMOLLA|SESSION|CHUNK|TIMEM|DESIGN|API) [^)]*\)")
 _SIGNS = ("on_event", "on_progress", "texts")  # options for callers in the same process
 
 
@@ -229,7 +230,7 @@ def find(name: str) -> TableVerb:
 
 def _row(family: str, name: str, verb: Callable[..., Any]) -> TableVerb:
     origin = inspect.unwrap(verb)
-    words = _RAISES.sub("", inspect.getdoc(origin) or f"{name.replace('_', ' ').capitalize()}.").strip()
+    words = _INWARD.sub("", inspect.getdoc(origin) or f"{name.replace('_', ' ').capitalize()}.").strip()
     parameters = [one for one in inspect.signature(origin).parameters.values() if one.name not in ("self", *_SIGNS)]
     kinds = _kinds(origin, [one.name for one in parameters])
     meant = _meanings(words)

@@ -92,7 +92,13 @@ FACT_FIELDS = (
 )
 TOOLS: tuple[Tool, ...] = (
     Tool("search_memory", "Search documents and conversations", "search", "reads"),
-    Tool("recall_facts", "Recall facts about a person", "recall", "reads"),
+    Tool(
+        "recall_facts",
+        "Recall facts about a person",
+        "recall",
+        "reads",
+        about="Find the facts of a person that answer a text best; each outdated one comes with what took its place.",
+    ),
     Tool("get_context", "Get a block of facts for a prompt", "context", "reads"),
     Tool(
         "ask_memory",
@@ -108,7 +114,13 @@ TOOLS: tuple[Tool, ...] = (
     Tool("list_facts", "List facts of a person", "facts.list", "reads"),
     Tool("get_fact", "Get one fact and where it was said", "facts.get", "reads"),
     Tool("fact_lineage", "What a fact replaced, and what replaced it", "facts.lineage", "reads"),
-    Tool("list_suggestions", "List suggestions that wait for a person", "facts.proposals", "reads"),
+    Tool(
+        "list_suggestions",
+        "List suggestions that wait for a person",
+        "facts.proposals",
+        "reads",
+        about="List suggestions that wait for a person, or settled ones, newest first.",
+    ),
     Tool("list_sources", "List documents", "sources.list", "reads", about="List the documents in memory, newest first."),
     Tool("read_source", "Read a document", "sources.text", "reads", about="Return the whole text of a document."),
     Tool("browse_categories", "List the categories of the tree", "tree.all", "reads", about="List all categories with sizes."),
