@@ -24,11 +24,12 @@ ROLES: dict[str, tuple[str, ...]] = {"ana": ("viewer",), "ben": ("viewer", "audi
 
 @dataclass
 class PlayedCalls:
-    """What came of a play. leaks: calls in whose answer stood the word of another user."""
+    """What came of a play. leaks: calls in whose answer stood the word of another user. trespasses: changes by another."""
 
     calls: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     leaks: list[str] = field(default_factory=list)
+    trespasses: list[str] = field(default_factory=list)
 
 
 def furnish(memory: Memory) -> dict[str, dict[str, list[str]]]:
@@ -69,7 +70,17 @@ async def play(memory: Memory, calls: int, seed: int = 0) -> PlayedCalls:
             words = [word for owner, word in USERS.items() if owner != user and word in heard]
             if words:
                 played.leaks.append(f"{user} heard {words} by {name}({arguments}): {heard[:500]}")
+    played.trespasses = [trespass for user in USERS for trespass in _trespasses(memory, user)]
     return played
+
+
+def _trespasses(memory: Memory, user: str) -> list[str]:
+    """Return the facts of a user that another has written or ended; all of them where nothing is left of the user."""
+    own, facts = {f"token agent of {user}", f"{user}s desk"}, memory.facts.list(user, limit=100_000)
+    done = [(fact, action) for fact in facts for action in (fact.recorded_by, fact.ended_by) if action]
+    hands = [(fact, memory.audit.action(action).actor) for fact, action in done]
+    found = [f"{fact.content} of {user}: by {actor}" for fact, actor in hands if actor not in own]
+    return found if facts else [f"nothing is left of {user}"]
 
 
 async def _answer(client: Client, name: str, arguments: dict[str, Any]) -> tuple[str, bool]:

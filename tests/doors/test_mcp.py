@@ -259,7 +259,7 @@ def test_clients_by_http_carry_a_token_each_and_get_what_is_theirs(memory: Memor
 def test_agents_of_three_users_hear_nothing_of_each_other_in_mixed_calls(tmp_path: Path):
     with Memory(model="offline", data_dir=tmp_path / "memory") as memory:
         played = anyio.run(play, memory, 400)
-        assert played.leaks == []
+        assert (played.leaks, played.trespasses) == ([], [])
         assert played.calls.keys() == {*BY_NAME, "read_resource", "list_resources"}
         assert 0 < played.refused.total() < played.calls.total()
         assert memory.audit.verify().ok
@@ -270,5 +270,5 @@ def test_agents_of_three_users_hear_nothing_of_each_other_in_mixed_calls(tmp_pat
 def test_ten_thousand_mixed_calls_leak_nothing(tmp_path: Path):
     with Memory(model="offline", data_dir=tmp_path / "memory") as memory:
         played = anyio.run(play, memory, 10_000, 1)
-        assert (played.leaks, played.calls.total()) == ([], 10_000)
+        assert (played.leaks, played.trespasses, played.calls.total()) == ([], [], 10_000)
         assert memory.audit.verify().ok
