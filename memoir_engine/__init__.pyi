@@ -98,6 +98,8 @@ from memoir_engine.core.errors.features import (
     SummaryTargetUnclear as SummaryTargetUnclear,
     TargetNotFound as TargetNotFound,
     TextInvalid as TextInvalid,
+    TokenNotFound as TokenNotFound,
+    TokenRefused as TokenRefused,
     TopKInvalid as TopKInvalid,
     UndoBlocked as UndoBlocked,
     WrongLevel as WrongLevel,
@@ -334,6 +336,7 @@ from memoir_engine.core.results.review import (
     TreeShape as TreeShape,
 )
 from memoir_engine.core.results.shares import Sharing as Sharing
+from memoir_engine.core.results.tokens import NewToken as NewToken, TokenView as TokenView
 from memoir_engine.core.run import Actor as Actor, Role as Role, RunStatus as RunStatus
 from memoir_engine.core.settings import SessionSettings as SessionSettings
 from memoir_engine.index.exact import ExactVectors as ExactVectors

@@ -143,6 +143,8 @@ class Shared(Words):
         "reject": "rejected a chunk",
         "skip": "skipped a chunk",
         "choose_model": "changed the model",
+        "make_token": "made a token",
+        "revoke_token": "revoked a token",
         "undo": "undid an action",
         "load_samples": "loaded the sample memory",
         "set_helper": "wrote a description",

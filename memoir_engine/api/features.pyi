@@ -2,6 +2,7 @@
 
 from memoir_engine.api.views import Helpers as Helpers, Review as Review, RunsView as RunsView, reports_of as reports_of
 from memoir_engine.audit.export import export as export, import_memory as import_memory
+from memoir_engine.audit.handed_out import record_handed_out as record_handed_out
 from memoir_engine.audit.models import (
     TestCallOptions as TestCallOptions,
     choose_model as choose_model,
@@ -11,6 +12,8 @@ from memoir_engine.audit.models import (
 )
 from memoir_engine.audit.overview import overview as overview, settings as settings
 from memoir_engine.audit.people import PeopleView as PeopleView
+from memoir_engine.audit.reports import Reports as Reports
+from memoir_engine.audit.tokens import TokensView as TokensView, actor_of as actor_of
 from memoir_engine.audit.trail import AuditTrail as AuditTrail
 from memoir_engine.conversations.view import SessionsView as SessionsView
 from memoir_engine.facts.rehearsal import FactBranches as FactBranches

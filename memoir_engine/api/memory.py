@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from memoir_engine.api.views import RunsView
     from memoir_engine.audit.people import PeopleView
     from memoir_engine.audit.reports import Reports
+    from memoir_engine.audit.tokens import TokensView
     from memoir_engine.audit.trail import AuditTrail
     from memoir_engine.conversations.view import SessionsView
     from memoir_engine.facts.view import FactsView
@@ -144,6 +145,10 @@ class Face(Finding):
     def notices(self) -> NoticesView:
         return features.NoticesView(self._engine, self._actor)
 
+    @cached_property
+    def tokens(self) -> TokensView:
+        return features.TokensView(self._engine, self._actor)
+
     def start(self, verb: str, **arguments: Any) -> str:
         """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.
 
@@ -179,6 +184,10 @@ class Face(Finding):
         """A light view of the same memory for one person; it shares everything and need not be closed."""
         return self._of(self._engine, validation.actor(actor, user, roles))
 
+    def acting_by(self, token: str) -> Self:
+        """A light view of the same memory for whoever has this token, with its roles, for its user. Raises TokenRefused."""
+        return self._of(self._engine, features.actor_of(self._engine, token))
+
     def warm_up(self) -> None:
         """Load in the background what the first question would otherwise wait for."""
         self._engine.client.warm_up()
@@ -189,12 +198,7 @@ class Face(Finding):
         self._engine.close()
 
     def add_conversation(
-        self,
-        session_id: str,
-        role: str,
-        content: str,
-        metadata: dict[str, Any] | None = None,
-        ts: datetime | str | None = None,
+        self, session_id: str, role: str, content: str, metadata: dict[str, Any] | None = None, ts: datetime | str | None = None
     ) -> MessageRecord:
         """Append a message to a session, creating it if needed (MEMOLLA F-01).
 
@@ -211,10 +215,7 @@ class Face(Finding):
         return features.embedders(self._engine, self._actor)
 
     def choose_embedder(self, name: str) -> None:
-        """Write the embedder into .env; in force when the memory is opened next. Needs the role admin.
-
-        Raises NotAllowed, InvalidSetting for one that cannot be opened here.
-        """
+        """Write the embedder into .env, for the next opening. Needs the role admin. Raises NotAllowed, InvalidSetting."""
         features.choose_embedder(self._engine, self._actor, name)
 
     def models(self, named: str | None = None) -> ModelsView:

@@ -58,7 +58,7 @@ SIGNATURES = (
 )
 VIEWS = (
     *("tree", "sources", "runs", "jobs", "review", "audit", "helpers", "sessions", "facts", "reports", "people"),
-    *("feedback", "notices"),
+    *("feedback", "notices", "tokens"),
 )
 HEAVY = (
     "pydantic_ai litellm openai tiktoken chromadb bm25s pandas plotly streamlit pypdfium2 PIL docx bs4 lxml alembic "

@@ -20,7 +20,7 @@ from memoir_engine.core.run import ALL_ROLES
 from scripted_model import Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
-OPENING = {"acting_as", "close", "import_", "warm_up"}  # the handle itself, not what is in memory
+OPENING = {"acting_as", "acting_by", "close", "import_", "warm_up"}  # the handle itself, not what is in memory
 ASKING = {
     "query",
     "what_if",

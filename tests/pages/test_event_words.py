@@ -33,6 +33,7 @@ SELDOM = {  # kinds that it lacks: undone and done again
 }
 LATER = {
     "model.chosen",
+    *("token.made", "token.revoked"),
     "fact.corrected",
     "fact.retired",
     "fact.expires",

@@ -21,11 +21,20 @@ FORM = re.compile(r"[a-z_]+\.[a-z_]+")
 
 # kinds that cannot be undone by themselves: final ones, parts of an action that something else of it undoes, and conversations
 WITHOUT_INVERSE = {
+    "token.revoked",
     *("source.erased", "fact.forgotten", "session.cleared", "person.erased"),
     *("chunks.added", "chunk.filed", "conversation.seen_again", "run.closed", "checkpoints.removed"),
     *("session.opened", "session.said", "session.trimmed", "session.limited"),
 }
-WITHOUT_ROWS = {"model.chosen", "fact.reviewed", "proposal.reviewed", "conversation.seen_again", "checkpoints.removed"}
+WITHOUT_ROWS = {
+    "token.made",
+    "token.revoked",
+    "model.chosen",
+    "fact.reviewed",
+    "proposal.reviewed",
+    "conversation.seen_again",
+    "checkpoints.removed",
+}
 
 
 def kinds_in(path: Path) -> set[str]:

@@ -1,6 +1,8 @@
 """`memoir`: the verbs of a memory on the command line.
 
-Invariant: prints what the library returns and decides nothing; an error prints its message and its remedy and ends with 1.
+Invariant: prints what the library returns and decides nothing. It ends with 0 where it did what was asked, with 1 where that was
+refused or failed (message and remedy on stderr), with 2 where it was called wrongly. Every verb of the table has a command:
+`memoir <family> <verb>`; those below are written by hand, because they are called most.
 Source: API "Commands".
 """
 
@@ -13,10 +15,9 @@ from typing import Annotated
 
 import typer
 
-from memoir_engine.api.cli import chain, facts, feedback, recall, review, serve
-from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, settings
+from memoir_engine.api.cli import agents, chain, completion, facts, families, feedback, recall, review, serve
+from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, progress, settings
 from memoir_engine.api.sync import Memory
-from memoir_engine.core.events import Reindexing, Stamped
 from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import Category
 
@@ -25,9 +26,14 @@ app = typer.Typer(no_args_is_help=True, help="See, question, correct and undo wh
 app.add_typer(facts.app, name="facts")
 app.add_typer(review.app, name="review")
 app.add_typer(feedback.app, name="feedback")
+tree = families.family_app("tree", invoke_without_command=True, no_args_is_help=False)
+app.add_typer(tree, name="tree")
+for family in families.HELP:
+    if family != "tree":
+        app.add_typer(families.family_app(family), name=family)
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(recall.remember, recall.recall, recall.context, review.undo),
-    *(chain.verify, chain.anchors, chain.signing_key),
+    *(agents.mcp, chain.verify, chain.anchors, chain.signing_key, completion.completion),
 )
 for command in COMMANDS:
     app.command()(command)
@@ -38,15 +44,21 @@ SHOWN_CHARS = 160  # of a passage
 
 
 @app.command()
-def ingest(files: list[Path], data_dir: DataDir = None) -> None:
+def ingest(files: list[Path], as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """File one or more documents in the category tree."""
+    filed = []
     with opened(data_dir) as memory:
         for path in files:
-            result = memory.ingest_file(_bytes(path), name=path.name).raise_for_error()
+            result = memory.ingest_file(_bytes(path), name=path.name, on_event=progress).raise_for_error()
+            filed.append(result)
+            if as_json:
+                continue
             new = counted(result.new_categories, "new category", "new categories")
             typer.echo(f"{path.name}: {counted(result.chunks, 'chunk')}, {new}, {counted(result.calls, 'call')}")
             for warning in result.warnings:
                 typer.echo(f"  {warning}")
+    if as_json:
+        print_json(filed)
 
 
 @app.command()
@@ -54,12 +66,16 @@ def ask(
     question: str,
     strategy: str = "wide_branch",
     as_of: Annotated[str | None, typer.Option(help="An event's number, or a time with its zone (2026-05-01T12:00Z).")] = None,
+    as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:
     """Answer a question, with where the answer comes from."""
     moment = int(as_of) if as_of is not None and as_of.isdecimal() and len(as_of) < 19 else as_of
     with opened(data_dir) as memory:
         result = memory.query(question, strategy=strategy, prune_by="chunk", as_of=moment).raise_for_error()
+        if as_json:
+            print_json(result)
+            return
         if not result.answered:
             typer.echo("No answer found in memory")
         typer.echo(result.answer)
@@ -79,11 +95,15 @@ def search(
     newest_first: Annotated[
         bool, typer.Option("--newest-first", help="Of what is about the same thing, the newest first.")
     ] = False,
+    as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:
     """Find passages by words and by vectors, best first."""
     with opened(data_dir) as memory:
         hits = memory.search(query, top_k=top_k, alpha=alpha, newest_first=newest_first)
+    if as_json:
+        print_json(hits)
+        return
     for hit in hits:
         where = hit.source_name or hit.session_id or ""
         vectors = "–" if hit.score_dense is None else f"{hit.score_dense:.2f}"
@@ -117,24 +137,27 @@ def embedder(
 
 
 @app.command()
-def reindex(data_dir: DataDir = None) -> None:
+def reindex(as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Rebuild passages, word index and vectors."""
-
-    def tell(stamped: Stamped) -> None:
-        if isinstance(stamped.event, Reindexing) and stamped.event.total:
-            typer.echo(f"{stamped.event.step}: {stamped.event.done} of {stamped.event.total}")
-
     with opened(data_dir) as memory:
-        done = memory.reindex(on_event=tell)
+        done = memory.reindex(on_event=progress)
+    if as_json:
+        print_json(done)
+        return
     typer.echo(
         f"{counted(done.passages, 'passage')}, {done.vectors} with a vector of {done.embedder}, in {done.latency_ms / 1000:.1f} s"
     )
 
 
-@app.command()
-def tree(data_dir: DataDir = None) -> None:
-    """Print the category tree."""
+@tree.callback()
+def print_tree(context: typer.Context, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+    """Print the category tree; its verbs read its categories, chunks and history."""
+    if context.invoked_subcommand is not None:
+        return
     with opened(data_dir) as memory:
+        if as_json:
+            print_json(memory.tree.all())
+            return
         below: dict[int | None, list[Category]] = {}
         for category in memory.tree.all():
             below.setdefault(category.parent_id, []).append(category)
@@ -178,30 +201,43 @@ def tidy(
 
 
 @app.command()
-def export(file: Path, data_dir: DataDir = None) -> None:
+def export(file: Path, as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Write the whole memory into one file."""
     with opened(data_dir) as memory:
         written = memory.export(file)
+    if as_json:
+        print_json(written)
+        return
     typer.echo(f"{written.path}: {written.bytes} bytes, {counted(written.head.seq, 'event')}, head {written.head.hash}")
 
 
 @app.command("import")
-def import_(file: Path, data_dir: DataDir = None) -> None:
+def import_(file: Path, as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Fill an empty memory with what was exported, on whichever database is configured."""
     with errors_shown(), Memory.import_(file, **settings(data_dir)) as memory:
         head = memory.audit.head()
+    if as_json:
+        print_json(head)
+        return
     typer.echo(f"imported and verified: {counted(head.seq, 'event')}, head {head.hash}")
 
 
-people = typer.Typer(no_args_is_help=True, help="See, export and erase what is kept of a person.")
+people = typer.Typer(
+    cls=families.group_of("people"), no_args_is_help=True, help="See, export and erase what is kept of a person."
+)
 app.add_typer(people, name="people")
 
 
 @people.command("list")
-def list_people(as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def list_people(
+    limit: int = 1000,
+    after: Annotated[str | None, typer.Option(help="The last person of the page before.")] = None,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
     """List the people whose data is kept."""
     with opened(data_dir) as memory:
-        listed = memory.people.list()
+        listed = memory.people.list(limit, after)
     if as_json:
         print_json([asdict(person) for person in listed])
     for person in () if as_json else listed:

@@ -11,12 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
+from memoir_engine.api.cli.families import group_of
 from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, plain, print_json
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action, FactPreview, FactView
 
-app = typer.Typer(no_args_is_help=True, help="List, correct, add, end and forget facts.")
+app = typer.Typer(cls=group_of("facts"), no_args_is_help=True, help="List, correct, add, end and forget facts.")
 
 FactIds = Annotated[list[str], typer.Argument(help="Ids of facts, as `memoir facts list` shows them.")]
 User = Annotated[str | None, typer.Option("--user", help="Whose facts; nobody's by default.")]
@@ -38,13 +39,15 @@ def list_facts(
     as_of: Annotated[str | None, typer.Option(help="An event's number, or a time with its zone.")] = None,
     valid_at: Annotated[str | None, typer.Option(help="Only what was true then.")] = None,
     limit: int = 100,
+    before: Annotated[str | None, typer.Option(help="Id of the last fact of the page before.")] = None,
+    session: Annotated[str | None, typer.Option(help="Only facts drawn from this conversation.")] = None,
     as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:
     """List facts, the last learned first."""
     moment: Any = int(as_of) if as_of is not None and as_of.isdecimal() and len(as_of) < 19 else as_of
     with opened(data_dir) as memory:
-        facts = memory.facts.list(user, status, moment, valid_at, limit)  # type: ignore[arg-type]  # checked there
+        facts = memory.facts.list(user, status, moment, valid_at, limit, before, session)  # type: ignore[arg-type]  # checked there
     if as_json:
         print_json(facts)
         return

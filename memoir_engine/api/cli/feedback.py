@@ -10,12 +10,15 @@ from typing import Annotated
 
 import typer
 
+from memoir_engine.api.cli.families import group_of
 from memoir_engine.api.cli.frame import AsJson, DataDir, opened, print_json
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.errors import RunNotFound
 from memoir_engine.core.results.feedback import Feedback
 
-app = typer.Typer(no_args_is_help=True, help="Say what answers are worth, and resolve what was said to be wrong.")
+app = typer.Typer(
+    cls=group_of("feedback"), no_args_is_help=True, help="Say what answers are worth, and resolve what was said to be wrong."
+)
 
 Run = Annotated[str | None, typer.Option("--run", help="The run of the question; the latest question by default.")]
 Words = Annotated[str | None, typer.Argument(help="The reason, in a word.")]

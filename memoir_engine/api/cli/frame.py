@@ -1,6 +1,7 @@
 """Frame of every command: open the configured memory, print errors in words with an exit code, and results as JSON.
 
-Invariant: an error prints its message and its remedy and ends with 1; with --json the output is one JSON value and nothing else.
+Invariant: an error prints its message and its remedy and ends with 1; with --json the output is one JSON value and nothing else;
+progress goes to stderr.
 What the engine warns of is printed with the result, once: its log goes only where somebody sends it.
 Source: API "Commands".
 """
@@ -9,17 +10,18 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
-from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from memoir_engine.api.doors.values import plain as plain
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.errors import MemoirError
+from memoir_engine.core.events import Reindexing, Stamped, Warned
 
 DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder of the memory; else the configured one.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -52,12 +54,17 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(plain(value), ensure_ascii=False, indent=1))
 
 
-def plain(value: Any) -> Any:
-    """Convert a result to what JSON knows: values by their fields, times in ISO 8601."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, dict):
-        return {str(name): plain(of) for name, of in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(of) for of in value]
-    return value.isoformat() if isinstance(value, date | datetime) else value
+def progress(stamped: Stamped) -> None:
+    """Print a sign of progress on stderr, where it mixes with no result."""
+    event = stamped.event
+    if isinstance(event, Reindexing):
+        if event.total:
+            typer.echo(f"{event.step}: {event.done} of {event.total}", err=True)
+        return
+    if isinstance(event, Warned):
+        return  # printed with the result
+    kept = {name: value for name, value in event.kept().items() if not name.endswith("_id")}
+    numbers = {name: value for name, value in kept.items() if isinstance(value, int) and not isinstance(value, bool)}
+    words = re.sub(r"(?<!^)(?=[A-Z])", " ", event.kind).lower()
+    told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in numbers.items())
+    typer.echo(f"{words}: {told}" if told else words, err=True)

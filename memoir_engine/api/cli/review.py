@@ -11,10 +11,11 @@ from typing import Annotated, Any
 import typer
 
 from memoir_engine.api.cli.facts import Preview, Reason, fact_line, print_action
+from memoir_engine.api.cli.families import group_of
 from memoir_engine.api.cli.frame import AsJson, DataDir, opened, print_json
 from memoir_engine.core.results import UndoPreview
 
-app = typer.Typer(no_args_is_help=True, help="Decide about facts, and about proposals that change them.")
+app = typer.Typer(cls=group_of("review"), no_args_is_help=True, help="Decide about facts, and about proposals that change them.")
 
 Key = Annotated[str, typer.Argument(help="A key of `memoir review list`, or the number of a proposal.")]
 Words = Annotated[str | None, typer.Option("--content", help="The right words of the fact, set right in the same action.")]
@@ -59,22 +60,26 @@ def reject(key: Key, content: Words = None, reason: Reason = None, as_json: AsJs
 def assign(
     key: Key,
     person: Annotated[str | None, typer.Argument(help="Who shall decide; nobody without it.")] = None,
+    as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:
     """Assign an item of any queue to a person, or take the assignment away."""
     with opened(data_dir) as memory:
-        memory.review.assign(key, person)
-    typer.echo(f"{key} is assigned to {person or 'nobody'}")
+        action = memory.review.assign(key, person)
+    print_json(action) if as_json else typer.echo(f"{key} is assigned to {person or 'nobody'}")
 
 
 @app.command()
 def comment(
-    key: Key, words: Annotated[str, typer.Argument(help="What to say; @name tells that person.")], data_dir: DataDir = None
+    key: Key,
+    words: Annotated[str, typer.Argument(help="What to say; @name tells that person.")],
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
 ) -> None:
     """Comment on an item of any queue."""
     with opened(data_dir) as memory:
-        memory.review.comment(key, words)
-    typer.echo(f"commented on {key}")
+        action = memory.review.comment(key, words)
+    print_json(action) if as_json else typer.echo(f"commented on {key}")
 
 
 @app.command()

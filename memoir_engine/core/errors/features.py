@@ -525,6 +525,18 @@ class SampleUnfinished(ReviewError):
     remedy_form = "Judge what waits, which review.sampled(plan) lists; a filing that was put off counts as not judged."
 
 
+class TokenRefused(ReviewError):
+    code = "E753"
+    message_form = "the token opens nothing: {problem}"
+    remedy_form = "Ask an admin for a new one: tokens.make(name, roles, user), or `memoir tokens make`."
+
+
+class TokenNotFound(ReviewError):
+    code = "E754"
+    message_form = "there is no token {token_id!r}"
+    remedy_form = "tokens.list() shows the tokens there are."
+
+
 class SourceErased(ReviewError):
     code = "E720"
     message_form = "source {source_id!r} was erased"

@@ -19,7 +19,7 @@ from sqlalchemy import ColumnElement, Table, case, delete, func, or_, select, up
 from memoir_engine.core.errors import PersonNotFound
 from memoir_engine.core.results import Action, ErasedPlace, PersonErasurePreview, RemainingRows
 from memoir_engine.core.run import Clock
-from memoir_engine.store import tables
+from memoir_engine.store import tables, tokens
 from memoir_engine.store.chain import actions, tombstones
 from memoir_engine.store.chain.actions import NOTHING_SAID, OpenAction
 from memoir_engine.store.chain.canonical_json import parse
@@ -79,7 +79,8 @@ def is_known(tx: Tx, user_id: str) -> bool:
         select(tables.checkpoint_thread.c.number).where(tables.checkpoint_thread.c.owner == owner),
         select(tables.run.c.id).where(tables.run.c.user_id == user_id),
     )
-    return user_id != ERASED and any(tx.execute(look.limit(1)).first() is not None for look in looks)
+    is_there = any(tx.execute(look.limit(1)).first() is not None for look in looks) or bool(tokens.payloads_of(tx, user_id))
+    return user_id != ERASED and is_there
 
 
 def preview(tx: Tx, user_id: str) -> PersonErasurePreview:
@@ -134,7 +135,14 @@ def _trace(tx: Tx, user_id: str) -> PersonTrace:
     remarked = remarks.payloads_of(tx, items) | remarks.payloads_by(tx, user_id)
     remarked |= remarks.payloads_on(tx, set(facts), set(asked)) | sampling.payloads_by(tx, user_id)
     said = _said_about(tx, owner, {"fact": set(facts), "session": set(sessions), "cuts": set(cuts)}, own)
-    papers = {*requests, *said, *remarked, *(row.payload for row in calls), *(row.offer for row in choices)}
+    papers = {
+        *requests,
+        *said,
+        *remarked,
+        *tokens.payloads_of(tx, user_id),
+        *(row.payload for row in calls),
+        *(row.offer for row in choices),
+    }
     return PersonTrace(
         user_id=user_id,
         owner=owner,

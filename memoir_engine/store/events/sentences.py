@@ -44,6 +44,8 @@ VERBS: dict[str, str] = {
     "clear_session": "Deleted a conversation",
     "remove_graph_states": "Deleted agent checkpoints",
     "choose_model": "Changed the model",
+    "make_token": "Made a token",
+    "revoke_token": "Revoked a token",
     "undo": "Undid an action",
     "close": "Finished a run",
     "remember": "Extracted facts",

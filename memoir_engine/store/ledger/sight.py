@@ -18,7 +18,15 @@ from memoir_engine.store import tables
 from memoir_engine.store.db.statements import FAR, Tx, rows_in
 
 QUESTION, IMPACT = "query", "impact"  # an impact holds questions that others have asked
-PRIVATE = ("reply", "remember", "remember_source", "extract", "recall", "search")  # a search may embed conversations on its way
+PRIVATE = (
+    "reply",
+    "remember",
+    "remember_source",
+    "extract",
+    "recall",
+    "search",
+    "mcp",
+)  # a search may embed conversations on its way
 SUMMARY = "create_summary"  # of a session it has a subject, of a document none
 SHARING, SHARED, CLOSED = "sharing", "shared", "closed"  # a kind of remark, and its verdicts
 

@@ -1,0 +1,227 @@
+"""`memoir <family> <verb>`: a command for every verb of the table that has none of its own.
+
+Invariant: a command made here adds nothing to its verb. Required options are arguments in their order, the others are options of
+the same names. What is neither a text, a number nor a flag is JSON, or `@FILE` with JSON in it; bytes are a file. A command that
+is written by hand stays. Commands are made when their family is asked for, so that none costs the others time.
+Source: issue "Every door, from one table of verbs"; API "Commands".
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from memoir_engine.api.cli.frame import AsJson, DataDir, opened, plain, print_json, progress
+from memoir_engine.api.doors import table
+from memoir_engine.api.doors.table import TableVerb, VerbOption
+
+HELP = {
+    table.OWN: "The verbs of the memory itself, with all their options.",
+    "audit": "Read the audit log: actions, events, its head; verify and export it.",
+    "helpers": "See and set the descriptions of sources.",
+    "jobs": "Watch, stop and resume runs.",
+    "notices": "Read what concerns you.",
+    "reports": "Write what can be handed on about a run, a source, a category, a person.",
+    "runs": "Read what was asked of the engine and of the model, and what came back.",
+    "sessions": "Read, keep, clear, export and import conversations.",
+    "sources": "List and read sources, withdraw and erase them.",
+    "tokens": "Make, list and revoke tokens that open a door.",
+    "tree": "Print the category tree; its categories, chunks and history.",
+}
+_SCALARS = (str, int, float)
+_UNSET: Any = object()
+
+
+def group_of(family: str) -> type[TyperGroup]:
+    """Return the group of a family, which makes its commands when it is asked for them."""
+
+    class Family(TyperGroup):
+        def list_commands(self, ctx: Any) -> list[str]:
+            written = super().list_commands(ctx)
+            return [*written, *(name for row in table.verbs_of(family) if (name := command_name(row)) not in written)]
+
+        def get_command(self, ctx: Any, cmd_name: str) -> Any:
+            written = super().get_command(ctx, cmd_name)
+            row = next((row for row in table.verbs_of(family) if command_name(row) == cmd_name), None)
+            return written or (row and made(row))
+
+    return Family
+
+
+def family_app(family: str, **options: Any) -> typer.Typer:
+    """Return the commands of a family, to which others can be added that are written by hand."""
+    return typer.Typer(cls=group_of(family), help=HELP[family], **{"no_args_is_help": True, **options})
+
+
+def command_name(row: TableVerb) -> str:
+    return row.verb.replace("_", "-")
+
+
+def made(row: TableVerb) -> Any:
+    """Make the command of a verb."""
+    alone = typer.Typer(add_completion=False)
+    alone.command(command_name(row), help=row.words)(_function(row))
+    return typer.main.get_command(alone)
+
+
+def _function(row: TableVerb) -> Callable[..., None]:
+    def command(as_json: bool, data_dir: Path | None, **given: Any) -> None:
+        arguments = {option.name: _read(option, given[option.name]) for option in row.options}
+        with opened(data_dir) as memory:
+            kept = {name: value for name, value in arguments.items() if value is not _UNSET}
+            result = row.call(memory, kept, on_event=progress)
+            print_json(result) if as_json else print_result(result)  # a past tree is read while it is open
+
+    fixed = [("as_json", AsJson, False), ("data_dir", DataDir, None)]
+    positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(name, positional, annotation=kind, default=default) for name, kind, default in fixed]
+    required = sorted(row.options, key=lambda option: not option.is_required)
+    parameters = [_parameter(option) for option in required if option.is_required] + [
+        *(_parameter(option) for option in required if not option.is_required),
+        *parameters,
+    ]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
+
+
+def _parameter(option: VerbOption) -> inspect.Parameter:
+    """Return the parameter of a command by which an option is given."""
+    kind, many = _shape(option)
+    about = option.help + ("" if kind in (bool, int, float) or _is_text(option) else f" {_written_as(option)}").rstrip()
+    shown: Any = list[kind] if many else kind  # type: ignore[valid-type]  # of a value
+    if option.is_required:
+        default: Any = inspect.Parameter.empty
+        declared = typer.Argument(help=about)
+    else:
+        default = None
+        shown = shown | None
+        flag = f"--{option.name.replace('_', '-')}"
+        no = f"{flag}/--no-{flag[2:]}"
+        declared = typer.Option("--with" if option.is_rest else no if kind is bool else flag, help=_with_default(about, option))
+    return inspect.Parameter(
+        option.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Annotated[shown, declared], default=default
+    )
+
+
+def _shape(option: VerbOption) -> tuple[Any, bool]:
+    """Return the type that the command line reads, and whether it may be repeated."""
+    kinds = _kinds(option)
+    if option.is_rest:
+        return str, True
+    inner = [typing.get_args(kind)[0] for kind in kinds if typing.get_origin(kind) is list]
+    if inner and all(_is_scalar(one) for one in inner):
+        return inner[0] if inner[0] in _SCALARS else str, True
+    return (kinds[0], False) if len(kinds) == 1 and kinds[0] in (*_SCALARS, bool) else (str, False)
+
+
+def _kinds(option: VerbOption) -> list[Any]:
+    """Return the types that an option may have, without None."""
+    inner = typing.get_args(option.kind) if typing.get_origin(option.kind) is typing.Union else (option.kind,)
+    return [kind for kind in inner if kind is not NoneType]
+
+
+def _is_text(option: VerbOption) -> bool:
+    """Report whether an option is written as it is read."""
+    return option.is_rest or all(not _is_json(kind) for kind in _kinds(option))
+
+
+def _is_json(kind: Any) -> bool:
+    if typing.get_origin(kind) is typing.Literal or kind in (*_SCALARS, bool, bytes, Path):
+        return False
+    if typing.get_origin(kind) is list:
+        return not _is_scalar(typing.get_args(kind)[0])
+    return not (isinstance(kind, type) and kind.__module__ == "datetime")
+
+
+def _is_scalar(kind: Any) -> bool:
+    return kind in _SCALARS or typing.get_origin(kind) is typing.Literal
+
+
+def _written_as(option: VerbOption) -> str:
+    return "(a file)" if bytes in _kinds(option) and str not in _kinds(option) else "(JSON, or @FILE)"
+
+
+def _with_default(about: str, option: VerbOption) -> str:
+    if option.is_rest:
+        return f"{about} As name=value; repeat it."
+    shown = isinstance(option.default, str | int | float) and not isinstance(option.default, bool)
+    return f"{about} ({option.default} if left out)".strip() if shown else about
+
+
+def _read(option: VerbOption, given: Any) -> Any:
+    """Return the value of an option as the table takes it. Raises BadParameter for a file or JSON that cannot be read."""
+    if given is None or given == []:
+        return [] if option.is_required and given == [] else _UNSET
+    if option.is_rest:
+        pairs = [one.partition("=") for one in given]
+        if any(not equals for _, equals, _ in pairs):
+            raise typer.BadParameter("--with takes name=value")
+        return {name: _loose(value) for name, _, value in pairs}
+    if not isinstance(given, str) or _is_text(option):
+        if isinstance(given, str) and bytes in _kinds(option) and str not in _kinds(option):
+            return _file(given)
+        return given
+    text = _file(given[1:]).decode("utf-8", "replace") if given.startswith("@") else given
+    try:
+        value = json.loads(text)
+    except ValueError as wrong:
+        if Any in _kinds(option) or str in _kinds(option):
+            return text
+        raise typer.BadParameter(f"{option.name} is not valid JSON: {wrong}") from None
+    return value if isinstance(value, dict | list) or str not in _kinds(option) else text
+
+
+def _loose(text: str) -> Any:
+    """Return a number, a flag, a list or an object as such, any other text as it is."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _file(name: str) -> bytes:
+    try:
+        return Path(name).read_bytes()
+    except OSError as unreadable:
+        typer.echo(f"{name}: {unreadable.strerror}", err=True)
+        raise typer.Exit(1) from unreadable
+
+
+def print_result(result: Any) -> None:
+    """Print a result for people: a text as it is, bytes as they are, anything else field by field."""
+    if isinstance(result, bytes):
+        sys.stdout.buffer.write(result)
+        return
+    value = plain(result)
+    lines = [value] if isinstance(value, str) else list(_lines(value, ""))
+    typer.echo("\n".join(lines) if lines else "nothing")
+
+
+def _lines(value: Any, indent: str) -> typing.Iterator[str]:
+    if isinstance(value, dict):
+        for name, of in value.items():
+            if isinstance(of, dict | list) and of:
+                yield f"{indent}{name}:"
+                yield from _lines(of, f"{indent}  ")
+            elif of not in (None, [], {}, ""):
+                yield f"{indent}{name}: {_one_line(of)}"
+    elif isinstance(value, list):
+        for of in value:
+            inner = list(_lines(of, f"{indent}  "))
+            yield from (f"{indent}- {inner[0].lstrip()}", *inner[1:]) if inner else ()
+    elif value is not None:
+        yield f"{indent}{_one_line(value)}"
+
+
+def _one_line(value: Any) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else " ".join(str(value).split())

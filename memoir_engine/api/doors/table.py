@@ -1,0 +1,286 @@
+"""The table of verbs: every public verb of a memory with its options, read from its signature and docstring.
+
+Invariant: nothing of a verb is written down twice. Names, types and defaults are the signature's, words are the docstring's; a
+verb that is new on a face is in the table by itself. Only what no signature says stands here: which verbs are no door
+(`CLOSED`), which change nothing (`READS`) and which cannot be taken back (`DESTRUCTIVE`).
+Source: issue "Every door, from one table of verbs"; API.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import typing
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import zip_longest
+from pathlib import Path
+from types import SimpleNamespace, UnionType
+from typing import Any, Union
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
+
+from memoir_engine.api import features
+from memoir_engine.api.memory import Face
+from memoir_engine.api.sync import Memory
+from memoir_engine.core.errors import InvalidSetting, MemoirError
+from memoir_engine.query.pipeline import AsOf, PerPath, PruneBy
+from memoir_engine.runtime.runner import OnEvent
+
+OWN = "memory"  # family of the verbs that are the memory's own, not a view's
+CLOSED = {
+    "acting_as": "a door is told who acts when it is opened",
+    "acting_by": "a door is told who acts when it is opened",
+    "close": "a door closes what it has opened",
+    "import_": "it makes a memory: `memoir import`",
+    "warm_up": "it readies the process that calls it, and no other",
+    "start": "what it begins is a verb of its own here",
+    "jobs.wait": "what a door begins has ended when it answers",
+}
+DESTRUCTIVE = {"facts.forget", "people.erase", "sources.erase", "sessions.clear_session", "sessions.clear_all_sessions"}
+READS = {
+    *("estimate", "estimate_impact", "overview", "settings", "sample_questions", "searchable", "embedders", "models"),
+    *("source_questions", "search", "recall", "context", "query", "what_if", "create_summary"),
+    *(f"sources.{verb}" for verb in ("by_content", "by_name", "chunks", "free_name", "get", "helper", "list", "original")),
+    *(f"sources.{verb}" for verb in ("page_image", "page_of", "passages", "text", "tombstone", "versions")),
+    *(f"tree.{verb}" for verb in ("all", "as_of", "changes", "children", "chunk", "chunk_place", "chunks", "decisions")),
+    *(f"tree.{verb}" for verb in ("filings", "history", "moments", "node", "path", "roots", "search", "search_paths")),
+    *(f"runs.{verb}" for verb in ("answers_kept", "call", "calls", "compare", "decisions", "events", "get", "impact")),
+    *(f"runs.{verb}" for verb in ("ingest", "list", "query", "replay")),
+    *("jobs.get", "jobs.list", "notices.list"),
+    *(f"audit.{verb}" for verb in ("action", "actions", "actors", "anchors", "events", "export", "head", "impact")),
+    *("audit.verbs", "audit.verify", "audit.words"),
+    *(f"helpers.{verb}" for verb in ("current", "difference", "draft", "drafts", "history", "preview")),
+    *(f"review.{verb}" for verb in ("assignments", "fact", "facts", "item", "of_chunk", "of_chunks", "preview_sign_off")),
+    *("review.preview", "sources.preview_erase"),  # auditors and admins alone see what would follow
+    *(f"review.{verb}" for verb in ("preview_steps", "preview_undo", "proposal", "queue", "remarks", "second_looks")),
+    *("review.sign_offs", "review.tidying"),
+    *(f"feedback.{verb}" for verb in ("get", "mending", "of", "reports")),
+    *(f"sessions.{verb}" for verb in ("export_session", "get", "get_session_history", "list", "list_sessions", "users")),
+    "sessions.preview_retention",
+    *(f"facts.{verb}" for verb in ("counts", "get", "lineage", "list", "preview", "preview_forget", "proposals")),
+    *("facts.relations", "facts.users"),
+    *(f"people.{verb}" for verb in ("get", "list", "preview_erase", "report")),
+    *(f"reports.{verb}" for verb in ("action", "category", "person", "replay", "run", "source")),
+    "tokens.list",
+}
+_ABSTRACT = (Iterable, Sequence, Collection)
+_NAMES = {"OnEvent": OnEvent, "AsOf": AsOf, "PerPath": PerPath, "PruneBy": PruneBy}  # that a face imports for checkers alone
+_MEANT = re.compile(r"(?:^|(?<=[.;] ))([a-z]\w*(?:, [a-z]\w*)*): ", re.MULTILINE)
+# classes of errors, which no door hands on, and chapters of specifications
+_INWARD = re.compile(r"\s*\bRaises\s(?:[^.]|\.(?=\w))*\.|\s\((?:MEMOIR|MEMOLLA|SESSION|CHUNK|TIMEM|DESIGN|API) [^)]*\)")
+_SIGNS = ("on_event", "on_progress", "texts")  # options for callers in the same process
+
+
+@dataclass(frozen=True)
+class VerbOption:
+    """One option of a verb. kind: the type that it is read as. is_rest: it stands for any further options by name."""
+
+    name: str
+    kind: Any
+    default: Any
+    help: str
+    is_rest: bool = False
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is inspect.Parameter.empty
+
+    @cached_property
+    def adapter(self) -> TypeAdapter[Any]:
+        try:
+            return TypeAdapter(self.kind, config=ConfigDict(arbitrary_types_allowed=True))
+        except PydanticSchemaGenerationError:  # pragma: no cover - a type of a library
+            return TypeAdapter(Any)
+
+    def read(self, value: object) -> Any:
+        """Convert what came through a door to the option's type. Raises InvalidSetting."""
+        try:
+            return self.adapter.validate_python(value)
+        except ValidationError as invalid:
+            problem = invalid.errors(include_url=False, include_context=False)[0]["msg"]
+            advice = f"Give {self.name} as the verb describes it: {self.help}" if self.help else f"Give a valid {self.name}."
+            raise InvalidSetting(name=self.name, value=value, problem=_lower(problem), advice=advice) from None
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Return its JSON schema; an empty one, which takes anything, for a type that has none."""
+        try:
+            found = self.adapter.json_schema()
+        except PydanticInvalidForJsonSchema:
+            found = {}
+        found.pop("title", None)
+        described = {**found, "description": self.help} if self.help else found
+        if self.is_required or self.default is None or not isinstance(self.default, str | int | float | bool):
+            return described
+        return {**described, "default": self.default}
+
+
+@dataclass(frozen=True)
+class TableVerb:
+    """One row of the table. name: as Python calls it below the memory, such as `facts.correct`."""
+
+    family: str
+    verb: str
+    words: str
+    options: tuple[VerbOption, ...]
+    tells_progress: bool
+
+    @property
+    def name(self) -> str:
+        return self.verb if self.family == OWN else f"{self.family}.{self.verb}"
+
+    @property
+    def summary(self) -> str:
+        return self.words.split("\n\n")[0].replace("\n", " ")
+
+    @property
+    def reads(self) -> bool:
+        return self.name in READS
+
+    @property
+    def is_destructive(self) -> bool:
+        return self.name in DESTRUCTIVE
+
+    def schema(self, without: Collection[str] = ()) -> dict[str, Any]:
+        """Return the JSON schema of its options as one object."""
+        taken = [option for option in self.options if option.name not in without]
+        required = [option.name for option in taken if option.is_required]
+        properties = {option.name: option.schema for option in taken}
+        named: dict[str, Any] = {}
+        for schema in properties.values():
+            named |= schema.pop("$defs", {})  # they are referred to from the top
+        body = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+        return {**body, "$defs": named} if named else body
+
+    def call(self, memory: Memory, arguments: Mapping[str, Any], *, on_event: OnEvent | None = None) -> Any:
+        """Call the verb with arguments as they came through a door; an error that its result holds is raised.
+
+        Raises InvalidSetting for an argument that is missing, unknown or of another type, and what the verb raises.
+        """
+        known = {option.name: option for option in self.options}
+        problems = [f"{name!r} is missing" for name, option in known.items() if option.is_required and name not in arguments]
+        problems += [f"it takes no {name!r}" for name in sorted(set(arguments) - set(known))]
+        if problems:
+            advice = f"{self.name} takes: {', '.join(known)}." if known else f"{self.name} takes no arguments."
+            raise InvalidSetting(name="arguments", value=sorted(arguments), problem=problems[0], advice=advice)
+        given = {name: known[name].read(value) for name, value in arguments.items()}
+        for option in self.options:
+            if option.is_rest:
+                given |= given.pop(option.name, {})
+        if self.tells_progress and on_event is not None:
+            given["on_event"] = on_event
+        return raised(self.bound(memory)(**given))
+
+    def bound(self, memory: Memory) -> Callable[..., Any]:
+        holder = memory if self.family == OWN else getattr(memory, self.family)
+        found: Callable[..., Any] = getattr(holder, self.verb)
+        return found
+
+
+def raised(result: Any) -> Any:
+    """Return a result. Raises the error that it holds in place of an answer."""
+    for one in result if isinstance(result, tuple) else (result,):
+        error = getattr(one, "error", None)
+        cause = getattr(error, "cause", error)
+        if isinstance(cause, MemoirError):
+            raise cause
+    return result
+
+
+@cache
+def families() -> dict[str, type]:
+    """Return the class of each family of verbs by its name; the memory's own come first."""
+    views = {**vars(Face), **vars(Memory)}
+    named = {name: view.func for name, view in views.items() if isinstance(view, cached_property) and not name.startswith("_")}
+    return {OWN: Memory} | {
+        name: getattr(features, inspect.signature(view).return_annotation) for name, view in sorted(named.items())
+    }
+
+
+@cache
+def verbs_of(family: str) -> tuple[TableVerb, ...]:
+    """Return the verbs of a family that are doors, by name."""
+    kind = families()[family]
+    listed = [name for name, _ in inspect.getmembers(kind, callable) if not name.startswith("_")]
+    rows = (_row(family, name, getattr(kind, name)) for name in listed)
+    return tuple(row for row in rows if row.name not in CLOSED)
+
+
+def table() -> tuple[TableVerb, ...]:
+    """Return every verb that is a door, family by family."""
+    return tuple(row for family in families() for row in verbs_of(family))
+
+
+@cache
+def find(name: str) -> TableVerb:
+    """Return the verb of that name. Raises InvalidSetting."""
+    family, _, verb = name.rpartition(".")
+    family = family or OWN
+    rows = verbs_of(family) if family in families() else ()
+    row = next((row for row in rows if row.verb == verb), None)
+    if row is None:
+        advice = "`memoir --help` lists the families of verbs, and `memoir facts --help` the verbs of one."
+        raise InvalidSetting(name="verb", value=name, problem="there is no such verb", advice=advice)
+    return row
+
+
+def _row(family: str, name: str, verb: Callable[..., Any]) -> TableVerb:
+    origin = inspect.unwrap(verb)
+    words = _INWARD.sub("", inspect.getdoc(origin) or f"{name.replace('_', ' ').capitalize()}.").strip()
+    parameters = [one for one in inspect.signature(origin).parameters.values() if one.name not in ("self", *_SIGNS)]
+    kinds = _kinds(origin, [one.name for one in parameters])
+    meant = _meanings(words)
+    options = []
+    for one in parameters:
+        if one.kind is one.VAR_POSITIONAL:
+            continue  # each has a name as well
+        if one.kind is one.VAR_KEYWORD:
+            options.append(
+                VerbOption(one.name, dict[str, Any], {}, meant.get(one.name, "Further arguments by name."), is_rest=True)
+            )
+        else:
+            options.append(VerbOption(one.name, kinds[one.name], one.default, meant.get(one.name, "")))
+    return TableVerb(family, name, words, tuple(options), "on_event" in inspect.signature(origin).parameters)
+
+
+def _kinds(verb: Callable[..., Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the type of each parameter. Collections are lists: what comes through a door is no generator."""
+    written = {name: verb.__annotations__[name] for name in names}
+    holder = SimpleNamespace(__annotations__=written)
+    known = {**vars(sys.modules[verb.__module__]), **_NAMES}
+    return {name: _concrete(kind) for name, kind in typing.get_type_hints(holder, known, known).items()}
+
+
+def _concrete(kind: Any) -> Any:
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in _ABSTRACT:
+        return list[_concrete(inner[0])]  # type: ignore[misc]  # a type made while running
+    if origin in (Union, UnionType):
+        kinds = tuple(_concrete(one) for one in inner)
+        return Union[kinds]  # noqa: UP007  # of a tuple
+    return Any if kind is object else kind
+
+
+def _meanings(words: str) -> dict[str, str]:
+    """Return what a docstring says of each option: `limit: of what is listed.`, or `since, until: only what is dated between.`"""
+    meant: dict[str, str] = {}
+    for part in re.split(r"\n\n|(?<=\.)\n(?=[A-Z])", words)[1:]:
+        text = part.replace("\n", " ")
+        found = list(_MEANT.finditer(text))
+        for one, following in zip_longest(found, found[1:]):
+            about = text[one.end() : following.start() if following else len(text)].strip()
+            meant |= {name: about[:1].upper() + about[1:] for name in one[1].split(", ")}
+    return meant
+
+
+def _lower(problem: str) -> str:
+    return problem[:1].lower() + problem[1:]
+
+
+def takes_file(kind: Any) -> bool:
+    """Report whether an option is read as bytes, or names a file."""
+    return kind in (bytes, Path) or any(takes_file(one) for one in typing.get_args(kind))

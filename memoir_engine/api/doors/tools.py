@@ -1,0 +1,255 @@
+"""The tools that agents get: a choice of verbs from the table, by names that say what they are for.
+
+Invariant: a tool takes the options of its verb, under their names and with their words, and calls that verb or, where the roles
+do not reach, the suggestion of the same: then nothing changes before a person agrees. No tool decides about a proposal, signs,
+makes a token or acts for another: what an agent may do is what its token says, checked below the API.
+Source: issue "Every door, from one table of verbs" (MCP).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from memoir_engine.api.doors import table
+from memoir_engine.api.doors.table import TableVerb
+from memoir_engine.api.doors.values import plain
+from memoir_engine.api.sync import Memory
+from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core.results import Action, Decision, FactView, QueryResult, SearchResult
+from memoir_engine.core.run import Actor, Role
+
+Effect = Literal["reads", "adds", "changes", "destroys"]
+SUGGESTED = "suggested: a person decides about it"
+UNLESS = "Without the role {role} it is a suggestion, which a person decides about."
+QUOTES = 3  # origins of a fact that are shown
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool. takes: options of the verb that it offers; None is all. needs: those that only the verb leaves free.
+
+    role: without it the call becomes a suggestion, by `suggest` (arguments → those of `facts.suggest`).
+    """
+
+    name: str
+    title: str
+    verb: str
+    effect: Effect
+    takes: tuple[str, ...] | None = None
+    role: Role | None = None
+    suggest: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    about: str = ""
+    needs: tuple[str, ...] = ()
+
+    @property
+    def row(self) -> TableVerb:
+        return table.find(self.verb)
+
+    @property
+    def description(self) -> str:
+        unless = UNLESS.format(role=self.role) if self.suggest is not None else ""
+        return " ".join(filter(None, (self.about or self.row.summary, unless)))
+
+    def schema(self, actor: Actor) -> dict[str, Any]:
+        """Return what it takes. Who acts for one user is not asked whose data it is."""
+        left_out = {option.name for option in self.row.options if self.takes is not None and option.name not in self.takes}
+        schema = self.row.schema({*left_out, *(("user_id",) if actor.user is not None else ())})
+        return {**schema, "required": [*schema["required"], *self.needs]}
+
+    def call(self, memory: Memory, arguments: Mapping[str, Any]) -> Any:
+        """Call the verb, or suggest the same. Raises what the verb raises."""
+        missing = [name for name in self.needs if arguments.get(name) is None]
+        unknown = [name for name in arguments if self.takes is not None and name not in (*self.takes, "user_id")]
+        if missing or unknown:
+            problem = f"{missing[0]!r} is missing" if missing else f"it takes no {unknown[0]!r}"
+            advice = f"Give {self.name} what its schema names."
+            raise InvalidSetting(name="arguments", value=sorted(arguments), problem=problem, advice=advice)
+        if self.suggest is not None and self.role not in memory.actor.roles:
+            suggested = self.suggest(arguments)
+            return table.find("facts.suggest").call(memory, suggested)
+        return self.row.call(memory, arguments)
+
+
+def _addition(given: Mapping[str, Any]) -> dict[str, Any]:
+    more = {name: value for name, value in given.items() if name not in ("content", "reason")}
+    return {"verb": "add", "about": given.get("content"), "reason": given.get("reason"), "more": more}
+
+
+def _correction(given: Mapping[str, Any]) -> dict[str, Any]:
+    only = {"verb": "correct", "about": given.get("fact_id"), "content": given.get("content"), "reason": given.get("reason")}
+    return {**only, "more": {}}
+
+
+def _end(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"verb": "retire", "about": given.get("fact_ids"), "reason": given.get("reason")}
+
+
+FACT_FIELDS = (
+    *("content", "user_id", "type", "subject", "entities", "valid_from", "valid_to", "expires_at", "metadata"),
+    "reason",
+)
+TOOLS: tuple[Tool, ...] = (
+    Tool("search_memory", "Search documents and conversations", "search", "reads"),
+    Tool(
+        "recall_facts",
+        "Recall facts about a person",
+        "recall",
+        "reads",
+        about="Find the facts of a person that answer a text best; each outdated one comes with what took its place.",
+    ),
+    Tool("get_context", "Get a block of facts for a prompt", "context", "reads"),
+    Tool(
+        "ask_memory",
+        "Ask the documents, with the path to the answer",
+        "query",
+        "reads",
+        takes=("question", "strategy", "sources", "as_of", "safety_net", "max_token_budget"),
+        about="Answer a question from the filed documents, with the evidence it cites and the path through the category tree.",
+    ),
+    Tool(
+        "why_answer", "Why an answer was given", "runs.query", "reads", about="Read again how an answer was found, by its run_id."
+    ),
+    Tool("list_facts", "List facts of a person", "facts.list", "reads"),
+    Tool("get_fact", "Get one fact and where it was said", "facts.get", "reads"),
+    Tool("fact_lineage", "What a fact replaced, and what replaced it", "facts.lineage", "reads"),
+    Tool(
+        "list_suggestions",
+        "List suggestions that wait for a person",
+        "facts.proposals",
+        "reads",
+        about="List suggestions that wait for a person, or settled ones, newest first.",
+    ),
+    Tool("list_sources", "List documents", "sources.list", "reads", about="List the documents in memory, newest first."),
+    Tool("read_source", "Read a document", "sources.text", "reads", about="Return the whole text of a document."),
+    Tool("browse_categories", "List the categories of the tree", "tree.all", "reads", about="List all categories with sizes."),
+    Tool("list_category", "List the chunks of a category", "tree.chunks", "reads", about="List what is filed in a category."),
+    Tool("list_conversations", "List conversations", "sessions.list", "reads", about="List conversations, the latest first."),
+    Tool(
+        "read_conversation",
+        "Read a conversation",
+        "sessions.get_session_history",
+        "reads",
+        about="Return the messages of a conversation, in order.",
+    ),
+    Tool(
+        "recent_changes", "List what was done lately, and by whom", "audit.actions", "reads", about="List actions, newest first."
+    ),
+    Tool(
+        "add_fact",
+        "Add a fact about a person",
+        "facts.add",
+        "adds",
+        takes=FACT_FIELDS,
+        role="auditor",
+        suggest=_addition,
+        about="State one lasting fact as a full sentence that is understood by itself.",
+    ),
+    Tool(
+        "correct_fact",
+        "Correct a fact that was never so",
+        "facts.correct",
+        "changes",
+        takes=("fact_id", "content", "reason"),
+        role="auditor",
+        suggest=_correction,
+        needs=("content",),
+        about="Set a fact right that was never true; it stays readable as corrected.",
+    ),
+    Tool(
+        "end_fact",
+        "End a fact that is no longer so",
+        "facts.retire",
+        "changes",
+        role="auditor",
+        suggest=_end,
+        about="Say that a fact was true and is so no longer; it stays readable as outdated.",
+    ),
+    Tool(
+        "forget_fact",
+        "Erase a fact for good",
+        "facts.forget",
+        "destroys",
+        role="admin",
+        suggest=_end,
+        about="Erase a fact with the words it was drawn from; there is no undo.",
+    ),
+    Tool("list_people", "List people of whom something is kept", "people.list", "reads"),
+    Tool("erase_person", "Erase all that is kept of a person", "people.erase", "destroys"),
+    Tool("remember", "Draw facts from a conversation", "remember", "adds"),
+    Tool("add_message", "Keep a message of a conversation", "add_conversation", "adds"),
+    Tool("add_document", "Add a document", "ingest_text", "adds", takes=("text", "name", "metadata", "replaces")),
+    Tool("withdraw_source", "Withdraw a document", "sources.withdraw", "changes", takes=("source_id", "reason")),
+    Tool(
+        "refile_chunk",
+        "Move a chunk to another category",
+        "review.refile",
+        "changes",
+        takes=("chunk_id", "category_id", "reason"),
+    ),
+    Tool("report_answer", "Report that an answer is wrong", "feedback.wrong", "adds"),
+    Tool("undo", "Take an action back", "review.undo", "changes", takes=("action_id", "reason")),
+)
+BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+def shown(tool: Tool, result: Any) -> dict[str, Any]:
+    """Return a result as an agent gets it: what it can use, without what is empty."""
+    if isinstance(result, QueryResult):
+        return _answer(result)
+    if isinstance(result, Action):
+        ids = {"action_id": result.action_id, "fact_ids": list(result.fact_ids), "suggestions": list(result.proposals)}
+        state = SUGGESTED if tool.suggest is not None and result.verb.startswith("suggest") else "done"
+        return _filled({"state": "known already" if result.known else state, **ids, "warnings": list(result.warnings)})
+    return {"result": _brief(result)}
+
+
+def _brief(value: Any) -> Any:
+    if isinstance(value, FactView):
+        return _fact(value)
+    if isinstance(value, SearchResult):
+        kept = ("score", "text", "source_id", "source_name", "session_id", "dated", "start", "end", "mode")
+        return _filled({name: plain(getattr(value, name)) for name in kept})
+    if isinstance(value, dict):
+        return {str(name): _brief(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_brief(one) for one in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return _filled({name: _brief(getattr(value, name)) for name in value.__dataclass_fields__})
+    return plain(value)
+
+
+def _fact(fact: FactView) -> dict[str, Any]:
+    kept = ("id", "user_id", "content", "type", "status", "subject", "valid_from", "valid_to", "expires_at", "superseded_by")
+    quotes = [origin.quote for origin in fact.origins if origin.quote][:QUOTES]
+    return _filled({**{name: plain(getattr(fact, name)) for name in kept}, "metadata": plain(fact.metadata), "quotes": quotes})
+
+
+def _answer(result: QueryResult) -> dict[str, Any]:
+    texts = {chunk.id: chunk for chunk in (*result.chunks, *result.net)}
+    cited = [
+        {
+            "number": used.number,
+            "source_id": used.source_id,
+            "span": [used.start, used.end],
+            "filed": " › ".join(used.category_path),
+            "text": texts[used.chunk_id].text if used.chunk_id in texts else "",
+        }
+        for used in result.used_chunks
+        if used.cited
+    ]
+    path = [_level(decision) for decision in result.decisions]
+    whole = {"answer": result.answer, "evidence": cited, "path": path, "warnings": list(result.warnings)}
+    return {"answered": result.answered, "run_id": result.run_id, **_filled(whole)}
+
+
+def _level(decision: Decision) -> dict[str, Any]:
+    taken = [option.name for option in decision.options if option.category_id in decision.chosen]
+    passed = [option.name for option in decision.rejected]
+    under = " › ".join(decision.parent_path)
+    return _filled({"level": decision.level, "under": under, "chosen": taken, "passed_over": passed, "by": decision.decided_by})
+
+
+def _filled(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if value not in (None, "", [], {}, ())}

@@ -1,0 +1,40 @@
+"""Results as JSON knows them, for every door.
+
+Invariant: what is plain holds texts, numbers, flags, lists and objects only; bytes are base64, times ISO 8601, an error its code,
+message and remedy.
+Source: API "Commands".
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from memoir_engine.core.errors import MemoirError
+from memoir_engine.query.tree_view import PastTree
+
+
+def plain(value: Any) -> Any:
+    """Convert a result: values by their fields, times in ISO 8601."""
+    if isinstance(value, MemoirError):
+        return {"code": value.code, "message": value.message, "remedy": value.remedy}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {_key(name): plain(of) for name, of in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(of) for of in value]
+    if isinstance(value, PastTree):
+        return plain(value.all())
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, Path):
+        return str(value)
+    return value.isoformat() if isinstance(value, date | datetime) else value
+
+
+def _key(name: Any) -> str:
+    return "/".join(map(str, name)) if isinstance(name, tuple) else str(name)

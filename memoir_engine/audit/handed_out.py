@@ -1,0 +1,81 @@
+"""What a program was told: each answer of a door is a run that names the facts, texts and runs that it handed out.
+
+Invariant: the run is written before the answer leaves, and belongs to the user whose data it is, so that only they and who reads
+for all see it, and an erasure takes it with them. An answer that cannot be recorded is not given.
+Source: issue "Every door, from one table of verbs"; DESIGN §2.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from memoir_engine.core.errors import MemoirError, QueryCancelled
+from memoir_engine.core.results import (
+    Action,
+    Chunk,
+    FactView,
+    MessageRecord,
+    QueryResult,
+    RunView,
+    SearchResult,
+    Source,
+    UsedChunk,
+)
+from memoir_engine.core.run import Actor, Run
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.verbs import run_verb
+
+DOOR = "mcp"  # the verb of these runs
+MOST_CHARS = 2_000  # of an argument
+Handed = tuple[str, int | str]
+NAMED: dict[type, tuple[str, Callable[[Any], int | str]]] = {  # what is named, under which word, and by what
+    FactView: ("facts", lambda fact: fact.id),
+    Source: ("sources", lambda source: source.id),
+    Chunk: ("chunks", lambda chunk: chunk.id),
+    UsedChunk: ("chunks", lambda used: used.chunk_id),
+    QueryResult: ("runs", lambda result: result.run_id),
+    RunView: ("runs", lambda run: run.id),
+    Action: ("actions", lambda action: action.action_id),
+    SearchResult: ("passages", lambda hit: hit.passage_id),
+    MessageRecord: ("messages", lambda message: f"{message.session_id}#{message.n}"),
+}
+
+
+def record_handed_out(engine: Engine, actor: Actor, tool: str, arguments: Mapping[str, Any], result: Any) -> str:
+    """Write down what is about to be handed out; return the id of the run."""
+    handed: dict[str, list[int | str]] = {}
+    for kind, key in dict.fromkeys(_items(result)):
+        handed.setdefault(kind, []).append(key)
+    shown = {name: value[:MOST_CHARS] if isinstance(value, str) else value for name, value in arguments.items()}
+
+    async def work(run: Run) -> str:
+        return run.id
+
+    verb: Verb[str | MemoirError] = Verb(
+        name=DOOR,
+        request={"tool": tool, "arguments": shown},
+        subject=None,
+        work=work,
+        stopped=QueryCancelled,
+        record=lambda _: handed,
+    )
+    return str(engine.loop.wait(run_verb(engine, actor, verb), verb=DOOR))
+
+
+def _items(value: Any) -> Iterator[Handed]:
+    """Yield what a result holds, by kind and id, in its order."""
+    if type(value) in NAMED:
+        kind, name = NAMED[type(value)]
+        yield kind, name(value)
+    inner: Iterable[Any] = ()
+    if is_dataclass(value) and not isinstance(value, type):
+        inner = (getattr(value, field.name) for field in fields(value))
+    elif isinstance(value, dict):
+        inner = value.values()
+    elif isinstance(value, list | tuple):
+        inner = value
+    for one in inner:
+        yield from _items(one)

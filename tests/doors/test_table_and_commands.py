@@ -1,0 +1,129 @@
+"""The table of verbs, and `memoir <family> <verb>` for each of its rows. Source: issue "Every door, from one table of verbs"."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from every_verb import public_verbs
+from facade.test_every_verb_and_its_role import FREE
+from memoir_engine import Memory
+from memoir_engine.api.cli import app
+from memoir_engine.api.doors import table
+
+LEASE = "The lease of the office may be ended by either side with three months' notice. Rent is due on the third working day.\n"
+# what the commands written by hand call an option of their verb
+BY_HAND = {
+    **{"user_id": "user", "type": "kind", "expires_at": "expires", "agent_id": "agent", "ended_at": "ended"},
+    **{"run_id": "run", "chunk_id": "chunk", "path": "file", "session_id": "session"},
+}
+VERBS = [row.name for row in table.table()]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]  # a callable of the runner's own type
+    monkeypatch.setenv("MEMOIR_MODEL", "offline")
+    return lambda *words: CliRunner().invoke(app, [*map(str, words), "--data-dir", str(tmp_path / "memory")])
+
+
+def command_of(row: table.TableVerb) -> Any:
+    group = get_command(app).commands[row.family]  # type: ignore[attr-defined]  # a group
+    return group.get_command(None, row.verb.replace("_", "-"))
+
+
+def test_the_table_has_every_public_verb_but_those_that_are_closed_with_a_reason():
+    assert sorted([*VERBS, *table.CLOSED]) == sorted({*public_verbs(), *table.CLOSED})
+
+
+def test_a_verb_that_is_said_to_read_never_is_one_that_changes_what_stands():
+    shown_to_auditors_alone = {"review.preview", "sources.preview_erase", "estimate_impact", "tokens.list"}
+    assert table.READS - shown_to_auditors_alone - FREE == set()
+    assert {*table.READS, *table.DESTRUCTIVE} - {*VERBS} == set()
+    assert table.READS & table.DESTRUCTIVE == set()
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_every_verb_has_a_command_with_all_its_options_and_json(name: str):
+    row = table.find(name)
+    command = command_of(row)
+    taken = {parameter.name for parameter in command.params}
+    assert [option.name for option in row.options if not {option.name, BY_HAND.get(option.name)} & taken] == []
+    assert {"as_json", "data_dir"} <= taken
+    assert json.loads(json.dumps(row.schema()))["type"] == "object"
+
+
+def test_what_a_docstring_says_of_an_option_is_its_help_and_classes_of_errors_are_not_told():
+    row = table.find("search")
+    assert {option.name: option.help for option in row.options}["fanout"] == "Each side gives top_k · fanout candidates."
+    words = "".join(row.words for row in table.table())
+    assert [inward for inward in ("Raises", "MEMOLLA", "MEMOIR") if inward in words] == []
+
+
+def test_options_are_read_as_the_signature_says(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
+    filed = run("memory", "ingest-file", tmp_path / "lease.txt", "lease.txt", "--metadata", '{"kept by": "Ana"}', "--json")
+    assert json.loads(filed.stdout)["chunks"] == 1
+    assert "committed: chunks 1, new categories 3" in filed.stderr
+    assert run("sources", "original", 1).stdout_bytes == LEASE.encode()
+    assert json.loads(run("memory", "search", "notice", "--sources", 1, "--kinds", "txt", "--alpha", 0, "--json").stdout)
+    assert json.loads(run("tree", "as-of", "2999-01-01T00:00:00Z", "--json").stdout)[0]["name"]
+    one, other = (run("tree", "path", 3, *more).stdout for more in ((), ("--json",)))
+    assert "is_leaf: yes" in one
+    assert json.loads(other)[-1]["is_leaf"] is True
+    said = run("memory", "remember", "--messages", '[{"role": "user", "content": "I live in Bern."}]', "--user-id", "ana")
+    assert "Lives in Bern" in said.stdout
+    fact = json.loads(run("facts", "list", "--user", "ana", "--json").stdout)[0]["id"]
+    seen = run("facts", "preview", "retire", "--with", f"fact_ids={fact}", "--json")
+    assert json.loads(seen.stdout)["facts"][0]["id"] == fact
+
+
+def test_a_command_ends_with_1_where_it_is_refused_and_with_2_where_it_is_called_wrongly(run) -> None:  # type: ignore[no-untyped-def]
+    refused = run("sources", "text", 9)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "[mem][E206] there is no source 9\n→ " in refused.stderr
+    failed = run("memory", "query", "Anything?")
+    assert (failed.exit_code, "[mem][E302]" in failed.stderr) == (1, True)
+    assert run("sources", "text").exit_code == 2
+    assert run("sources", "text", "nine").exit_code == 2
+    assert run("sources", "nothing").exit_code == 2
+    assert run("helpers", "confirm", "x", "{not json").exit_code == 1  # a text is taken, and the draft is not there
+    assert run("review", "apply", "{not json").exit_code == 2
+    assert run("sources", "by-content", "nowhere.txt").exit_code == 1
+
+
+def test_json_is_one_value_on_stdout_while_progress_goes_to_stderr(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
+    filed = run("ingest", tmp_path / "lease.txt", "--json")
+    assert json.loads(filed.stdout)[0]["name"] == "lease.txt"
+    assert "batch classified: level 1" in filed.stderr
+    asked = run("ask", "How much notice does ending the lease need?", "--json")
+    assert "three months" in json.loads(asked.stdout)["answer"]
+    assert json.loads(run("tree", "--json").stdout)[0]["level"] == 1
+    assert json.loads(run("reindex", "--json").stdout)["passages"] == 1
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_that_completes_commands_is_printed(shell: str):
+    printed = CliRunner().invoke(app, ["completion", shell])
+    assert (printed.exit_code, "_MEMOIR_COMPLETE" in printed.stdout) == (0, True)
+    assert CliRunner().invoke(app, ["completion", "csh"]).exit_code == 2
+
+
+def test_bash_takes_the_script_and_completes_families_and_verbs(tmp_path: Path):
+    (tmp_path / "complete.sh").write_text(CliRunner().invoke(app, ["completion", "bash"]).stdout, encoding="utf-8")
+    subprocess.run(["bash", "-n", str(tmp_path / "complete.sh")], check=True)
+    asked = {"_MEMOIR_COMPLETE": "complete_bash", "COMP_WORDS": "memoir tree chi", "COMP_CWORD": "2"}
+    assert CliRunner().invoke(app, [], env=asked, prog_name="memoir").stdout.split() == ["children"]
+
+
+def test_arguments_of_a_door_are_refused_by_name():
+    with Memory(model="offline", db_path=":memory:") as memory:
+        for given, problem in (({}, "'source_id' is missing"), ({"source_id": 1, "x": 2}, "it takes no 'x'")):
+            with pytest.raises(Exception, match=problem):
+                table.find("sources.text").call(memory, given)
