@@ -142,6 +142,7 @@ from memoir_engine.core.errors.system import (
     NotRegistered as NotRegistered,
     ProviderMissing as ProviderMissing,
     ReadFailed as ReadFailed,
+    RestoreRefused as RestoreRefused,
     SchemaTooNew as SchemaTooNew,
     StoreNotEmpty as StoreNotEmpty,
     UnknownSetting as UnknownSetting,

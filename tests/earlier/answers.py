@@ -93,6 +93,12 @@ def _audit(memory: Memory) -> Any:
     }
 
 
+def _fact_reviews(memory: Memory) -> Any:
+    """Return the review of facts; earlier versions named no state that holds nothing."""
+    page = memory.review.facts("mia", state=None, limit=200)
+    return plain(dataclasses.replace(page, counts={state: many for state, many in page.counts.items() if many}))
+
+
 def _event(event: AuditEvent) -> Any:
     """Return an event without payload and hash: `verify` checks these against the chain."""
     return {name: value for name, value in plain(event).items() if name not in ("payload", "hash")}
@@ -151,7 +157,7 @@ def _review(memory: Memory) -> Any:
     return {
         "queue": plain(memory.review.queue(state=None, limit=200)),
         "unreviewed": [item.key for item in memory.review.queue(limit=200).items],
-        "facts": plain(memory.review.facts("mia", state=None, limit=200)),
+        "facts": _fact_reviews(memory),
         "sign_offs": plain(memory.review.sign_offs()),
         "drafts": plain(memory.helpers.drafts()),
     }

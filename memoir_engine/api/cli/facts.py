@@ -23,6 +23,7 @@ FactIds = Annotated[list[str], typer.Argument(help="Ids of facts, as `memoir fac
 User = Annotated[str | None, typer.Option("--user", help="Whose facts; nobody's by default.")]
 Reason = Annotated[str | None, typer.Option("--reason", help="Why; kept with the action.")]
 Preview = Annotated[bool, typer.Option("--preview", help="Say what would follow, and change nothing.")]
+Seen = Annotated[str | None, typer.Option("--seen", help="The run in which was asked what this would change.")]
 Kind = Annotated[str | None, typer.Option("--type", help="personal, preference, activity, plan, health, professional, …")]
 Subject = Annotated[str | None, typer.Option("--subject", help="Whom or what it is about.")]
 Since = Annotated[str | None, typer.Option("--from", help="Since when it holds: 2026, 2026-03, 2026-03-07.")]
@@ -86,6 +87,7 @@ def correct(
     valid_to: Until = None,
     agent: Agent = None,
     metadata: Metadata = None,
+    seen: Seen = None,
     preview: Preview = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -102,7 +104,7 @@ def correct(
         "agent_id": agent,
         "metadata": noted,
     }
-    _do("correct", (fact_id, content), {**changed, "reason": reason}, preview, as_json, data_dir)
+    _do("correct", (fact_id, content), {**changed, "reason": reason, "seen": seen}, preview, as_json, data_dir)
 
 
 @app.command()
@@ -118,6 +120,7 @@ def add(
     expires: Annotated[str | None, typer.Option("--expires", help="When it is outdated by itself.")] = None,
     agent: Agent = None,
     metadata: Metadata = None,
+    seen: Seen = None,
     preview: Preview = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -127,7 +130,7 @@ def add(
         kept = None if metadata is None else _object(metadata)
     dates = {"valid_from": valid_from, "valid_to": valid_to, "expires_at": expires}
     more: dict[str, Any] = {"type": kind, "subject": subject, "entities": entities, **dates, "agent_id": agent, "metadata": kept}
-    _do("add", (content, user), {**more, "reason": reason}, preview, as_json, data_dir)
+    _do("add", (content, user), {**more, "reason": reason, "seen": seen}, preview, as_json, data_dir)
 
 
 @app.command()
@@ -135,12 +138,13 @@ def retire(
     fact_ids: FactIds,
     reason: Reason = None,
     ended: Annotated[str | None, typer.Option("--ended", help="Since when it is so no longer; now by default.")] = None,
+    seen: Seen = None,
     preview: Preview = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:
     """End facts: they were true, and are so no longer."""
-    _do("retire", (fact_ids,), {"ended_at": ended, "reason": reason}, preview, as_json, data_dir)
+    _do("retire", (fact_ids,), {"ended_at": ended, "reason": reason, "seen": seen}, preview, as_json, data_dir)
 
 
 @app.command()
@@ -149,6 +153,7 @@ def expire(
     at: Annotated[str | None, typer.Option("--at", help="When they are outdated by themselves.")] = None,
     never: Annotated[bool, typer.Option("--never", help="Take their expiry back.")] = False,
     reason: Reason = None,
+    seen: Seen = None,
     preview: Preview = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -156,7 +161,7 @@ def expire(
     """Set when facts expire, or take that back."""
     if (at is None) != never:
         raise typer.BadParameter("give either --at or --never")
-    _do("expire", (fact_ids, at), {"reason": reason}, preview, as_json, data_dir)
+    _do("expire", (fact_ids, at), {"reason": reason, "seen": seen}, preview, as_json, data_dir)
 
 
 @app.command()
@@ -164,6 +169,7 @@ def forget(
     fact_ids: FactIds,
     reason: Annotated[str, typer.Option("--reason", help="Why; kept for good.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    seen: Seen = None,
     preview: Preview = False,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -173,14 +179,14 @@ def forget(
         with opened(data_dir) as memory:
             _print_preview(memory.facts.preview("forget", fact_ids))
         typer.confirm("Erase this for good?", abort=True)
-    _do("forget", (fact_ids,), {"reason": reason}, preview, as_json, data_dir)
+    _do("forget", (fact_ids,), {"reason": reason, "seen": seen}, preview, as_json, data_dir)
 
 
 @app.command()
-def restore(fact_id: str, reason: Reason = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def restore(fact_id: str, reason: Reason = None, seen: Seen = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Make an outdated fact active again."""
     with opened(data_dir) as memory:
-        print_action(memory, memory.facts.restore(fact_id, reason), as_json)
+        print_action(memory, memory.facts.restore(fact_id, reason, seen=seen), as_json)
 
 
 def _do(verb: str, arguments: tuple[Any, ...], named: dict[str, Any], preview: bool, as_json: bool, data_dir: Any) -> None:
@@ -190,9 +196,10 @@ def _do(verb: str, arguments: tuple[Any, ...], named: dict[str, Any], preview: b
         if not preview:
             print_action(memory, getattr(memory.facts, verb)(*arguments, **given), as_json)
             return
-        seen = memory.facts.preview(verb, *arguments, **given)
-    print_json({**plain(seen), "possible": seen.possible}) if as_json else _print_preview(seen)
-    if not seen.possible:
+        given.pop("seen", None)  # it is kept with what is done
+        would = memory.facts.preview(verb, *arguments, **given)
+    print_json({**plain(would), "possible": would.possible}) if as_json else _print_preview(would)
+    if not would.possible:
         raise typer.Exit(1)
 
 
