@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memoir_engine.api.cli.facts import Preview, Reason, fact_line, print_action
+from memoir_engine.api.cli.facts import Preview, Reason, Seen, fact_line, print_action
 from memoir_engine.api.cli.families import group_of
 from memoir_engine.api.cli.frame import AsJson, DataDir, opened, print_json
 from memoir_engine.core.results import UndoPreview
@@ -45,15 +45,19 @@ def list_items(
 
 
 @app.command()
-def approve(key: Key, content: Words = None, reason: Reason = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def approve(
+    key: Key, content: Words = None, reason: Reason = None, seen: Seen = None, as_json: AsJson = False, data_dir: DataDir = None
+) -> None:
     """Confirm a fact, or carry a proposal out."""
-    _decide("approve", key, content, reason, as_json, data_dir)
+    _decide("approve", key, content, reason, seen, as_json, data_dir)
 
 
 @app.command()
-def reject(key: Key, content: Words = None, reason: Reason = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def reject(
+    key: Key, content: Words = None, reason: Reason = None, seen: Seen = None, as_json: AsJson = False, data_dir: DataDir = None
+) -> None:
     """Reject a fact, which is outdated then, or a proposal, whose facts stay as they are."""
-    _decide("reject", key, content, reason, as_json, data_dir)
+    _decide("reject", key, content, reason, seen, as_json, data_dir)
 
 
 @app.command()
@@ -127,12 +131,14 @@ def undo(
         raise typer.Exit(1)
 
 
-def _decide(verdict: str, key: str, content: str | None, reason: str | None, as_json: bool, data_dir: Any) -> None:
+def _decide(
+    verdict: str, key: str, content: str | None, reason: str | None, seen: str | None, as_json: bool, data_dir: Any
+) -> None:
     with opened(data_dir) as memory:
         if key.isdecimal() and len(key) < 19:
-            action = getattr(memory.facts, verdict)(int(key), reason, content=content)
+            action = getattr(memory.facts, verdict)(int(key), reason, content=content, seen=seen)
         else:
-            action = getattr(memory.review, verdict)(key, reason, content=content)
+            action = getattr(memory.review, verdict)(key, reason, content=content, seen=seen)
         print_action(memory, action, as_json)
 
 
