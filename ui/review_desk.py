@@ -121,7 +121,7 @@ def _data(memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReview
         "kind": filters.kind,
         "counts": dict(found.counts),
         "nothing": _nothing(filters),
-        "words": texts.DESK | texts.DESK_OF[filters.kind],
+        "words": texts.DESK | texts.DESK_OF[filters.kind] | ({"allDone": _nothing(filters)} if filters.plan is not None else {}),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def reported(page: Page, *words: str) -> None:
     """Find what was seen with the newest action, and in its report."""
     kept = page.locator(".st-key-act-seen")
     expect(kept).to_contain_text("1 would change", timeout=PATIENCE_MS)
-    kept.locator("[class*=st-key-report-action] button").first.click()
+    page.locator("[class*=st-key-report-action] button").first.click()
     with page.expect_download() as download:
         page.locator(".st-key-report-action-html button").click()
     report = Path(download.value.path()).read_text(encoding="utf-8")
@@ -107,7 +108,7 @@ def test_a_chunk_filed_elsewhere_in_review_keeps_what_was_seen(tmp_path: Path, s
     fold = page.locator("[class*=st-key-rv-look-]").first
     fold.get_by_text("What would change?").click()
     fill(page, "Search categories", target.name)
-    expect(fold).to_contain_text(target.name, timeout=PATIENCE_MS)
+    expect(fold.get_by_role("combobox", name="Move to")).to_have_value(re.compile(re.escape(target.name)), timeout=PATIENCE_MS)
     ready(page)
     own = fold.get_by_role("radio", name="My own").or_(fold.get_by_role("button", name="My own"))
     own.first.click()
