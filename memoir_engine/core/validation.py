@@ -40,7 +40,7 @@ REASON_CHARS = 4_000  # of what a person says of a change, as of what they sign
 QUERY_CHARS = 10_000
 PICTURES, DELETE = 0x2400, "\x7f"  # where Unicode begins to draw the controls of ASCII; the one that stands apart
 CONTROLS = re.compile(
-    "[\x01-\x1f\x7f-\x9f"  # of a terminal; NUL is refused by the database
+    "[\x01-\x08\x0a-\x1f\x7f-\x9f"  # of a terminal; NUL is refused by the database
     "\u202a-\u202e\u2066-\u2069"  # that turn the direction of what follows
     "\u2028\u2029"  # that end a line
     "\u200b\u2060-\u2064\ufeff]"  # that cannot be seen; joiners are left, which scripts and emoji need

@@ -269,7 +269,9 @@ def test_somebody_elses_facts_answer_like_missing_ones_and_so_does_a_look_at_the
     look = memory.impact(retired(memory), questions=QUESTIONS)
     with pytest.raises(RunNotFound):
         ben.runs.impact(look.run_id)
-    assert memory.acting_as("Mia", user="mia").runs.impact(look.run_id) == look
+    mia = memory.acting_as("Mia", user="mia", roles=("viewer", "auditor"))
+    own = mia.impact(retired(memory), questions=QUESTIONS)
+    assert mia.runs.impact(own.run_id) == own and memory.runs.impact(look.run_id) == look
     memory.facts.add("Noa lives in Rome", "noa")
     noa = [{"verb": "retire_fact", "fact_ids": [memory.facts.list("noa")[0].id]}]
     both = memory.impact([*retired(memory), *noa], questions=[CITY])

@@ -16,7 +16,7 @@ TEXT = "Bed 4 is watered from the barrel by the shed. " * 30
     [
         ("\u202egpj.exe.txt", "[U+202E]gpj.exe.txt"),
         ("a\x1b[31mred.txt", "a\u241b[31mred.txt"),
-        ("a\nb\t.txt", "a\u240ab\u2409.txt"),
+        ("a\nb\tc.txt", "a\u240ab\tc.txt"),
         ("\x7f\x9b.txt", "\u2421[U+009B].txt"),
         ("b\u2028c\ufeff.txt", "b[U+2028]c[U+FEFF].txt"),
         ("\u0642\u0627\u0626\u0645\u0629\u200c.txt", "\u0642\u0627\u0626\u0645\u0629\u200c.txt"),

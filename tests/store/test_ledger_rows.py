@@ -14,6 +14,7 @@ from memoir_engine.core.run import Attempt
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
+from memoir_engine.store.ledger.sight import RunSight
 from small_plans import plan_of
 from small_stores import Store
 
@@ -131,10 +132,10 @@ def test_runs_are_listed_newest_first_and_a_users_are_hidden_from_others(store: 
     mine = runs.NewRun("a" * 26, "query", "Mia", "mia", store.clock.now())
     store.db.write(lambda tx: runs.create(tx, mine))
     shared = store.begin()
-    assert {one.id for one in store.db.read(lambda tx: runs.recent(tx, user="mia"))} == {mine.id, shared}
-    assert [one.id for one in store.db.read(lambda tx: runs.recent(tx, user="max"))] == [shared]
+    assert {one.id for one in store.db.read(lambda tx: runs.recent(tx, user=RunSight("mia", "Mia")))} == {mine.id, shared}
+    assert [one.id for one in store.db.read(lambda tx: runs.recent(tx, user=RunSight("max", "Max")))] == [shared]
     with pytest.raises(errors.RunNotFound):
-        store.db.read(lambda tx: runs.get(tx, mine.id, user="max"))
+        store.db.read(lambda tx: runs.get(tx, mine.id, user=RunSight("max", "Max")))
 
 
 def test_progress_that_is_written_twice_stands_once(store: Store) -> None:
