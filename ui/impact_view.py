@@ -103,7 +103,7 @@ def _choose(memory: Memory, changes: Changes, key: str, suggested: Suggested) ->
     if which == "own":
         lines = st.text_area(texts.OWN, "\n".join(suggested.own), key=f"{key}-impact-own", height=100)
         asked = {"questions": _lines(lines)}
-        if not asked["questions"]:
+        if not asked["questions"] and not memory.is_offline:  # what it costs is shown once there are any
             return None
     elif which == "earlier":
         sets = {run_id: look for run_id in held if (look := _of(memory, run_id))}
@@ -160,6 +160,8 @@ def _start(memory: Memory, slot: str, changes: Changes, asked: Mapping[str, Any]
     """
     if "questions" in asked:
         asked = {"questions": _lines(str(st.session_state.get(own, ""))) or asked["questions"]}
+        if not asked["questions"]:
+            return
     told: list[dict[str, Any]] = []
 
     def listen(stamped: Any) -> None:
