@@ -70,7 +70,7 @@ chosen = st.navigation(
 memory = guard()
 frame.foot(memory)
 viewer.foot(memory)
-sample.foot()
+sample.foot(memory)
 language_switch.foot()
 presenting.switch()
 here = chosen.url_path or "overview"

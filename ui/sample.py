@@ -33,9 +33,9 @@ def address() -> dict[str, str | None]:
     return {PARAM: "1" if shown() else None}
 
 
-def foot() -> None:
-    """Draw the way into the sample below the navigation, from wherever one is."""
-    if not shown():
+def foot(memory: Memory) -> None:
+    """Draw the way into the sample below the navigation; where nothing was ever added, the pages themselves offer it."""
+    if not shown() and memory.audit.head().seq:
         with st.sidebar, st.container(key="foot-sample-line"):
             open_button("foot-sample", quiet=True)
 
