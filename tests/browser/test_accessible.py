@@ -12,7 +12,7 @@ import pytest
 import streamlit
 from playwright.sync_api import Page
 
-from app_browser import Served, Visit, ready
+from app_browser import PATIENCE_MS, Served, Visit, ready
 from memoir_engine import Memory
 
 AXE = Path(__file__).with_name("axe") / "axe.min.js"
@@ -151,7 +151,7 @@ def test_the_palette_can_be_read_by_everybody(places: list[str], served: Served,
         for words in ("", "bed"):
             page.keyboard.press("Control+k")
             page.keyboard.type(words)
-            page.locator(f'dialog.palette[data-answered="{words}"] [role=option]').first.wait_for()
+            page.locator(f'dialog.palette[data-answered="{words}"] [role=option]').first.wait_for(timeout=PATIENCE_MS)
             page.evaluate(AXE.read_text(encoding="utf-8"))
             found += [f"{words!r} at {width} px: {problem}" for problem in problems(page)]
             page.keyboard.press("Escape")
