@@ -67,7 +67,7 @@ class Restoration:
 
     @property
     def contents(self) -> BackupContents:
-        """What was counted when it was checked."""
+        """Counts of the backup, as they were when it was checked."""
         record: dict[str, Any] = json.loads((self.folder / MARK).read_text(encoding="utf-8"))
         head = record.pop("head")
         return BackupContents(**record, head=AuditHead(head["seq"], head["hash"], datetime.fromisoformat(head["at"])))

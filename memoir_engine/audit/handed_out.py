@@ -1,8 +1,8 @@
-"""What a program was told: each answer of a door is a run that names the facts, texts and runs that it handed out.
+"""Record of what a program was told: each answer of a door is a run that names the facts, texts and runs that it handed out.
 
 Invariant: the run is written before the answer leaves, and belongs to the user whose data it is, so that only they and who reads
 for all see it, and an erasure takes it with them. An answer that cannot be recorded is not given.
-Source: issue "Every door, from one table of verbs"; DESIGN §2.6.
+Source: docs/decisions/0113; DESIGN §2.6.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action, AnchorState, AuditCheck, AuditEvent, AuditHead, Change, Impact
 from memoir_engine.runtime.access import readable
-from memoir_engine.runtime.anchoring import open_places, signatures
+from memoir_engine.runtime.anchors import open_places, signatures
 from memoir_engine.runtime.engine import View
 from memoir_engine.runtime.impacts import from_record, shown_to
 from memoir_engine.store.chain import actions

@@ -35,7 +35,7 @@ from memoir_engine.index.segments import Bm25Parameters
 from memoir_engine.models.client import ModelClient
 from memoir_engine.models.embedder_choice import AUTO, open_embedder
 from memoir_engine.models.tokens import TokenCounter, counter
-from memoir_engine.runtime.anchoring import Anchoring, open_anchoring
+from memoir_engine.runtime.anchors import Anchoring, open_anchoring
 from memoir_engine.runtime.chosen_model import take_model, with_entered_keys
 from memoir_engine.runtime.chunking import CHUNKERS
 from memoir_engine.runtime.indexes import Nearness, bm25_parameters, check_chroma, nearest_facts_of, nearest_of

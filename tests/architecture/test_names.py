@@ -26,7 +26,6 @@ FIELD_WORDS = {
     "sampling",
     "reporting",
     "indexing",
-    "anchoring",
 }
 FIELD_WORDS |= {"embed", "feed", "seed", "speed", "shared", "string", "ping", "setting", "binding", "encoding", "pricing"}
 IRREGULAR = {

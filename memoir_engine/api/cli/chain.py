@@ -14,7 +14,7 @@ from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, p
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import AnchorCheck
-from memoir_engine.runtime.anchoring import make_key
+from memoir_engine.runtime.anchors import make_key
 
 Anchors = Annotated[
     list[str] | None, typer.Option(help="A place that holds heads, instead of the configured ones; several times.")

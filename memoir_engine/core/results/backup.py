@@ -9,7 +9,7 @@ from memoir_engine.core.results.evidence import AuditHead
 
 @dataclass(frozen=True)
 class BackupContents:
-    """What a backup holds, counted after it was read whole and its record verified.
+    """Counts of a backup, made after it was read whole and its record verified.
 
     made_by: the version that wrote it. depth: of its tree. head: the end of its audit log.
     """

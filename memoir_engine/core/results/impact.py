@@ -1,8 +1,8 @@
-"""What would change if something were changed: questions asked of the memory as it stands, and of a branch with the changes.
+"""Results of asking what a change would change: questions asked of the memory as it stands, and of a branch with the changes.
 
 Invariant: nothing of the branch is in the memory; `seq` names the moment that it branches from. Two answers are the same if they
 say the same, however their citations are numbered; two paths, if they lead through the same categories, whatever their names.
-Source: issue 17.
+Source: docs/decisions/0101, 0105.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ImpactAnswer:
 
     @property
     def statement(self) -> str:
-        """What it says, without the numbers of its citations."""
+        """Words of the answer, without the numbers of its citations."""
         return self.error or _MARK.sub("", self.answer).strip()
 
 
@@ -130,7 +130,7 @@ class Impact:
 
 @dataclass(frozen=True)
 class ImpactSeen:
-    """What the maker of an action had seen of its consequences, in figures; `audit.impact` has all of it.
+    """Figures of what the maker of an action had seen of its consequences; `audit.impact` has all of it.
 
     answers: questions whose answers flip; flipped: those of which anything does.
     """
