@@ -2,7 +2,7 @@
 
 Invariant: a secret is shown once, by the verb that draws it, and is neither stored nor logged. A token is given no role and no
 user's data that its maker does not have.
-Source: issue "Every door, from one table of verbs"; docs/decisions/0112.
+Source: docs/decisions/0112.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`memoir completion`: the script with which a shell completes commands and options.
 
-Source: issue "Every door, from one table of verbs".
+Source: API "Commands".
 """
 
 from __future__ import annotations

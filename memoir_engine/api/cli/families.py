@@ -3,7 +3,7 @@
 Invariant: a command made here adds nothing to its verb. Required options are arguments in their order, the others are options of
 the same names. What is neither a text, a number nor a flag is JSON, or `@FILE` with JSON in it; bytes are a file. A command that
 is written by hand stays. Commands are made when their family is asked for, so that none costs the others time.
-Source: issue "Every door, from one table of verbs"; API "Commands".
+Source: API "Commands".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Invariant: nothing of a verb is written down twice. Names, types and defaults are the signature's, words are the docstring's; a
 verb that is new on a face is in the table by itself. Only what no signature says stands here: which verbs are no door
 (`CLOSED`), which change nothing (`READS`) and which cannot be taken back (`DESTRUCTIVE`).
-Source: issue "Every door, from one table of verbs"; API.
+Source: API.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Invariant: each step shows what the run's record holds, and nothing that happened later. At speed 1 all steps together last
 MOST_S at most.
-Source: issue 17; MEMOIR 4.4-4.7.
+Source: MEMOIR 4.4-4.7.
 """
 
 from __future__ import annotations
