@@ -123,10 +123,8 @@ class FactEdits(View):
         FactContentInvalid, FactDatesInvalid, NothingChanges, InvalidSetting.
         """
         self._may("correct")
-        uid, named = (
-            fact_uid(fact_id),
-            {"type": type, "subject": subject, "entities": entities, "valid_from": valid_from, "valid_to": valid_to},
-        )
+        uid, entities = fact_uid(fact_id), None if entities is None else validation.texts("entities", entities)
+        named = {"type": type, "subject": subject, "entities": entities, "valid_from": valid_from, "valid_to": valid_to}
         row = as_row(CORRECT, fact_id=uid, content=content, **named, agent_id=agent_id, metadata=metadata)
         correction = self._correction(content, type, subject, entities, valid_from, valid_to, agent_id, metadata)
         correction = replace(correction, known=self._read(lambda tx: self._said_already(tx, uid, correction)))
@@ -160,8 +158,9 @@ class FactEdits(View):
         default. Raises NotAllowed, FactsNotYours, FactContentInvalid, FactDatesInvalid, InvalidSetting.
         """
         self._may("add")
+        entities = validation.texts("entities", entities)
         dates = {"valid_from": valid_from, "valid_to": valid_to, "expires_at": expires_at}
-        about = {"type": type, "subject": subject, "entities": tuple(entities) or None, "agent_id": agent_id}
+        about = {"type": type, "subject": subject, "entities": entities or None, "agent_id": agent_id}
         row = as_row(ADD, content=content, user_id=user_id, **about, **dates, metadata=metadata)
         addition = self._addition(content, user_id, type, subject, entities, valid_from, valid_to, expires_at, agent_id, metadata)
         why, signature, known = validation.reason(reason), self._engine.signature(self._actor), self._seen(seen, row)

@@ -249,7 +249,7 @@ def test_a_waiting_text_is_given_up_from_its_job(asking: Memory, draft: str):
 @pytest.mark.usefixtures("drafts")
 def test_texts_that_begin_to_wait_while_the_page_is_drawn_are_in_the_table(monkeypatch: pytest.MonkeyPatch):
     drawn: list[Memory] = []
-    runs, waiting = filing.runs, drafts_table.waiting_table
+    active, waiting = filing.active, drafts_table.waiting_table
 
     def first_drawn_too_early(memory: Memory) -> None:
         drawn.append(memory)
@@ -257,8 +257,8 @@ def test_texts_that_begin_to_wait_while_the_page_is_drawn_are_in_the_table(monke
             waiting(memory)
 
     def running_until_then(memory: Memory):
-        return runs(memory) if drawn else tuple(replace(run, status="running") for run in runs(memory))
+        return active(memory) if drawn else tuple(replace(run, status="running") for run in filing.runs(memory))
 
     monkeypatch.setattr(drafts_table, "waiting_table", first_drawn_too_early)
-    monkeypatch.setattr(filing, "runs", running_until_then)
+    monkeypatch.setattr(filing, "active", running_until_then)
     assert opened("sources").button(key="drafts-confirm").label == "Confirm all"
