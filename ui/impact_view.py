@@ -66,9 +66,10 @@ def inside(memory: Memory, changes: Changes, *, key: str, suggested: Suggested =
         )
     if asking in st.session_state:
         with problems.noted():
-            shown = _follow(asking)
-            st.session_state[slot] = shown.run_id
-            st.session_state[HELD] = ",".join([shown.run_id, *_held()][:MOST_SETS])
+            shown = _follow(st.session_state[asking])
+            if st.session_state.get(slot) != shown.run_id:
+                st.session_state[slot] = shown.run_id
+                st.session_state[HELD] = ",".join([shown.run_id, *_held()][:MOST_SETS])
     if shown is not None:
         if shown.moved_on:
             st.warning(texts.MOVED_ON, icon=":material/sync_problem:")
@@ -173,9 +174,13 @@ def _start(memory: Memory, slot: str, changes: Changes, asked: Mapping[str, Any]
     pool.shutdown(wait=False)
 
 
-def _follow(slot: str) -> Impact:
-    """Show each question as soon as it is known whether it flips; return the look. Raises MemoirError."""
-    asking: _Asking = st.session_state[slot]
+def _follow(asking: _Asking) -> Impact:
+    """Show each question as soon as it is known whether it flips; return the look. Raises MemoirError.
+
+    It is held until the next one is begun: a drawing may be cut short between any two lines, and loses nothing by it.
+    """
+    if asking.found.done():
+        return asking.found.result()
     with st.status(texts.ASKING, expanded=True) as status:
         drawn, done = 0, False
         while not done or drawn < len(asking.told):
@@ -186,7 +191,6 @@ def _follow(slot: str) -> Impact:
                 drawn += 1
         if asking.found.exception() is None:
             status.update(label=texts.ASKED(drawn), state="complete", expanded=False)
-    del st.session_state[slot]  # last, since any drawing before may be cut short
     return asking.found.result()
 
 
