@@ -36,11 +36,11 @@ def verbs() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 def _api(written: str) -> Iterator[str]:
     yield from ("# API", "", written, "")
-    yield "`Memory` has these verbs; `AsyncMemory` has them as coroutines. What asks a model returns a result with `status` and"
-    yield "`error`, and `raise_for_error()` turns that into an exception; everything else raises at once. Errors are in"
-    yield "[errors](errors.md), settings in [settings](settings.md), what is returned in [results](results.md)."
+    yield "`Memory` has these verbs; `AsyncMemory` has them as coroutines. `ingest_text`, `ingest_file` and `query` return a"
+    yield "result with `status` and `error`, which `raise_for_error()` turns into an exception; everything else raises at once."
+    yield "Errors are in [errors](errors.md), settings in [settings](settings.md), what is returned in [results](results.md)."
     for family, kind in table.families().items():
-        yield from ("", f"## memory{'' if family == table.OWN else f'.{family}'}", "", *_words(_doc(kind)))
+        yield from ("", f"## memory{'' if family == table.OWN else f'.{family}'}", "", *_words(words_of(kind)))
         prefix = "memory" if family == table.OWN else f"memory.{family}"
         for name, verb in _methods(kind):
             bound = isinstance(inspect.getattr_static(kind, name), classmethod)
@@ -50,7 +50,7 @@ def _api(written: str) -> Iterator[str]:
         yield from _class(name, getattr(memoir_engine, name))
     yield from ("", "## LangGraph and LangChain", "", "`from memoir_engine.langgraph import …`, extra `langgraph`.")
     for name in _LANGGRAPH:
-        yield from ("", f"### {name}", "", *_words(_doc(getattr(langgraph, name))))
+        yield from ("", f"### {name}", "", *_words(words_of(getattr(langgraph, name))))
     yield from ("", "## Functions and registries", "")
     for name in dir(memoir_engine):
         value = getattr(memoir_engine, name)
@@ -70,7 +70,7 @@ def _results(written: str) -> Iterator[str]:
     for module, kinds in sorted(by_module.items()):
         yield from ("", f"## {module.capitalize()}")
         for kind in kinds:
-            yield from ("", f"### {kind.__name__}", "", *_words(_doc(kind)), "```text")
+            yield from ("", f"### {kind.__name__}", "", *_words(words_of(kind)), "```text")
             yield from (f"{field.name}: {field.type}" for field in dataclasses.fields(kind) if not field.name.startswith("_"))
             yield "```"
 
@@ -84,14 +84,14 @@ def _class(name: str, kind: type) -> Iterator[str]:
         _signature(name, vars(kind)["__init__"] if "__init__" in vars(kind) else kind),
         "```",
         "",
-        *_words(_doc(kind)),
+        *_words(words_of(kind)),
     )
     for method, verb in _methods(kind):
         yield from _entry(f"{name}.{method}", verb, level="####")
 
 
 def _entry(name: str, verb: Callable[..., Any], level: str = "###") -> Iterator[str]:
-    yield from (f"{level} {name}", "", "```text", _signature(name, verb), "```", "", *_words(_doc(verb)))
+    yield from (f"{level} {name}", "", "```text", _signature(name, verb), "```", "", *_words(words_of(verb)))
 
 
 def _methods(kind: type) -> list[tuple[str, Callable[..., Any]]]:
@@ -121,7 +121,8 @@ def _parameter(one: inspect.Parameter) -> str:
     return f"{star}{one.name}{kind}{default}"
 
 
-def _doc(thing: object) -> str:
+def words_of(thing: object) -> str:
+    """Return the docstring without chapters of specifications, which lie outside the repository."""
     words = inspect.getdoc(inspect.unwrap(thing) if callable(thing) else thing) or ""
     name = getattr(thing, "__name__", "")
     return "" if words.startswith(f"{name}(") else _CHAPTER.sub("", words)  # what dataclass makes up says nothing new

@@ -54,6 +54,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if (ROOT / name).is_file():
             text = (ROOT / name).read_text(encoding="utf-8")
             files.append(File.generated(config, page, content=relinked(text, of=name, at=page)))
+    files.append(File.generated(config, "llms.txt", content=(ROOT / "llms.txt").read_text(encoding="utf-8")))
     for path, page in example_pages().items():
         files.append(File.generated(config, page, content=_example(path)))
     config.nav = menu([file.src_uri for file in files.documentation_pages()])

@@ -6,9 +6,10 @@ import re
 
 import pytest
 
+import memoir_engine
 from machine import REPOSITORY
 from memoir_engine.prompts import chat
-from scripts import prompt_pages
+from scripts import api_pages, prompt_pages
 from scripts.write_docs import pages
 
 README = REPOSITORY / "README.md"
@@ -58,3 +59,11 @@ def test_every_file_that_the_map_names_is_there(page: str):
     missing = [path for path in named if not (REPOSITORY / path).exists()]
     missing += [link for link in links if not (REPOSITORY / "docs" / link).exists()]
     assert missing == []
+
+
+def test_what_coding_tools_are_told_of_is_public():
+    text = (REPOSITORY / "llms.txt").read_text(encoding="utf-8")
+    public = {name for name, _ in api_pages.verbs()} | {"acting_as", "acting_by"}
+    assert set(re.findall(r"`memory\.([a-z_.]+)[`(]", text)) - public == set()
+    classes = set(re.findall(r"`([A-Z][A-Za-z]+)`", text)) | set(re.findall(r"from memoir_engine import ([\w, ]+)", text))
+    assert {name for name in classes if not hasattr(memoir_engine, name)} == set()
