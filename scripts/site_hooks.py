@@ -62,6 +62,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    if posixpath.dirname(page.file.src_uri) == "decisions":
+        page.meta["search"] = {"boost": 0.2}  # who searches looks for how, seldom for why
     if page.file.src_uri in BESIDE.values():
         return markdown
     return relinked(markdown, of=f"docs/{page.file.src_uri}", at=page.file.src_uri)
@@ -113,9 +115,8 @@ def _example(path: Path) -> str:
     if path.suffix == ".ipynb":
         return notebooks.markdown(path)
     code = path.read_text(encoding="utf-8")
-    about, *more = (ast.get_docstring(ast.parse(code)) or path.stem).partition("\n")
-    words = "\n".join(f"    {line}".rstrip() for line in "".join(more).strip().splitlines())
-    return f"# {about.partition(':')[0].rstrip('.')}\n\n{about}\n\n{words}\n\n```python\n{code}```\n"
+    about = (ast.get_docstring(ast.parse(code)) or path.stem).partition("\n")[0]
+    return f"# {about.partition(':')[0].rstrip('.')}\n\n`examples/{path.name}`\n\n```python\n{code}```\n"
 
 
 def _entries(pages: list[str]) -> Iterator[Any]:
@@ -124,7 +125,7 @@ def _entries(pages: list[str]) -> Iterator[Any]:
     for page in pages:
         folder = posixpath.dirname(page)
         if folder not in DRAWERS:
-            yield page
+            yield {"README": page} if page == BESIDE["README.md"] else page
         else:
             folders.setdefault(folder, []).append(page)
     yield from ({folder.capitalize(): inside} for folder, inside in folders.items())
