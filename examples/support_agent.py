@@ -11,6 +11,7 @@ in the app (`memoir app --data-dir support`).
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from typing import TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -29,7 +30,7 @@ TURNS = (
 )
 
 
-class Turn(TypedDict):
+class Turn(TypedDict, total=False):
     """One turn of a conversation."""
 
     said: str
@@ -39,30 +40,32 @@ class Turn(TypedDict):
     reply: str
 
 
-def build(memory: Memory, customer: str) -> CompiledStateGraph:
+def build(memory: Memory, customer: str) -> CompiledStateGraph[Turn, None, Turn, Turn]:
     """Return the agent for one customer. It acts under its own name, on this customer's data alone."""
     ours = memory.acting_as("support agent", user=customer)
 
-    def recall(turn: Turn) -> dict[str, str]:
-        return {"known": ours.context(turn["said"], max_tokens=200).text}
+    def recall(state: Turn) -> dict[str, str]:
+        return {"known": ours.context(state["said"], max_tokens=200).text}
 
-    def look_up(turn: Turn) -> dict[str, str]:
-        question = turn["said"].rpartition(". ")[2]  # a model would be asked for it; here it is what is said last
+    def look_up(state: Turn) -> dict[str, str]:
+        question = state["said"].rpartition(". ")[2]  # a model would be asked for it; here it is what is said last
         answer = ours.query(question).raise_for_error()
         return {"found": (answer.answer or "") if answer.answered else ""}
 
-    def reply(turn: Turn) -> dict[str, str]:
-        return {"reply": turn["found"] or "I do not know that. A colleague will write to you."}
+    def reply(state: Turn) -> dict[str, str]:
+        return {"reply": state["found"] or "I do not know that. A colleague will write to you."}
 
-    def learn(turn: Turn) -> dict[str, str]:
-        ours.remember([{"role": "user", "content": turn["said"], "timestamp": turn["at"]}])
+    def learn(state: Turn) -> dict[str, str]:
+        ours.remember([{"role": "user", "content": state["said"], "timestamp": state["at"]}])
         return {}
 
     graph = StateGraph(Turn)
-    steps = {"recall": recall, "look_up": look_up, "reply": reply, "learn": learn}
-    for name, step in steps.items():
-        graph.add_node(name, step)
-    for before, after in zip((START, *steps), (*steps, END), strict=True):
+    graph.add_node("recall", recall)
+    graph.add_node("look_up", look_up)
+    graph.add_node("reply", reply)
+    graph.add_node("learn", learn)
+    steps = (START, "recall", "look_up", "reply", "learn", END)
+    for before, after in pairwise(steps):
         graph.add_edge(before, after)
     return graph.compile(checkpointer=MemoirCheckpointSaver(memory))
 
