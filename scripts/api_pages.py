@@ -18,6 +18,8 @@ from memoir_engine.api.doors import table
 
 WIDTH = 96  # of a signature in one line
 _CHAPTER = re.compile(r"\s\((?:MEMOIR|MEMOLLA|SESSION|CHUNK|TIMEM|DESIGN|API)\b[^)]*\)")
+_OPTION = re.compile(r"([a-z]\w*(?:, [a-z]\w*)*): ")
+_PART = re.compile(r"(?:(?<=[.;] )|^)(?=[a-z]\w*(?:, [a-z]\w*)*: )|(?<=\. )(?=Raises )")
 _CLASSES = ("AgentClient", "MemoryExtractor", "SampleMemory", "Restoration", "ExactVectors")
 _LANGGRAPH = ("MemoirCheckpointSaver", "MemoirChatMessageHistory", "MemoirStore")
 
@@ -107,7 +109,7 @@ def _signature(name: str, verb: Callable[..., Any]) -> str:
             parts.append("*")
         parts.append(_parameter(one))
     returned = signature.return_annotation
-    end = "" if returned is inspect.Signature.empty or name[:1].isupper() else f" -> {returned}"
+    end = "" if returned is inspect.Signature.empty or name.isidentifier() and name[:1].isupper() else f" -> {returned}"
     line = f"{name}({', '.join(parts)}){end}"
     if len(line) <= WIDTH:
         return line
@@ -125,12 +127,27 @@ def words_of(thing: object) -> str:
     """Return the docstring without chapters of specifications, which lie outside the repository."""
     words = inspect.getdoc(inspect.unwrap(thing) if callable(thing) else thing) or ""
     name = getattr(thing, "__name__", "")
-    return "" if words.startswith(f"{name}(") else _CHAPTER.sub("", words)  # what dataclass makes up says nothing new
+    is_made_up = words.startswith(f"{name}(") or words.endswith("of Memory.")
+    return "" if is_made_up else _CHAPTER.sub("", words)  # what dataclass makes up says nothing new
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield a docstring as Markdown: nothing in it is a sign of Markdown but its backticks; named options are a list."""
+    """Yield a docstring as Markdown: options as a list, errors apart, and no other sign of Markdown but backticks."""
     for paragraph in text.split("\n\n"):
-        parts = " ".join(paragraph.split()).split("`")
-        line = "`".join(part if at % 2 else re.sub(r"([*_\[\]<>|])", r"\\\1", part) for at, part in enumerate(parts))
-        yield from (line, "") if line else ()
+        listed = False
+        for part in filter(None, _PART.split(" ".join(paragraph.split()))):
+            option = _OPTION.match(part)
+            if listed and option is None:
+                yield ""
+            listed = option is not None
+            names = ", ".join(f"`{name}`" for name in option[1].split(", ")) if option else ""
+            yield f"- {names}: {_plain(part[option.end() :])}" if option else _plain(part)
+            if not listed:
+                yield ""
+        if listed:
+            yield ""
+
+
+def _plain(text: str) -> str:
+    parts = text.strip().split("`")
+    return "`".join(part if at % 2 else re.sub(r"([*_\[\]<>|])", r"\\\1", part) for at, part in enumerate(parts))
