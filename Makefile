@@ -72,7 +72,7 @@ docs: venv-dev  ## the pages of docs/ that are drawn from the code, and what the
 	@$(PY) -m scripts.notebooks
 
 site: venv-dev  ## the documents as a site, in build/site; a broken link fails
-	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 
 words: venv-dev  ## the catalogues of the app's words, brought up to the code; says what waits to be translated
 	@$(PY) -m scripts.write_words

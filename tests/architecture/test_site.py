@@ -21,8 +21,9 @@ LOADED = re.compile(
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build it as `make site` does. Not with --quiet, under which mkdocs counts no warning, so that --strict never fails."""
     built = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(built)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(built)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     ran = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stderr
@@ -53,3 +54,8 @@ def test_links_to_files_beside_the_documents_lead_to_their_page_or_are_words():
     text = "[roles](../README.md#who-may-do-what), [map](architecture.md), [code](../app.py), [site](https://example.org)"
     relinked = site_hooks.relinked(text, of="docs/security.md", at="security.md")
     assert relinked == "[roles](readme.md#who-may-do-what), [map](architecture.md), code, [site](https://example.org)"
+
+
+def test_make_site_and_this_test_build_in_strict_mode_and_hear_warnings():
+    (command,) = re.findall(r"mkdocs build.*", (REPOSITORY / "Makefile").read_text(encoding="utf-8"))
+    assert command == "mkdocs build --strict"
