@@ -14,7 +14,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 SOURCES := pyproject.toml scripts/venv
 
-.PHONY: help venv venv-dev run demo test test-all times check bench criteria docs words pictures clean
+.PHONY: help venv venv-dev run demo test test-all times check bench criteria docs site words pictures clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -66,8 +66,13 @@ $(VENV)/installed-bench.lock: benchmarks/requirements.lock $(VENV)/installed-dev
 criteria: venv-dev  ## which criteria of the specification are proved, into docs/criteria.md
 	@$(PY) -m pytest -n $(JOBS) --criteria=docs/criteria.md
 
-docs: venv-dev  ## the pages of docs/ that are drawn from the code
+docs: venv-dev  ## the pages of docs/ that are drawn from the code, and what the blocks of all pages print
 	@$(PY) -m scripts.write_docs
+	@$(PY) -m scripts.page_blocks
+	@$(PY) -m scripts.notebooks
+
+site: venv-dev  ## the documents as a site, in build/site; a broken link fails
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 
 words: venv-dev  ## the catalogues of the app's words, brought up to the code; says what waits to be translated
 	@$(PY) -m scripts.write_words

@@ -1,4 +1,4 @@
-"""Generated pages of docs/ are current, and the README's code runs. Source: STYLE 18."""
+"""Generated pages of docs/ are current, and what pages name is there. Source: STYLE 18."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import re
 
 import pytest
 
+import memoir_engine
 from machine import REPOSITORY
 from memoir_engine.prompts import chat
-from scripts import prompt_pages
+from scripts import api_pages, prompt_pages
 from scripts.write_docs import pages
 
 README = REPOSITORY / "README.md"
@@ -32,25 +33,6 @@ def test_what_fields_of_prompts_mean_is_said_of_each_and_of_no_other():
     meant = {field for own in prompt_pages.MEANT.values() for field in own}
     shown = {field for page in prompt_pages.PAGES for field in (*prompt_pages.fields(page), *prompt_pages.answered(page))}
     assert meant - shown == set()
-
-
-def test_the_python_of_the_readme_runs_as_it_stands(capsys: pytest.CaptureFixture[str]):
-    """Run it in an empty folder with the offline model, as a reader would."""
-    code = "\n".join(re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL))
-    exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
-    printed = capsys.readouterr().out
-    assert "notice" in printed.lower()
-    assert "AuditCheck(ok=True" in printed
-
-
-def test_the_python_of_the_page_about_peers_runs_as_it_stands(capsys: pytest.CaptureFixture[str]):
-    page = (REPOSITORY / "docs" / "peers.md").read_text(encoding="utf-8")
-    code = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
-    exec(compile(code, "peers.md", "exec"), {"__name__": "__main__"})
-    printed = capsys.readouterr().out
-    assert "[('Has a cat called Mia', 'outdated', 'corrected'), ('Has a cat called Mimi', 'active', None)]" in printed
-    assert "{'content': 'Prefers green tea'}" in printed
-    assert "docs/peers.md" in README.read_text(encoding="utf-8")
 
 
 def test_every_file_that_the_readme_links_to_is_there():
@@ -77,3 +59,11 @@ def test_every_file_that_the_map_names_is_there(page: str):
     missing = [path for path in named if not (REPOSITORY / path).exists()]
     missing += [link for link in links if not (REPOSITORY / "docs" / link).exists()]
     assert missing == []
+
+
+def test_what_coding_tools_are_told_of_is_public():
+    text = (REPOSITORY / "llms.txt").read_text(encoding="utf-8")
+    public = {name for name, _ in api_pages.verbs()} | {"acting_as", "acting_by"}
+    assert set(re.findall(r"`memory\.([a-z_.]+)[`(]", text)) - public == set()
+    classes = set(re.findall(r"`([A-Z][A-Za-z]+)`", text)) | set(re.findall(r"from memoir_engine import ([\w, ]+)", text))
+    assert {name for name in classes if not hasattr(memoir_engine, name)} == set()
