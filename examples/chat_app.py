@@ -20,8 +20,8 @@ USER = "you"
 
 @st.cache_resource
 def opened() -> Memory:
-    """Open the memory once for all tabs; it lies in the folder chat/."""
-    return Memory(model=os.environ.get("MEMOIR_MODEL", "offline"), data_dir="chat")
+    """Open the memory once for all tabs; it lies in the folder .memoir-chat."""
+    return Memory(model=os.environ.get("MEMOIR_MODEL", "offline"), data_dir=".memoir-chat")
 
 
 def send(ours: Memory, text: str) -> None:

@@ -5,7 +5,7 @@ With a model: MEMOIR_MODEL=gpt-4o-mini OPENAI_API_KEY=… python examples/suppor
 
 Each turn goes through four steps: recall what is known of the customer, answer from the handbook with its source, reply, and draw
 facts from what was said. The thread is a checkpoint, so it goes on after a restart; every fact can be seen, corrected and undone
-in the app (`memoir app --data-dir support`).
+in the app (`memoir app --data-dir .memoir-support`).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def build(memory: Memory, customer: str) -> CompiledStateGraph[Turn, None, Turn,
 
 
 def main() -> None:
-    with Memory(model=os.environ.get("MEMOIR_MODEL", "offline"), data_dir="support") as memory:
+    with Memory(model=os.environ.get("MEMOIR_MODEL", "offline"), data_dir=".memoir-support") as memory:
         if not memory.sources.list():
             memory.ingest_text(HANDBOOK, name="handbook.txt").raise_for_error()
         agent = build(memory, "ana")

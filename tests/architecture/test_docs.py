@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 
@@ -15,16 +16,19 @@ from scripts.write_docs import pages
 README = REPOSITORY / "README.md"
 
 
-@pytest.mark.parametrize("name", sorted(pages()))
+drawn = cache(pages)
+
+
+@pytest.mark.parametrize("name", sorted(drawn()))
 def test_a_page_drawn_from_the_code_is_current(name: str):
-    assert (REPOSITORY / "docs" / name).read_text(encoding="utf-8") == pages()[name], "run: make docs"
+    assert (REPOSITORY / "docs" / name).read_text(encoding="utf-8") == drawn()[name], "run: make docs"
 
 
 def test_every_prompt_of_the_engine_has_a_page():
     code = "\n".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "memoir_engine").rglob("*.py"))
     asked = set(re.findall(r'\bPrompt\(\s*"(\w+)"', code)) | {chat.PURPOSE}
     assert {page.purpose for page in prompt_pages.PAGES} == asked
-    assert {f"prompts/{purpose}.md" for purpose in asked} <= set(pages())
+    assert {f"prompts/{purpose}.md" for purpose in asked} <= set(drawn())
 
 
 def test_what_fields_of_prompts_mean_is_said_of_each_and_of_no_other():
