@@ -105,8 +105,10 @@ def _badges(account: Account) -> str:
 
 
 def _said(memory: Memory, account: Account, assigned: int) -> list[str]:
-    """Return where the roles come from, what the person did and when, and what waits for them."""
+    """Return where the roles come from and since when, what the person did and when, and what waits for them."""
     said = [_origin(memory, account)] if viewer.by_sign_in() else []
+    if said and account.since:
+        said.append(texts.SINCE.format(when=figures.stamp(account.since)))
     said.append(texts.ACTIONS(account.actions) if account.actions else texts.NO_ACTION)
     if account.first_at and account.last_at:
         said.append(texts.BETWEEN.format(first=figures.stamp(account.first_at), last=figures.ago(account.last_at)))
