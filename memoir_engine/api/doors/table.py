@@ -39,6 +39,7 @@ CLOSED = {
     "warm_up": "it readies the process that calls it, and no other",
     "start": "what it begins is a verb of its own here",
     "reports.pdf": "it prints a report that was just read",
+    "review.look_at": "it is for pages that somebody has open",
     "jobs.wait": "what a door begins has ended when it answers",
 }
 DESTRUCTIVE = {"facts.forget", "people.erase", "sources.erase", "sessions.clear_session", "sessions.clear_all_sessions"}
