@@ -12,6 +12,7 @@ from typing import Any
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import (
+    ActionNotFound,
     AssigneeUnknown,
     FeedbackNotFound,
     InvalidSetting,
@@ -38,6 +39,10 @@ from memoir_engine.store.review import reviews as filing_reviews
 KEY_CHARS = 80
 COMMENT_CHARS = 4_000
 MOST_LOOKS = 500
+_REPEATED = {  # what is signed by the verb itself, and by which
+    "erasures": ("it is an erasure", "Ask for the same erasure: sources.erase, people.erase or facts.forget."),
+    "undos": ("it is an undo", "Undo the same action: review.undo."),
+}
 
 
 class Together(Reviews, TreeProposals):
@@ -147,8 +152,8 @@ class Together(Reviews, TreeProposals):
     def countersign(self, key: str, reason: str | None = None) -> Action:
         """Decide as the first person did, as the second: the decision is carried out and its action returned.
 
-        An erasure is signed by asking for the same erasure. Raises NotAllowed, ReviewItemNotFound (nothing waits), what the verb
-        of the decision raises, and SecondSignatureNeeded for who decided first or proposed it.
+        An erasure or an undo is signed by asking for the same. Raises NotAllowed, ReviewItemNotFound (nothing waits), what
+        the verb of the decision raises, and SecondSignatureNeeded for who decided first or proposed it.
         """
         needs_auditor(self._actor, "give a second signature")
         item = self._item(key)
@@ -156,8 +161,8 @@ class Together(Reviews, TreeProposals):
         if not looks or looks[0].verdict is None:
             raise ReviewItemNotFound(key=item)
         look, what = looks[0], looks[0].what
-        if look.kind == "erasures":
-            problem, advice = "it is an erasure", "Ask for the same erasure: sources.erase, people.erase or facts.forget."
+        if look.kind in _REPEATED:
+            problem, advice = _REPEATED[look.kind]
             raise InvalidSetting(name="key", value=item, problem=problem, advice=advice)
         if look.kind == "tree":
             return (self.accept if look.verdict == "accept" else self.decline)(item, reason=reason)
@@ -204,7 +209,7 @@ class Together(Reviews, TreeProposals):
             if filing_key is None or not (row := filing_reviews.filing(tx, *filing_key)):
                 raise ReviewItemNotFound(key=item)
             return row.reviewed_by is not None and row.verdict != "skipped"
-        if kind == "erasures":
+        if kind in _REPEATED:
             raise ReviewItemNotFound(key=item)
         return self._is_settled(tx, item)
 
@@ -224,9 +229,20 @@ class Together(Reviews, TreeProposals):
         """Tell whether there is such an item that the actor may see."""
         if item.startswith(second_looks.ERASES):
             return "admin" in self._actor.roles
+        if item.startswith(second_looks.UNDOES):
+            return self._sees_action(tx, item.removeprefix(second_looks.UNDOES))
         try:
             self._check_item(tx, item, now=False)
         except (ReviewItemNotFound, FeedbackNotFound, TreeProposalNotFound):
+            return False
+        return True
+
+    def _sees_action(self, tx: Tx, action_id: str) -> bool:
+        """Tell whether the actor may read what an action did."""
+        try:
+            reviews.check_owner(tx, access.readable(self._actor), action_id)
+            feedback.check_seen(tx, action_id, user=runs_of(self._engine, self._actor))
+        except ActionNotFound:
             return False
         return True
 
