@@ -162,7 +162,7 @@ def _agreement(memory: Memory) -> None:
                 texts.ALPHA: _beyond_chance(found.alpha),
             },
             columns=3,
-            width=150,
+            width=170,
             explained=False,
         )
         if found.pairs:

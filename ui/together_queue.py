@@ -55,7 +55,7 @@ def show(memory: Memory) -> None:
         st.markdown(f"**{texts.MINE}**")
     for held in mine:
         with st.container(border=True, key=f"mine-{held.key}"):
-            _head(memory, held.key, "", _item(memory, held.key))
+            _head(memory, held.key, "", item_name(memory, held.key))
             st.caption(f"{viewer.shown_name(held.by)} · {figures.ago(held.at)}")
 
 
@@ -110,7 +110,7 @@ def _sign(memory: Memory, one: SecondLook) -> None:
 
 def _name(memory: Memory, one: SecondLook) -> str:
     if one.kind not in WITH_VERB:
-        return _item(memory, one.key)
+        return item_name(memory, one.key)
     what = one.what
     if what and what["verb"] == "undo":
         return texts.UNDOES.format(what=event_words.action(memory.audit.action(what["action_id"])))
@@ -122,7 +122,7 @@ def _name(memory: Memory, one: SecondLook) -> str:
     return texts.ERASES[what["verb"]].format(name=name)
 
 
-def _item(memory: Memory, key: str) -> str:
+def item_name(memory: Memory, key: str) -> str:
     """Return what an item is about, in one line."""
     try:
         if key.startswith(("fact-", "proposal-")):
