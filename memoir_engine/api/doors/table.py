@@ -68,6 +68,11 @@ READS = {
     *(f"people.{verb}" for verb in ("get", "list", "preview_erase", "report")),
     *(f"reports.{verb}" for verb in ("action", "category", "person", "replay", "run", "source")),
     "tokens.list",
+    *("find", "people.accounts", "runs.sharing", "reports.period", "reports.sample"),
+    *(
+        f"review.{verb}"
+        for verb in ("agreement", "disagreements", "preview_sample", "sampled", "sampling_plan", "sampling_plans")
+    ),
 }
 _ABSTRACT = (Iterable, Sequence, Collection)
 _NAMES = {"OnEvent": OnEvent, "AsOf": AsOf, "PerPath": PerPath, "PruneBy": PruneBy}  # that a face imports for checkers alone
