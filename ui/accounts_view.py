@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Account, Assignment, Memory, SettingView
-from ui import app_sessions, figures, frame, setting_groups, state, viewer
+from ui import app_sessions, figures, frame, setting_groups, state, together_queue, viewer
 from ui.escape import md_escape
 from ui.wording import texts as wording
 from ui.wording_accounts import texts
@@ -54,7 +54,7 @@ def show(memory: Memory) -> None:
     left, right = frame.sides(2, 1, least=300)
     with left:
         _people(memory, accounts, Counter(one.person.casefold() for one in assigned))
-        _assigned(assigned)
+        _assigned(memory, assigned)
     with right:
         _meaning()
         _sessions()
@@ -105,8 +105,10 @@ def _badges(account: Account) -> str:
 
 
 def _said(memory: Memory, account: Account, assigned: int) -> list[str]:
-    """Return where the roles come from, what the person did and when, and what waits for them."""
+    """Return where the roles come from and since when, what the person did and when, and what waits for them."""
     said = [_origin(memory, account)] if viewer.by_sign_in() else []
+    if said and account.since:
+        said.append(texts.SINCE.format(when=figures.stamp(account.since)))
     said.append(texts.ACTIONS(account.actions) if account.actions else texts.NO_ACTION)
     if account.first_at and account.last_at:
         said.append(texts.BETWEEN.format(first=figures.stamp(account.first_at), last=figures.ago(account.last_at)))
@@ -119,13 +121,18 @@ def _origin(memory: Memory, account: Account) -> str:
     return texts.OF_EVERYBODY if EVERYBODY in memory.config.roles else texts.OF_NOBODY
 
 
-def _assigned(assigned: Sequence[Assignment]) -> None:
+def _assigned(memory: Memory, assigned: Sequence[Assignment]) -> None:
     st.header(texts.ASSIGNED, anchor=False)
     if not assigned:
         st.caption(texts.NO_ASSIGNED)
     for number, one in enumerate(assigned[:AT_ONCE]):
         with st.container(horizontal=True, vertical_alignment="center", key=f"accounts-assigned-{number}"):
-            said = {"person": one.person, "item": one.key, "by": viewer.plain_inside(one.by), "when": figures.ago(one.at)}
+            said = {
+                "person": one.person,
+                "item": together_queue.item_name(memory, one.key),
+                "by": viewer.plain_inside(one.by),
+                "when": figures.ago(one.at),
+            }
             st.markdown(md_escape(texts.ASSIGNMENT.format(**said)), width="content")
             st.space("stretch")
             st.page_link(

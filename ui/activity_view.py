@@ -23,6 +23,7 @@ from ui import (
 from ui.escape import md_escape
 from ui.wording_activity import texts
 from ui.wording_columns import texts as labels
+from ui.wording_together import texts as together_words
 
 PAGE = 25
 LINES = 3  # of one action in the list
@@ -183,7 +184,7 @@ def _undo(memory: Memory, action: Action) -> None:
         if len(action.changes) > 20:
             st.caption(texts.MORE.format(count=len(action.changes) - 20))
         if viewer.may(memory, key="act-undo"):
-            _ask(memory, action)
+            _ask(memory, action, by_two=preview.by_two)
 
 
 def _in_the_way(memory: Memory, preview: UndoPreview) -> None:
@@ -198,14 +199,17 @@ def _in_the_way(memory: Memory, preview: UndoPreview) -> None:
         st.caption(texts.UNDO_CLASH.format(clash=md_escape(engine_words.phrase(preview.clash))))
 
 
-def _ask(memory: Memory, action: Action) -> None:
+def _ask(memory: Memory, action: Action, *, by_two: bool) -> None:
+    if by_two:
+        st.caption(f":orange[:material/group:] {together_words.UNDO_BY_TWO}")
     with st.form("act-undo-form", border=False):
         reason = st.text_input(texts.UNDO_REASON, max_chars=1000, key=f"act-undo-why-{action.action_id}")
         sent = st.form_submit_button(texts.UNDO, type="primary", icon=":material/undo:", key="act-undo-go")
     if sent:
         with problems.noted():
             done = memory.review.undo(action.action_id, reason=reason.strip() or None)
-            st.toast(texts.UNDO_DONE, icon=":material/undo:")
+            waits = done.verb == "sign_first"
+            st.toast(together_words.UNDO_WAITS if waits else texts.UNDO_DONE, icon=":material/undo:")
             state.update(action=done.action_id)
             st.rerun()
 

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, Report
-from ui import figures, frame, jobs, report_buttons, state
+from ui import figures, frame, jobs, language, report_buttons, report_words, state
 from ui.components import copylink
 from ui.wording_audit import texts
 
@@ -56,9 +56,8 @@ def show(made: Report) -> None:
                 on_click="ignore",
             )
         copylink.show("audit-link", **{name: value for name in PLACES if (value := state.param(name)) is not None})
-    st.caption(texts.ENGLISH)
     with st.container(border=True, key="audit-body"):
-        st.html(f'<div class="memoir-report" lang="en">{made.body}</div>')
+        st.html(f'<div class="memoir-report" lang="{language.current()}">{report_words.told(made).body}</div>')
 
 
 def choose(memory: Memory) -> None:

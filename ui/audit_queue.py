@@ -134,6 +134,7 @@ def _found(plan: SamplingPlan) -> None:
             texts.WRONG: f"{figures.count(plan.wrong)} / {figures.count(plan.judged)}",
         },
         columns=3,
+        width=150,
         explained=False,
     )
     so_far = f" {texts.SO_FAR}" if plan.waiting and plan.judged else ""

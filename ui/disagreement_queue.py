@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Disagreement, MemoirError, Memory, ReviewerAgreement
-from ui import figures, frame, problems, state, together_panel, undo_banner, viewer
+from ui import figures, frame, problems, queue_states, state, together_panel, undo_banner, viewer
 from ui.audit_queue import share
 from ui.escape import md_escape
 from ui.plain_text import plain
@@ -27,8 +27,8 @@ LOOKS = {
 
 def show(memory: Memory, counts: dict[str, int]) -> None:
     undo_banner.show(memory)
-    _states(counts)
-    wanted = _state()
+    queue_states.control(texts.DIFFER_STATES, counts, label=review_words.STATE, key="df-state", after=AFTER)
+    wanted = queue_states.chosen(texts.DIFFER_STATES)
     found = memory.review.disagreements(state=wanted, limit=PAGE, after=st.session_state.get(AFTER) or None)  # type: ignore[arg-type]  # one of two
     if not found.items:
         frame.empty(*texts.DIFFER_EMPTY[wanted], ":material/handshake:")
@@ -41,30 +41,6 @@ def show(memory: Memory, counts: dict[str, int]) -> None:
 
 def counts(memory: Memory) -> dict[str, int]:
     return memory.review.disagreements(state=None, limit=1).counts
-
-
-def _state() -> str:
-    asked = state.param("state")
-    return asked if asked in texts.DIFFER_STATES else "open"
-
-
-def _states(counts: dict[str, int]) -> None:
-    st.session_state["df-state"] = _state()
-    st.segmented_control(
-        review_words.STATE,
-        list(texts.DIFFER_STATES),
-        format_func=lambda one: f"{texts.DIFFER_STATES[one]} · {figures.count(counts.get(one, 0))}",
-        key="df-state",
-        required=True,
-        label_visibility="collapsed",
-        on_change=_turn,
-    )
-
-
-def _turn() -> None:
-    chosen = st.session_state["df-state"]
-    st.session_state[AFTER] = ""
-    state.update(state=None if chosen == "open" else chosen, done=None, undo=None)
 
 
 def _card(memory: Memory, one: Disagreement) -> None:
@@ -162,7 +138,7 @@ def _agreement(memory: Memory) -> None:
                 texts.ALPHA: _beyond_chance(found.alpha),
             },
             columns=3,
-            width=150,
+            width=170,
             explained=False,
         )
         if found.pairs:

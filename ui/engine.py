@@ -7,19 +7,23 @@ the next page tries again, so a database that comes back is found.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import threading
 
 from memoir_engine import MemoirError, Memory, ModelNotNamed, Restoration, SampleMemory, sample_conversations
 
 FIRST = "A few words."
+RECORDER = "Memoir"  # who records what nobody did
 PATIENCE_S = 10  # where nobody opens a page, the first text is not kept waiting either
 _lock = threading.Lock()
 _held: list[Memory] = []
+_recorded: list[Memory] = []
 _sample_lock = threading.Lock()
 _sample_held: list[Memory] = []
 _drawn = threading.Event()
 _unnamed = threading.Event()
+_log = logging.getLogger("memoir.app")
 
 
 def memory() -> Memory:
@@ -38,6 +42,19 @@ def _opened() -> Memory:
         os.environ["MEMOIR_MODEL"] = "offline"  # as a setting, over which a choice in the app wins
         _unnamed.set()
         return Memory()
+
+
+def record_roles() -> None:
+    """Have the memory record, once after it was opened, whom the settings give which roles: they hold where people sign in."""
+    opened = memory()
+    with _lock:
+        if _recorded == [opened]:
+            return
+        _recorded[:] = [opened]
+    try:
+        opened.acting_as(RECORDER, roles=("admin",)).people.record_roles()
+    except MemoirError as error:  # the page is drawn all the same
+        _log.warning("the roles of the settings were not recorded: %s", error)
 
 
 def model_is_missing() -> bool:

@@ -102,6 +102,11 @@ def of_fact(fact: FactView) -> str | None:
     return reason(fact.reason) if fact.reason and fact.cause in BY_MODEL else fact.reason
 
 
+def match(form: str, said: str) -> re.Match[str] | None:
+    """Match a whole text with a form, whose braces become groups; `{count:one/many}` is a number with either noun."""
+    return _pattern(form).fullmatch(said) if len(said) <= LONGEST else None
+
+
 def _is_english() -> bool:
     return language.current() == language.ENGLISH
 
@@ -115,13 +120,13 @@ def _sentences() -> tuple[tuple[str, str], ...]:
 
 def _known(said: str, forms: tuple[tuple[str, str], ...]) -> str | None:
     """Fill the translation of the form that says most of this text; None if none does."""
-    fitting = [pair for pair in forms if _letters(pair[0]) and _match(pair[0], said)]
+    fitting = [pair for pair in forms if _letters(pair[0]) and match(pair[0], said)]
     return _told(said, *max(fitting, key=lambda pair: _letters(pair[0]))) if fitting else None
 
 
 def _told(said: str, form: str, translated: str) -> str | None:
     """Fill a translation with the facts that this form has in a text; None if the text is none of its kind."""
-    found = _match(form, said)
+    found = match(form, said)
     if found is None:
         return None
     converted = {name: conversion for name, _, conversion in _fields(form)}
@@ -195,10 +200,6 @@ def _unquoted(fact: str) -> str:
 def _letters(form: str) -> int:
     """Count what a form says besides its facts."""
     return sum(len(literal.strip(" .,:;'")) for literal, *_ in Formatter().parse(form))
-
-
-def _match(form: str, said: str) -> re.Match[str] | None:
-    return _pattern(form).fullmatch(said) if len(said) <= LONGEST else None
 
 
 @cache

@@ -18,6 +18,7 @@ from ui import (
     figures,
     frame,
     problems,
+    queue_states,
     reply_view,
     shown_view,
     state,
@@ -28,6 +29,7 @@ from ui import (
 from ui.components import answer, choices
 from ui.escape import md_escape
 from ui.wording_feedback import texts
+from ui.wording_review import texts as review_words
 
 PAGE = 20
 WORDS_CHARS = 2_000
@@ -35,14 +37,9 @@ AFTER = "fb-after"  # of the session: the page of the list
 SOURCE = 30  # characters of a source's name on a button
 
 
-def chosen_state() -> str:
-    asked = state.param("state")
-    return asked if asked in texts.STATES else "open"
-
-
 def page(memory: Memory) -> FeedbackPage:
     """Return the part of the queue that is shown."""
-    wanted, after = chosen_state(), st.session_state.get(AFTER) or None
+    wanted, after = queue_states.chosen(texts.STATES), st.session_state.get(AFTER) or None
     if wanted == "helped":
         return memory.feedback.reports(state=None, verdict="helped", limit=PAGE, after=after)
     return memory.feedback.reports(state=wanted, limit=PAGE, after=after)  # type: ignore[arg-type]  # one of STATES
@@ -50,10 +47,10 @@ def page(memory: Memory) -> FeedbackPage:
 
 def show(memory: Memory, found: FeedbackPage) -> None:
     undo_banner.show(memory)
-    _states(found)
+    queue_states.control(texts.STATES, found.counts, label=review_words.STATE, key="fb-state", after=AFTER)
     report = _report(memory, found)
     if report is None:
-        title, about = texts.NOTHING[chosen_state()]
+        title, about = texts.NOTHING[queue_states.chosen(texts.STATES)]
         frame.empty(title, about, ":material/task_alt:")
         return
     left, right = frame.sides(2, 5, least=120)
@@ -61,25 +58,6 @@ def show(memory: Memory, found: FeedbackPage) -> None:
         _list(found, report)
     with right, st.container(border=True, key="report"):
         _detail(memory, report)
-
-
-def _states(found: FeedbackPage) -> None:
-    st.session_state["fb-state"] = chosen_state()
-    st.segmented_control(
-        texts.RESOLVE_TITLE,
-        list(texts.STATES),
-        format_func=lambda one: f"{texts.STATES[one]} · {figures.count(found.counts.get(one, 0))}",
-        key="fb-state",
-        required=True,
-        label_visibility="collapsed",
-        on_change=_turn,
-    )
-
-
-def _turn() -> None:
-    chosen = st.session_state["fb-state"]
-    st.session_state[AFTER] = ""
-    state.update(state=None if chosen == "open" else chosen, item=None, done=None, undo=None)
 
 
 def _report(memory: Memory, found: FeedbackPage) -> Feedback | None:

@@ -1,45 +1,21 @@
-"""Who looks at an item at this moment: kept in the memory of this process for seconds, and nowhere else.
+"""Who looks at an item at this moment, whichever process of the app serves them.
 
-Invariant: nothing of it is stored, and it is no evidence of anything. Only people who gave a name are shown, to others who may
-see the same item; whoever has gone is forgotten after LASTS_S. Several processes of the app do not see each other's visitors.
-Source: docs/decisions/0107.
+Invariant: it is no evidence of anything, and is over after some seconds. Only people who gave a name are shown, to others who may
+see the same item.
+Source: docs/decisions/0119.
 """
 
 from __future__ import annotations
 
-import threading
-import time
-from dataclasses import dataclass, field
-
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from memoir_engine import Memory
+from memoir_engine import MemoirError, Memory
 from ui import state, viewer
 from ui.escape import md_escape
 from ui.wording_audits import texts
 
-EVERY_S, LASTS_S = 4, 12
-
-
-@dataclass
-class Board:
-    """Who is where, by session: the item, the name, and until when it holds. Safe for threads."""
-
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _seen: dict[str, tuple[str, str, float]] = field(default_factory=dict)
-
-    def look(self, session: str, item: str, name: str | None, now: float) -> tuple[str, ...]:
-        """Note that a session looks at an item, and return the names of others who do. name: None for who gave none."""
-        with self._lock:
-            self._seen = {one: seen for one, seen in self._seen.items() if seen[2] > now and one != session}
-            others = {seen_by for at, seen_by, _ in self._seen.values() if at == item and seen_by != name}
-            if name is not None:
-                self._seen[session] = (item, name, now + LASTS_S)
-            return tuple(sorted(others))
-
-
-board = Board()
+EVERY_S = 4
 
 
 @st.fragment(run_every=EVERY_S, key="presence")
@@ -48,8 +24,11 @@ def show(memory: Memory, item: str) -> None:
     ctx = get_script_run_ctx()
     if ctx is None:
         return
-    name = memory.actor.name if viewer.is_named(memory) else None
-    others = board.look(ctx.session_id, f"{state.param('sample') or ''}/{item}", name, time.monotonic())
+    place, is_named = state.param("sample") or "", viewer.is_named(memory)
+    try:
+        others = memory.review.look_at(item, ctx.session_id, place=place, is_named=is_named)
+    except MemoirError:  # the page below says what is wrong with the memory
+        return
     if others:
         st.markdown(f":violet[:material/group: {_told(others)}]")
 

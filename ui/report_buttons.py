@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from memoir_engine import Report
-from ui import viewer
+from ui import report_words, viewer
 from ui.wording_activity import texts
 from ui.wording_audit import texts as wording_audit
 
@@ -52,8 +52,8 @@ def _download(make: Callable[[], Report], form: str, mime: str, icon: str, label
 
 
 def file(make: Callable[[], Report], form: str) -> bytes:
-    """Return a report in one of its forms."""
-    made = make()
+    """Return a report in one of its forms: what people read in the language of the session, data as it is."""
+    made = report_words.told(make())
     if form == "pdf":
         return viewer.memory().reports.pdf(made)
     if form == "csv":

@@ -20,7 +20,7 @@ from ui.wording_together import texts as together_words
 MOST = 200  # steps of one message; a browser that was cut off for long sends the rest behind them
 KEY_CHARS, REASON_CHARS, CONTENT_CHARS = 64, 500, 1000
 _ID = re.compile(r"[0-9a-f]{26}")
-UNDO = "undo"
+UNDO, FIRST_SIGNATURE = "undo", "sign_first"
 State = Literal["unreviewed", "approved", "refiled", "rejected", "skipped"]
 Verdict = Literal["approve", "reject", "skip", "refile"]
 
@@ -81,11 +81,13 @@ def _looked(memory: Memory, one: Sent) -> str | None:
 
 def _undo(memory: Memory, one: Sent) -> dict[str, Any]:
     try:
-        memory.review.undo(str(one.of), one.reason, undo_id=one.id)
+        done = memory.review.undo(str(one.of), one.reason, undo_id=one.id)
     except MemoirError as error:
         if error.retryable:
             raise
         return {"id": one.id, "key": one.key, "outcome": "refused", "says": texts.NO_UNDO.format(says=_plain(error))}
+    if done.verb == FIRST_SIGNATURE:
+        return {"id": one.id, "key": one.key, "outcome": "waits", "says": together_words.UNDO_WAITS}
     return {"id": one.id, "key": one.key, "outcome": "done", "undone": True}
 
 

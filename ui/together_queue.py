@@ -1,6 +1,6 @@
 """Queue of what waits for a second person, and of what is assigned to the viewer.
 
-Invariant: an item opens in its own queue; an erasure is signed here, by asking for the same erasure.
+Invariant: an item opens in its own queue; an erasure or an undo is signed here, by asking for the same.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from collections.abc import Callable
 import streamlit as st
 
 from memoir_engine import Action, MemoirError, Memory, SecondLook
-from ui import figures, frame, problems, state, together_panel, undo_banner, viewer
+from ui import event_words, figures, frame, problems, state, together_panel, undo_banner, viewer
 from ui.escape import md_escape
 from ui.wording_together import texts
 
 QUEUES = {"facts": "facts", "tree": "tree", "answers": "answers"}
+WITH_VERB = {"erasures": "admin", "undos": "auditor"}  # what is signed by asking for the same, and the role that takes
 TEXT = 70
 
 
@@ -25,7 +26,7 @@ def count(memory: Memory) -> int:
 
 def place(key: str) -> dict[str, str]:
     """Return the query parameters of the Review page for an item."""
-    if key.startswith("erase-"):
+    if key.startswith(("erase-", "undo-")):
         return {"of": "together"}
     begins = key.partition("-")[0]
     filed = "filings" if begins.isdecimal() and len(begins) < 20 else "tree"
@@ -44,8 +45,8 @@ def show(memory: Memory) -> None:
     for one in looks:
         with st.container(border=True, gap="small", key=f"look-{one.key}"):
             _head(memory, one.key, texts.KINDS[one.kind], _name(memory, one))
-            if one.kind == "erasures":
-                _erasure(memory, one)
+            if one.kind in WITH_VERB:
+                _signed_here(memory, one)
             else:
                 together_panel.look(memory, one)
             if refused := st.session_state.pop(f"together-refused-{one.key}", None):
@@ -54,7 +55,7 @@ def show(memory: Memory) -> None:
         st.markdown(f"**{texts.MINE}**")
     for held in mine:
         with st.container(border=True, key=f"mine-{held.key}"):
-            _head(memory, held.key, "", _item(memory, held.key))
+            _head(memory, held.key, "", item_name(memory, held.key))
             st.caption(f"{viewer.shown_name(held.by)} · {figures.ago(held.at)}")
 
 
@@ -64,7 +65,10 @@ def _head(memory: Memory, key: str, kind: str, name: str) -> None:
             st.badge(kind, color="gray")
         st.markdown(f"**{md_escape(name)}**", width="content")
         st.space("stretch")
-        if not key.startswith("erase-"):
+        if key.startswith("undo-"):
+            there = {"action": key.removeprefix("undo-")}
+            st.page_link("../pages/activity.py", label=texts.OPEN, icon=":material/arrow_forward:", query_params=there)
+        elif not key.startswith("erase-"):
             icon = ":material/arrow_forward:"
             st.button(texts.OPEN, key=f"open-{key}", icon=icon, type="tertiary", on_click=_open, args=(key,))
 
@@ -73,14 +77,15 @@ def _open(key: str) -> None:
     state.update(**{"of": None, "item": None, "state": None, "done": None} | place(key))
 
 
-def _erasure(memory: Memory, one: SecondLook) -> None:
-    """Draw an erasure that waits; another admin signs it by asking for the same."""
+def _signed_here(memory: Memory, one: SecondLook) -> None:
+    """Draw an erasure or an undo that waits; another admin, or auditor, signs it by asking for the same."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         form = texts.YOURS if one.by == memory.actor.name else texts.FIRST
-        told = form.format(by=viewer.shown_name(one.by), verdict=texts.VERDICTS["erase"])
+        told = form.format(by=viewer.shown_name(one.by), verdict=texts.VERDICTS[one.verdict or "erase"])
         st.markdown(f":orange[:material/visibility:] {told}", width="content")
-        if one.what and one.by != memory.actor.name and "admin" in memory.actor.roles:
-            st.caption(f":red[{texts.NOT_SIGNED}]", width="content")
+        if one.what and one.by != memory.actor.name and WITH_VERB[one.kind] in memory.actor.roles:
+            if one.kind == "erasures":
+                st.caption(f":red[{texts.NOT_SIGNED}]", width="content")
             icon, key = ":material/draw:", f"together-sign-{one.key}"
             st.button(texts.SIGN, type="primary", icon=icon, key=key, on_click=_sign, args=(memory, one))
     if one.words:
@@ -89,7 +94,8 @@ def _erasure(memory: Memory, one: SecondLook) -> None:
 
 def _sign(memory: Memory, one: SecondLook) -> None:
     what, reason = one.what, one.words or ""
-    erases: dict[str, Callable[[], Action]] = {
+    verbs: dict[str, Callable[[], Action]] = {
+        "undo": lambda: memory.review.undo(what["action_id"], reason or None),
         "erase_source": lambda: memory.sources.erase(
             what["source_id"], reason, keep=what["keep"], rename={int(number): name for number, name in what["rename"].items()}
         ),
@@ -97,15 +103,17 @@ def _sign(memory: Memory, one: SecondLook) -> None:
         "forget_facts": lambda: memory.facts.forget(what["fact_ids"], reason),
     }
     try:
-        erases[what["verb"]]()
+        verbs[what["verb"]]()
     except MemoirError as error:
         st.session_state[f"together-refused-{one.key}"] = str(error)
 
 
 def _name(memory: Memory, one: SecondLook) -> str:
-    if one.kind != "erasures":
-        return _item(memory, one.key)
+    if one.kind not in WITH_VERB:
+        return item_name(memory, one.key)
     what = one.what
+    if what and what["verb"] == "undo":
+        return texts.UNDOES.format(what=event_words.action(memory.audit.action(what["action_id"])))
     if not what:  # whoever asked for it was erased, with what they said
         return texts.GONE
     if what["verb"] == "forget_facts":
@@ -114,7 +122,7 @@ def _name(memory: Memory, one: SecondLook) -> str:
     return texts.ERASES[what["verb"]].format(name=name)
 
 
-def _item(memory: Memory, key: str) -> str:
+def item_name(memory: Memory, key: str) -> str:
     """Return what an item is about, in one line."""
     try:
         if key.startswith(("fact-", "proposal-")):

@@ -11,6 +11,7 @@ from memoir_engine import Action, Change, MemoirError, Memory
 from ui import edit_effect, engine_words, event_words, problems, state
 from ui.escape import md_escape
 from ui.wording_edit import texts
+from ui.wording_together import texts as together_words
 
 ICON = ":material/undo:"
 STAYS = "position: sticky; top: 3.75rem; z-index: 6; backdrop-filter: blur(14px); border-radius: 8px"  # for who has scrolled
@@ -53,6 +54,8 @@ def _decide(memory: Memory, action: Action) -> None:
         return
     st.markdown(f"**{texts.UNDO_WOULD}**")
     edit_effect.changes(tuple(event_words.sentence(change) for change in action.changes))
+    if preview.by_two:
+        st.caption(f":orange[:material/group:] {together_words.UNDO_BY_TWO}")
     reason = st.text_input(texts.REASON, placeholder=texts.REASON_FORM, max_chars=2000, key="undo-reason")
     if st.button(texts.UNDO_IT, type="primary", icon=ICON, key="undo-do"):
         with problems.noted():

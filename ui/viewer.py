@@ -40,6 +40,8 @@ def memory() -> Memory:
     """Return the memory acting as the viewer; stop the page if they have to sign in first. Raises MemoirError."""
     guard()
     opened = sample.memory()
+    if by_sign_in():
+        engine.record_roles()
     person = _signed_in(opened) if by_sign_in() else _named(opened)
     return opened.acting_as(person.name, roles=person.roles)  # type: ignore[arg-type]  # the roles are the engine's own words
 

@@ -145,6 +145,7 @@ class Shared(Words):
         "choose_model": "changed the model",
         "make_token": "made a token",
         "revoke_token": "revoked a token",
+        "record_roles": "recorded who has which roles",
         "undo": "undid an action",
         "load_samples": "loaded the sample memory",
         "set_helper": "wrote a description",

@@ -39,6 +39,7 @@ class Accounts(Words):
     OF_NAME = "named in the setting"
     OF_EVERYBODY = "as everybody (*) in the setting"
     OF_NOBODY = "not named in the setting"
+    SINCE = "on record since {when}"
     NONE = "Nobody has done anything yet."
     TRACE = "Everything they did"
     ASSIGNED = "Open assignments"

@@ -35,7 +35,6 @@ class AuditWords(Words):
         "pdf": "The same page for paper and for the records.",
         "json": "The record behind the page: its digest is computed from this.",
     }
-    ENGLISH = "The page is in English, so that everybody who is given it reads the same words."
     OPEN = "Open as a page"
 
 

@@ -7,6 +7,8 @@ from ui.words import Plural, Words
 
 class TogetherWords(Words):
     WAITS = "Recorded as the first signature. It takes effect when a second person decides the same."
+    UNDO_WAITS = "Recorded as the first signature. It is undone when a second person undoes it, too."
+    UNDO_BY_TWO = "Two people signed this, so undoing it takes two: you sign first, and somebody else undoes the same."
     TITLE = "Together"
     ASSIGNED = "Assigned to {name}"
     ASSIGN = "Assign"
@@ -36,6 +38,7 @@ class TogetherWords(Words):
         "decline": "decline the suggestion",
         "resolve": "resolve the report",
         "erase": "erase",
+        "undo": "undo it",
     }
     KINDS = {
         "filings": "Chunk",
@@ -43,11 +46,13 @@ class TogetherWords(Words):
         "tree": "Tree change",
         "answers": "Answer",
         "erasures": "Erasure",
+        "undos": "Undo",
     }
     ERASES = {
         "erase_source": "Erase the source {name}",
         "erase_person": "Erase everything about {name}",
     }
+    UNDOES = "Undo: {what}"
     FORGETS = Plural("Erase {count} fact", "Erase {count} facts")
     EMPTY = "Nothing waits for a second person"
     EMPTY_ABOUT = "What takes two people waits here once the first has decided. What is assigned to you is listed here, too."

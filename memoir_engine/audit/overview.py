@@ -76,5 +76,5 @@ def _shown(name: str, value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}: {item}" for key, item in value.items()) or "none"
     if isinstance(value, tuple | list):
-        return ", ".join(map(repr, value))
+        return ", ".join(map(repr, value)) or "none"
     return "none" if value is None else str(value)

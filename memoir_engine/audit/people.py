@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from memoir_engine.audit.accounts import accounts
+from memoir_engine.audit.accounts import accounts, record_roles
 from memoir_engine.audit.export import absolute
 from memoir_engine.audit.report_page import Record
 from memoir_engine.audit.reports import MOST_CALLS, MOST_RUNS, ReportContent, ReportedRun, as_report, omitted_calls
@@ -87,6 +87,14 @@ class PeopleView(View):
     def accounts(self) -> tuple[Account, ...]:
         """List who has acted or is given roles by the settings, by name. Needs the role admin. Raises NotAllowed."""
         return accounts(self._engine, self._actor)
+
+    def record_roles(self) -> Action | None:
+        """Record which roles the settings give to whom, where that differs from the last record; None if nothing does.
+
+        The app does so where people sign in, so that `accounts` can say since when somebody has a role. It gives nobody any.
+        Needs the role admin. Raises NotAllowed.
+        """
+        return record_roles(self._engine, self._actor)
 
     def report(self, user_id: str) -> Report:
         """Report facts with their history, relations and proposals, conversations, runs and counts of one person.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -41,6 +42,21 @@ COLUMNS = (
 )
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "|", "%")  # full-width forms count, too
 _BLANKS = " \t\r\n\v\f\u00a0\u200b\u2060\ufeff"
+
+
+class VerbCache:
+    """Verbs of all actions so far: a cache that reads on from the last action it knows. Actions are never removed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: frozenset[str] = frozenset()
+        self._read_up_to = ""
+
+    def all(self, tx: Tx) -> tuple[str, ...]:
+        with self._lock:
+            new, self._read_up_to = activity.verbs(tx, self._read_up_to)
+            self._known |= frozenset(new)
+            return tuple(sorted(self._known))
 
 
 class AuditTrail(View):
@@ -148,7 +164,7 @@ class AuditTrail(View):
 
     def verbs(self) -> tuple[str, ...]:
         """Verbs of all actions so far."""
-        return self._read(activity.verbs)
+        return self._read(self._engine.cache_of(VerbCache).all)
 
     def words(self, verb: str) -> str:
         """Return the verb in words, e.g. "Finished a run"."""

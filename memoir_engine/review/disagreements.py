@@ -1,7 +1,7 @@
 """`memory.review`, where two people judged the same: how far they agree, and what they disagree about until it is settled.
 
 Invariant: a disagreement is settled when the two come to agree, when a third person decides after them, or when somebody whose
-decision is not the one in force lets it stand; a later verdict opens it again. Everything is worked out from the chain each time.
+decision is not the one in force lets it stand; a later verdict opens it again. Everything is worked out from the chain.
 Source: docs/decisions/0107.
 """
 
@@ -9,38 +9,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, NothingChanges, OwnDecisionStands, ReviewItemNotFound
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.sampling import Disagreement, DisagreementPage, Judgement, ReviewerAgreement
-from memoir_engine.review import agreement
 from memoir_engine.review.feedback import words_of
 from memoir_engine.review.order import read_key
 from memoir_engine.review.queue import MOST_ITEMS
+from memoir_engine.review.verdict_cache import DifferingVerdicts, VerdictCache, differences
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import View
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import read_payloads
 from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.review import judgements, remarks, reviews
-from memoir_engine.store.review.judgements import GivenVerdict
+from memoir_engine.store.review.judgements import VerdictsRead
 from memoir_engine.store.tree import categories, chunks, filings
 
 State = Literal["open", "settled"]
-
-
-class DifferingVerdicts(NamedTuple):
-    """Verdicts that differ about a filing, or that did until a third person decided. settled: by whom and at which seq."""
-
-    key: str
-    verdicts: tuple[GivenVerdict, ...]
-    settled: tuple[str, int] | None
-
-    @property
-    def stands(self) -> str | None:
-        return next((one.by for one in reversed(self.verdicts) if one.in_force), None)
 
 
 class Disagreements(View):
@@ -53,13 +41,7 @@ class Disagreements(View):
         each other's verdict, except in an audit by a sample, which does not show earlier ones.
         """
 
-        def work(tx: Tx) -> ReviewerAgreement:
-            given = judgements.given(tx)
-            labels = [{by: one.verdict for by, one in judgements.latest(rows).items()} for rows in given.values()]
-            waiting = sum(one.settled is None for one in _differing(tx))
-            return agreement.agreement(labels, waiting)
-
-        return self._read(work)
+        return self._read(self._engine.cache_of(VerdictCache).now).agreement
 
     def disagreements(self, *, state: State | None = "open", limit: int = 50, after: str | None = None) -> DisagreementPage:
         """List filings that people judged differently, the latest verdict first. state: open or settled; None for both.
@@ -73,7 +55,7 @@ class Disagreements(View):
         below = None if after is None else _seq(after)
 
         def work(tx: Tx) -> DisagreementPage:
-            every = _differing(tx)
+            every = self._engine.cache_of(VerdictCache).now(tx).differing
             counts = Counter({"open": 0, "settled": 0})
             counts.update("open" if one.settled is None else "settled" for one in every)
             wanted = [one for one in every if state in (None, "open" if one.settled is None else "settled")]
@@ -100,7 +82,7 @@ class Disagreements(View):
             remarks.hold(tx)
             if actions.exists(tx, signature["action_id"]):
                 return actions.get(tx, signature["action_id"])
-            found = next((one for one in _differing(tx, item) if one.key == item), None)
+            found = _differing(tx, item)
             if found is None:
                 raise ReviewItemNotFound(key=item)
             if found.settled is not None:
@@ -112,25 +94,10 @@ class Disagreements(View):
         return self._engine.db.write(work, operation=f"the disagreement about {item}")
 
 
-def _differing(tx: Tx, key: str | None = None) -> list[DifferingVerdicts]:
-    """Return filings on which people differ or differed until it was settled, the latest verdict first."""
-    settled = judgements.settlements(tx)
-    found = []
-    for name, verdicts in judgements.given(tx, key).items():
-        third, row = _third(verdicts), settled.get(name)
-        if third is None and len({one.verdict for one in judgements.latest(verdicts).values()}) < 2:
-            continue
-        by_word = None if row is None or row.number < verdicts[-1].seq else (row.author, row.number)
-        found.append(DifferingVerdicts(name, verdicts, by_word or third))
-    return sorted(found, key=lambda one: -one.verdicts[-1].seq)
-
-
-def _third(verdicts: Sequence[GivenVerdict]) -> tuple[str, int] | None:
-    """Return who decided last, if two others differed by then."""
-    *before, last = verdicts
-    others = judgements.latest(one for one in before if one.by != last.by)
-    differed = len({one.verdict for one in others.values()}) > 1
-    return (last.by, last.seq) if differed and last.in_force else None
+def _differing(tx: Tx, key: str) -> DifferingVerdicts | None:
+    """Return how people differ about a filing, read within a change: no cache may keep it."""
+    given = judgements.given(tx, judgements.read_on(tx, VerdictsRead()).verdicts, key)
+    return next(iter(differences(given, judgements.settlements(tx))), None)
 
 
 def _views(tx: Tx, shown: Sequence[DifferingVerdicts]) -> tuple[Disagreement, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import (
+    ActionNotFound,
     AssigneeUnknown,
     FeedbackNotFound,
     InvalidSetting,
@@ -32,12 +33,16 @@ from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import reviews
-from memoir_engine.store.review import feedback, second_looks, together
+from memoir_engine.store.review import feedback, presence, second_looks, together
 from memoir_engine.store.review import reviews as filing_reviews
 
 KEY_CHARS = 80
 COMMENT_CHARS = 4_000
 MOST_LOOKS = 500
+_REPEATED = {  # what is signed by the verb itself, and by which
+    "erasures": ("it is an erasure", "Ask for the same erasure: sources.erase, people.erase or facts.forget."),
+    "undos": ("it is an undo", "Undo the same action: review.undo."),
+}
 
 
 class Together(Reviews, TreeProposals):
@@ -116,6 +121,26 @@ class Together(Reviews, TreeProposals):
 
         return self._engine.db.write(work, operation=f"a second look at {item}")
 
+    def look_at(self, key: str, visitor: str, *, place: str = "", is_named: bool = True) -> tuple[str, ...]:
+        """Note for some seconds that the actor looks at an item, and return who else does, by name.
+
+        It is for pages, which call it again while they are open; nothing of it is kept. visitor: the tab. place: where it is
+        shown, such as a sample; people at different places do not meet. is_named: False only looks. Nobody is at an item that
+        the actor may not see.
+        """
+        item, tab, now = self._item(key), validation.text("visitor", visitor), self._engine.clock.now()
+        at, name, db = f"{place}/{item}", self._actor.name, self._engine.db
+
+        def work(tx: Tx) -> tuple[tuple[str, ...], bool]:
+            if not self._sees_item(tx, item):
+                return (), True
+            return presence.others(tx, tab, at, name, now=now), presence.is_noted(tx, tab, at, name, now=now)
+
+        others, is_noted = self._read(work)
+        if is_named and not is_noted and not db.is_sealed:
+            db.write(lambda tx: presence.note(tx, tab, at, name, now=now), operation="who looks at an item")
+        return others
+
     def second_looks(self) -> tuple[SecondLook, ...]:
         """List what waits for a second person, the latest first: first signatures, and items put to a second pair of eyes."""
 
@@ -127,8 +152,8 @@ class Together(Reviews, TreeProposals):
     def countersign(self, key: str, reason: str | None = None) -> Action:
         """Decide as the first person did, as the second: the decision is carried out and its action returned.
 
-        An erasure is signed by asking for the same erasure. Raises NotAllowed, ReviewItemNotFound (nothing waits), what the verb
-        of the decision raises, and SecondSignatureNeeded for who decided first or proposed it.
+        An erasure or an undo is signed by asking for the same. Raises NotAllowed, ReviewItemNotFound (nothing waits), what
+        the verb of the decision raises, and SecondSignatureNeeded for who decided first or proposed it.
         """
         needs_auditor(self._actor, "give a second signature")
         item = self._item(key)
@@ -136,8 +161,8 @@ class Together(Reviews, TreeProposals):
         if not looks or looks[0].verdict is None:
             raise ReviewItemNotFound(key=item)
         look, what = looks[0], looks[0].what
-        if look.kind == "erasures":
-            problem, advice = "it is an erasure", "Ask for the same erasure: sources.erase, people.erase or facts.forget."
+        if look.kind in _REPEATED:
+            problem, advice = _REPEATED[look.kind]
             raise InvalidSetting(name="key", value=item, problem=problem, advice=advice)
         if look.kind == "tree":
             return (self.accept if look.verdict == "accept" else self.decline)(item, reason=reason)
@@ -184,7 +209,7 @@ class Together(Reviews, TreeProposals):
             if filing_key is None or not (row := filing_reviews.filing(tx, *filing_key)):
                 raise ReviewItemNotFound(key=item)
             return row.reviewed_by is not None and row.verdict != "skipped"
-        if kind == "erasures":
+        if kind in _REPEATED:
             raise ReviewItemNotFound(key=item)
         return self._is_settled(tx, item)
 
@@ -204,9 +229,20 @@ class Together(Reviews, TreeProposals):
         """Tell whether there is such an item that the actor may see."""
         if item.startswith(second_looks.ERASES):
             return "admin" in self._actor.roles
+        if item.startswith(second_looks.UNDOES):
+            return self._sees_action(tx, item.removeprefix(second_looks.UNDOES))
         try:
             self._check_item(tx, item, now=False)
         except (ReviewItemNotFound, FeedbackNotFound, TreeProposalNotFound):
+            return False
+        return True
+
+    def _sees_action(self, tx: Tx, action_id: str) -> bool:
+        """Tell whether the actor may read what an action did."""
+        try:
+            reviews.check_owner(tx, access.readable(self._actor), action_id)
+            feedback.check_seen(tx, action_id, user=runs_of(self._engine, self._actor))
+        except ActionNotFound:
             return False
         return True
 

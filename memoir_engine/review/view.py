@@ -8,6 +8,7 @@ Source: API "The ledger and the audit"; DESIGN §6.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from memoir_engine.core import validation
@@ -20,7 +21,7 @@ from memoir_engine.review.sampling import SamplingPlans
 from memoir_engine.review.together import Together
 from memoir_engine.runtime import access, impacts
 from memoir_engine.runtime.access import needs_auditor, runs_of
-from memoir_engine.runtime.engine import View
+from memoir_engine.runtime.engine import Signature, View
 from memoir_engine.store import model_choice, undo
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import reviews
@@ -153,6 +154,8 @@ class ReviewView(Together, SamplingPlans, Disagreements, TreeEdits):
     def undo(self, action_id: str, reason: str | None = None, *, undo_id: str | None = None, seen: str | None = None) -> Action:
         """Append the inverses of an action. Raises UndoBlocked (E703) naming what prevents it.
 
+        What two people signed is undone by two: the first call is kept and changes nothing until a second person undoes the
+        same. Raises SecondSignatureNeeded for who asked for it first.
         undo_id: the id of this action, where the caller gives it (26 letters and digits): with the same one it happens once.
         seen: the run of `memory.impact` with this undo, of an action on facts.
         """
@@ -163,19 +166,20 @@ class ReviewView(Together, SamplingPlans, Disagreements, TreeEdits):
         row = {"verb": "undo", "action_id": action_id}
         known = impacts.seen(engine, actor, seen, lambda changes: list(changes) == [row])
         own = engine.new_id() if undo_id is None else id_of_caller("undo_id", undo_id)
-        done = engine.db.write(
-            lambda tx: undo.undo(
-                tx,
-                action_id,
-                actor=actor.name,
-                reason=reason,
-                clock=engine.clock,
-                limits=engine.resolved.config.limit,
-                undo_id=own,
-                seen=known,
-            ),
-            operation=f"the undoing of {action_id}",
-        )
+        limits, signature = engine.resolved.config.limit, Signature(actor=actor.name, clock=engine.clock, action_id=own)
+        decision = SignedDecision("undos", f"{second_looks.UNDOES}{action_id}", "undo", row)
+
+        def carry_out(tx: Tx) -> Action:
+            more: Any = {"actor": actor.name, "clock": engine.clock, "undo_id": own}
+            return undo.undo(tx, action_id, reason=reason, limits=limits, seen=known, **more)
+
+        def work(tx: Tx) -> Action:
+            if not second_looks.took_two(tx, action_id):
+                return carry_out(tx)
+            check = partial(undo.check, action_id=action_id, limits=limits)
+            return second_looks.decide(tx, decision, carry_out, needed=True, check=check, reason=reason, **signature)
+
+        done = engine.db.write(work, operation=f"the undoing of {action_id}")
         if any(event.kind == model_choice.CHOSEN for event in done.events):
             engine.take_model()
         return done

@@ -6,15 +6,15 @@ Source: docs/decisions/0097.
 
 from __future__ import annotations
 
-from memoir_engine.core.results.feedback import SignedKind
+from memoir_engine.core.results.feedback import DecidedKind
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.review import second_looks
 
 
-def share(engine: Engine, kind: SignedKind) -> float:
+def share(engine: Engine, kind: DecidedKind) -> float:
     """Return the share of the items of a kind that take two people."""
     return engine.resolved.config.two_signatures.get(kind, 0.0)
 
 
-def take_two(engine: Engine, kind: SignedKind, item: str) -> bool:
+def take_two(engine: Engine, kind: DecidedKind, item: str) -> bool:
     return second_looks.drawn(item, share(engine, kind))

@@ -1,6 +1,6 @@
 """Who has acted in a memory, with how much and between which times.
 
-Invariant: pure reading; the end of a run is no deed of its own.
+Invariant: pure reading; the end of a run is no deed of its own, nor is a record of what the settings say.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from sqlalchemy import func, select
 
-from memoir_engine.store import tables
+from memoir_engine.store import roles, tables
 from memoir_engine.store.chain.canonical_json import moment_of
 from memoir_engine.store.db.statements import Tx
 
 MOST = 1_000
-_NO_DEED = ("close",)
+_NO_DEED = ("close", roles.VERB)
 
 
 class Deeds(NamedTuple):

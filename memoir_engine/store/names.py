@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
 
-from memoir_engine.core.results import NameMatch
+from memoir_engine.core.results import Action, NameMatch
 from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import read_actions
 from memoir_engine.store.chain.canonical_json import parse
@@ -21,6 +21,7 @@ from memoir_engine.store.db.database import now
 from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.events import activity
 from memoir_engine.store.events.activity import ActivityFilter
+from memoir_engine.store.events.sentences import VERBS
 from memoir_engine.store.events.sentences import verb as sentence_of
 from memoir_engine.store.facts import facts
 from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, REMEMBERED
@@ -136,14 +137,17 @@ def actions(tx: Tx, words: Sequence[str], *, whose: str | None) -> list[NameMatc
 
     whose: who looks, as the key of an owner: reasons about others are neither shown nor searched; None may see all.
     """
-    text, folded = " ".join(words), " ".join(words).casefold()
-    found = list(activity.page(tx, ActivityFilter(text=text, but=NOISE), limit=MOST, whose=whose))
-    for verb in activity.verbs(tx):
-        if verb not in NOISE and all(word.casefold() in sentence_of(verb).casefold() for word in words):
-            found += activity.page(tx, ActivityFilter(verb=verb), limit=MOST, whose=whose)
+    text = " ".join(words)
+    conditions = [and_(*activity.conditions(tx, ActivityFilter(text=text, but=NOISE), whose))]
+    said = [verb for verb, sentence in VERBS.items() if all(word.casefold() in sentence.casefold() for word in words)]
+    if named := [verb for verb in said if verb not in NOISE]:
+        conditions.append(_A.verb.in_(named))
     if len(words) == 1 and _is_id(text):
-        begun = select(tables.action).where(_begins(_A.id, folded)).order_by(_A.id.desc()).limit(MOST)
-        found += activity.veiled(tx, whose, read_actions(tx, begun))
+        conditions.append(_begins(_A.id, text.casefold()))
+    found: list[Action] = []
+    for one in conditions:  # one by one, so that each ends with the first rows that hold it
+        newest_of = select(tables.action).where(one).order_by(_A.at.desc(), _A.id.desc()).limit(MOST)
+        found += activity.veiled(tx, whose, read_actions(tx, newest_of, undone=False))
     newest = {action.action_id: action for action in sorted(found, key=lambda action: action.at, reverse=True)}
     return [NameMatch("action", one.action_id, sentence_of(one.verb), one.reason or "", verb=one.verb) for one in newest.values()]
 

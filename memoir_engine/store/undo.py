@@ -22,6 +22,7 @@ from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.erase.execution import VERB as ERASE
 from memoir_engine.store.events.registry import KINDS
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, join
+from memoir_engine.store.review import second_looks
 from memoir_engine.store.tree import filings
 
 FINAL = "a source was erased by it or since, and an erasure is final"
@@ -35,7 +36,12 @@ def preview(tx: Tx, action_id: str, *, limits: Limits) -> UndoPreview:
     plan = _plan_undo(tx, actions.get(tx, action_id), limits)
     possible = not plan.blocked_by and plan.clash is None
     says = tuple(dict.fromkeys(line for step in plan.steps for line in step.says))
-    return UndoPreview(action_id, possible, says, plan.blocked_by, plan.clash)
+    return UndoPreview(action_id, possible, says, plan.blocked_by, plan.clash, by_two=second_looks.took_two(tx, action_id))
+
+
+def check(tx: Tx, action_id: str, *, limits: Limits) -> None:
+    """Raise ActionNotFound or UndoBlocked where an action cannot be undone now."""
+    _refuse(action_id, _plan_undo(tx, actions.get(tx, action_id), limits))
 
 
 def undo(

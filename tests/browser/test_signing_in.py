@@ -57,6 +57,10 @@ def test_nothing_is_seen_before_signing_in_and_each_action_carries_who_did_it(
         page.context.close()
     served.stop()
     with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        (recorded,) = memory.audit.actions(verb="record_roles")
+        assert recorded.actor == "Memoir" and len(memory.audit.action(recorded.action_id).events) == 1, (
+            "once, whoever and how often people sign in"
+        )
         last = memory.audit.actions(limit=1)[0]
     assert (last.verb, last.actor) == ("set_helper", "ana@example.org")
 

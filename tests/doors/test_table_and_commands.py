@@ -42,7 +42,7 @@ def test_the_table_has_every_public_verb_but_those_that_are_closed_with_a_reason
 
 
 def test_a_verb_that_is_said_to_read_never_is_one_that_changes_what_stands():
-    shown_to_auditors_alone = {"review.preview", "sources.preview_erase", "estimate_impact", "tokens.list"}
+    shown_to_auditors_alone = {"review.preview", "sources.preview_erase", "estimate_impact", "tokens.list", "people.accounts"}
     assert table.READS - shown_to_auditors_alone - FREE == set()
     assert {*table.READS, *table.DESTRUCTIVE} - {*VERBS} == set()
     assert table.READS & table.DESTRUCTIVE == set()
@@ -127,3 +127,18 @@ def test_arguments_of_a_door_are_refused_by_name():
         for given, problem in (({}, "'source_id' is missing"), ({"source_id": 1, "x": 2}, "it takes no 'x'")):
             with pytest.raises(Exception, match=problem):
                 table.find("sources.text").call(memory, given)
+
+
+def test_who_may_open_an_answer_is_told_and_an_admin_closes_what_its_owner_shared(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        memory.ingest_text(LEASE, name="lease.txt").raise_for_error()
+        ana = memory.acting_as("ana", user="ana", roles=("viewer",))
+        asked = ana.query("How much notice does it take?").raise_for_error().run_id
+        ana.runs.share(asked)
+    told = json.loads(run("runs", "sharing", asked, "--json").stdout)
+    assert (told["owner"], told["state"], told["may_share"], told["may_close"]) == ("ana", "shared", False, True)
+    refused = run("runs", "share", asked)
+    assert refused.exit_code == 1 and "'ana'" in refused.output, "only its owner shares it"
+    assert run("runs", "unshare", asked).exit_code == 0
+    assert json.loads(run("runs", "sharing", asked, "--json").stdout)["state"] == "closed"
+    assert run("runs", "unshare", asked).exit_code == 1

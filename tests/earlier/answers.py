@@ -29,6 +29,7 @@ from memoir_engine import (
     Report,
     RiskReason,
     SearchResult,
+    UndoPreview,
     UsedChunk,
 )
 from memoir_engine.langgraph import MemoirCheckpointSaver
@@ -56,6 +57,7 @@ CAME_LATER: dict[type, dict[str, Any]] = {  # younger fields too, and what they 
     AuditCheck: {"anchors": ()},
     FactView: {"expires_at": None, "agent_id": None, "metadata": {}},
     Action: {"fact_ids": (), "known": False, "proposals": (), "not_taken": (), "warnings": (), "seen": None},
+    UndoPreview: {"by_two": False},
     FactOrigin: {"kind": "message", "source_id": None},
 }
 SAID = {"says"}  # sentences for people: they are made anew at every reading, and reworded

@@ -164,6 +164,7 @@ def test_a_run_of_another_user_answers_like_a_missing_one(filed: Memory):
 
 def test_what_is_in_force_shows_no_secret(filed: Memory, script: Script):
     shown = {setting.name: setting for setting in filed.settings()}
+    assert all(setting.value for setting in shown.values()), "an empty list is none, not nothing at all"
     assert (shown["model"].value, shown["model"].origin) == ("offline", "argument")
     assert (shown["batch_size"].value, shown["batch_size"].origin) == ("5", "default")
     assert all(setting.about for setting in shown.values())

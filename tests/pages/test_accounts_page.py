@@ -22,7 +22,7 @@ def test_an_open_assignment_stands_with_its_item(memory: Memory):
     key = memory.review.of_chunk(chunk.id).key
     memory.review.assign(key, "Ada")
     said = words(opened("people", show="accounts"))
-    assert "Ada: " in said and "assigned by you" in said and "1 item assigned" not in said
+    assert "Ada: bread · " in said and key not in said and "assigned by you" in said and "1 item assigned" not in said
 
 
 @pytest.fixture

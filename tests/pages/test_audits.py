@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from app_pages import opened, words
 from memoir_engine import Memory
-from ui.presence import LASTS_S, Board
 
 
 def test_a_plan_is_drawn_by_the_form_and_opened(filled: Memory) -> None:
@@ -43,14 +42,3 @@ def test_the_last_to_decide_cannot_settle_and_the_other_does(filled: Memory) -> 
     assert "What you decided is in force." in words(page)
     filled.review.undo(done.action_id)
     assert "Nobody disagrees" in words(opened("review", of="disagreements"))
-
-
-def test_who_looks_at_an_item_is_known_for_some_seconds_only() -> None:
-    board = Board()
-    assert board.look("a", "1-2", "Ada", 0.0) == ()
-    assert board.look("b", "1-2", "Ben", 1.0) == ("Ada",)
-    assert board.look("a", "1-2", "Ada", 2.0) == ("Ben",)
-    assert board.look("c", "1-2", "Ada", 3.0) == ("Ben",)  # another tab of hers
-    assert board.look("d", "1-2", None, 4.0) == ("Ada", "Ben")  # who gave no name sees, and is not seen
-    assert board.look("e", "9-9", "Cid", 5.0) == ()
-    assert board.look("b", "1-2", "Ben", 3.0 + LASTS_S + 0.1) == ()

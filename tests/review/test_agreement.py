@@ -9,6 +9,7 @@ import pytest
 
 from memoir_engine import Memory, NotAllowed, NothingChanges, OwnDecisionStands, ReviewItemNotFound
 from memoir_engine.review import agreement
+from memoir_engine.store.review import judgements
 
 TEXT = "The lease of the office may be ended by either side with three months' notice. Rent is due on the third day. " * 60
 
@@ -126,3 +127,20 @@ def test_nobody_disagrees_about_what_one_person_judged(memory: Memory):
     for wrong in (key, "1-1", "fact-1-1"):
         with pytest.raises(ReviewItemNotFound):
             memory.review.adjudicate(wrong)
+
+
+def test_verdicts_are_read_once_however_often_the_page_asks(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    read: list[str] = []
+    parse = judgements.parse
+    monkeypatch.setattr(judgements, "parse", lambda body: read.append(body) or parse(body))
+    judged = keys(memory)
+    for key in judged:
+        auditor(memory, "Ada").review.approve(key)
+        auditor(memory, "Ben").review.reject(key)
+    assert memory.review.agreement().items == len(judged)
+    before = len(read)
+    assert memory.review.disagreements().counts["open"] == len(judged)
+    assert len(read) == before >= 2 * len(judged), "nothing has changed, so nothing is read"
+    memory.review.undo(memory.audit.actions(limit=1)[0].action_id)
+    assert memory.review.agreement().items == len(judged) - 1
+    assert len(read) - before <= 1, "of a change only its own events are read"

@@ -19,6 +19,7 @@ from memoir_engine import (
     ReviewOvertaken,
     ReviewStep,
     SecondSignatureNeeded,
+    UndoBlocked,
 )
 
 TEXT = "The lease of the office may be ended by either side with three months' notice. Rent is due on the third day. " * 12
@@ -269,7 +270,8 @@ def test_signatures_are_taken_back_in_their_order(strict: Memory):
     second = strict.audit.actions()[0]
     assert (second.verb, second.actor) == ("sign_second", "Ben")
     assert strict.review.preview_undo(second.action_id).blocked_by == (done.action_id,)
-    strict.review.undo(done.action_id)
+    ada.review.undo(done.action_id)
+    ben.review.undo(done.action_id)
     assert strict.review.remarks(key).signed == ()
     strict.review.undo(second.action_id)
     assert [one.by for one in strict.review.second_looks()] == ["Ada"]
@@ -306,3 +308,53 @@ def test_bad_input_is_refused_in_plain_words(memory: Memory):
 def test_a_share_that_is_none_is_refused(tmp_path: Path, share: dict[str, object]):
     with pytest.raises(ConfigurationError):
         Memory(model="offline", data_dir=tmp_path / "memory", two_signatures=share)
+
+
+def test_two_at_one_item_see_each_other_and_nobody_at_an_item_that_is_not_theirs(memory: Memory):
+    key, ada, ben = first_key(memory), auditor(memory, "Ada").review, auditor(memory, "Ben").review
+    head = memory.audit.head()
+    assert ada.look_at(key, "tab 1") == ()
+    assert (ben.look_at(key, "tab 2"), ada.look_at(key, "tab 1")) == (("Ada",), ("Ben",))
+    assert ben.look_at(key, "tab 2", place="7") == (), "a sample shows it as another place"
+    assert ada.look_at(key, "tab 1") == (), "he has gone there"
+    assert memory.acting_as("local").review.look_at(key, "tab 3", is_named=False) == ("Ada",)
+    assert ada.look_at(key, "tab 1") == (), "who gave no name sees, and is not seen"
+    assert ada.look_at("999999-1", "tab 1") == () == ben.look_at("999999-1", "tab 2"), "there is no such item"
+    (fact, *_) = memory.review.facts().items
+    owner, other = (memory.acting_as(name, user=name, roles=("viewer",)).review for name in ("ana", "ben"))
+    assert (owner.look_at(fact.key, "tab 4"), other.look_at(fact.key, "tab 5")) == ((), ()), "facts are their user's"
+    assert memory.audit.head() == head
+    with pytest.raises(ReviewItemNotFound):
+        ada.look_at("x" * 200, "tab 1")
+
+
+def test_what_two_people_signed_is_undone_by_two(strict: Memory):
+    key, ada, ben, cid = first_key(strict), *(auditor(strict, name) for name in ("Ada", "Ben", "Cid"))
+    ada.review.reject(key)
+    done = ben.review.reject(key)
+    assert strict.review.preview_undo(done.action_id).by_two
+    first = ben.review.undo(done.action_id, "It was right.")
+    assert first.verb == "sign_first" and strict.audit.action(done.action_id).undone_by is None, "nothing has changed yet"
+    with pytest.raises(SecondSignatureNeeded):
+        ben.review.undo(done.action_id)
+    (look,) = strict.review.second_looks()
+    assert (look.kind, look.by, look.verdict, look.what["action_id"]) == ("undos", "Ben", "undo", done.action_id)
+    with pytest.raises(InvalidSetting, match=r"review\.undo"):
+        cid.review.countersign(look.key)
+    undone = cid.review.undo(done.action_id)
+    assert (undone.verb, undone.undoes) == ("undo", done.action_id) and strict.review.second_looks() == ()
+    again = ada.review.undo(undone.action_id)
+    assert again.verb == "sign_first", "the undo was signed by two as well"
+    assert ada.review.undo(again.action_id).verb == "undo", "a first signature is taken back by one"
+    assert strict.audit.verify().ok
+
+
+def test_an_undo_that_is_not_possible_is_refused_to_the_first(strict: Memory):
+    key, ada, ben = first_key(strict), auditor(strict, "Ada"), auditor(strict, "Ben")
+    ada.review.reject(key)
+    done = ben.review.reject(key)
+    ada.review.undo(done.action_id)
+    ben.review.undo(done.action_id)
+    with pytest.raises(UndoBlocked, match="undone already"):
+        ada.review.undo(done.action_id)
+    assert strict.review.second_looks() == ()

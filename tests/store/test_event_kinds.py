@@ -22,6 +22,7 @@ FORM = re.compile(r"[a-z_]+\.[a-z_]+")
 # kinds that cannot be undone by themselves: final ones, parts of an action that something else of it undoes, and conversations
 WITHOUT_INVERSE = {
     "token.revoked",
+    "roles.changed",
     *("source.erased", "fact.forgotten", "session.cleared", "person.erased"),
     *("chunks.added", "chunk.filed", "conversation.seen_again", "run.closed", "checkpoints.removed"),
     *("session.opened", "session.said", "session.trimmed", "session.limited"),
@@ -29,6 +30,7 @@ WITHOUT_INVERSE = {
 WITHOUT_ROWS = {
     "token.made",
     "token.revoked",
+    "roles.changed",
     "model.chosen",
     "fact.reviewed",
     "proposal.reviewed",

@@ -34,7 +34,18 @@ from small_plans import SteadyClock
 from small_stores import Store
 
 # no evidence: caches, leases, counters of ids, what a run or a graph needs to go on, progress for the eye, Alembic's own mark
-NO_EVIDENCE = {"notice_mark", "profile", "passage", "embedding", "lease", "counter", "setting", "run_input", "run_event"} | {
+NO_EVIDENCE = {
+    "notice_mark",
+    "presence",
+    "profile",
+    "passage",
+    "embedding",
+    "lease",
+    "counter",
+    "setting",
+    "run_input",
+    "run_event",
+} | {
     "checkpoint",
     "checkpoint_thread",
     "checkpoint_value",

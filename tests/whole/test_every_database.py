@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -224,3 +225,38 @@ def test_a_fault_at_any_call_of_the_model_leaves_nothing_and_the_next_try_asks_o
     assert len(script.requests) == CALLS - paid
     assert leaves(memory) == {"Music/Violin": [0], "Art/Dutch": [1]}
     assert memory.audit.verify().ok
+
+
+def test_people_judge_disagree_share_and_undo_by_two(on: Opened):
+    memory = on(two_signatures={"answers": 1}, roles={"Ada": ["auditor"], "*": ["viewer"]})
+    memory.ingest_text(TRADES, name="trades.txt").raise_for_error()
+    ada, ben, cid = (memory.acting_as(name, roles=("auditor", "admin", "viewer")) for name in ("Ada", "Ben", "Cid"))
+    plan = ada.review.draw_sample(size=2)
+    first, second = (item.key for item in ada.review.sampled(plan.number).items)
+    assert (ada.review.look_at(first, "one"), ben.review.look_at(first, "two")) == ((), ("Ada",))
+    for key in (first, second):
+        ada.review.approve(key)
+    ben.review.reject(second, "It is a flute.")
+    found = memory.review.sampling_plan(plan.number)
+    assert (found.judged, found.wrong) == (2, 1)
+    agreed = memory.review.agreement()
+    assert (agreed.items, agreed.disagreements, len(agreed.pairs)) == (1, 1, 1)
+    assert [one.key for one in memory.review.disagreements().items] == [second]
+    ada.review.adjudicate(second, "He is right.")
+    asker = memory.acting_as("eva", user="eva", roles=("viewer",))
+    asked = asker.query("where?").raise_for_error()
+    asker.runs.share(asked.run_id)
+    memory.acting_as("fay", user="fay", roles=("viewer",)).feedback.wrong(asked.run_id, "It says nothing.")
+    (report,) = ada.feedback.reports().items
+    ada.feedback.resolve(report.key, "It does.")
+    done = ben.feedback.resolve(report.key, "It does.")
+    assert ben.review.undo(done.action_id).verb == "sign_first"
+    assert cid.review.undo(done.action_id).undoes == done.action_id
+    recorded = memory.people.record_roles()
+    assert recorded is not None and memory.people.record_roles() is None
+    assert {one.since for one in memory.people.accounts() if one.name == "Ada"} == {recorded.at}
+    assert memory.audit.verify().ok
+    head = memory.audit.head()
+    memory.close()
+    again = on()
+    assert (again.audit.head(), again.review.agreement()) == (head, replace(agreed, disagreements=0))

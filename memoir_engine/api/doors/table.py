@@ -39,6 +39,7 @@ CLOSED = {
     "warm_up": "it readies the process that calls it, and no other",
     "start": "what it begins is a verb of its own here",
     "reports.pdf": "it prints a report that was just read",
+    "review.look_at": "it is for pages that somebody has open",
     "jobs.wait": "what a door begins has ended when it answers",
 }
 DESTRUCTIVE = {"facts.forget", "people.erase", "sources.erase", "sessions.clear_session", "sessions.clear_all_sessions"}
@@ -67,6 +68,11 @@ READS = {
     *(f"people.{verb}" for verb in ("get", "list", "preview_erase", "report")),
     *(f"reports.{verb}" for verb in ("action", "category", "person", "replay", "run", "source")),
     "tokens.list",
+    *("find", "people.accounts", "runs.sharing", "reports.period", "reports.sample"),
+    *(
+        f"review.{verb}"
+        for verb in ("agreement", "disagreements", "preview_sample", "sampled", "sampling_plan", "sampling_plans")
+    ),
 }
 _ABSTRACT = (Iterable, Sequence, Collection)
 _NAMES = {"OnEvent": OnEvent, "AsOf": AsOf, "PerPath": PerPath, "PruneBy": PruneBy}  # that a face imports for checkers alone

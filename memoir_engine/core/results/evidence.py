@@ -268,13 +268,14 @@ class AuditCheck:
 
 @dataclass(frozen=True)
 class UndoPreview:
-    """`blocked_by` are the later actions to undo first; `clash` names any other obstacle."""
+    """`blocked_by` are the later actions to undo first; `clash` names any other obstacle. by_two: it takes two people."""
 
     action_id: str
     possible: bool
     changes: tuple[str, ...]
     blocked_by: tuple[str, ...]
     clash: str | None
+    by_two: bool = False
 
 
 @dataclass(frozen=True)

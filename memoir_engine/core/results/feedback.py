@@ -16,7 +16,8 @@ from memoir_engine.core.results.evidence import Action
 FeedbackVerdict = Literal["wrong", "helped"]
 FeedbackState = Literal["open", "mended", "explained"]
 NoticeKind = Literal["mended", "explained", "assigned", "mentioned", "asked", "second"]
-SignedKind = Literal["filings", "facts", "tree", "answers", "erasures"]
+DecidedKind = Literal["filings", "facts", "tree", "answers", "erasures"]
+SignedKind = Literal[DecidedKind, "undos"]
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ class Account:
 
     roles: what a person who signs in under this name may do, by the setting `roles`. named: that setting names them; otherwise
     they have the roles of `*`, or of a viewer. actions, first_at, last_at: what is recorded of them, without the ends of runs.
+    since: when these roles were recorded first; None where nobody has recorded them.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Account:
     actions: int = 0
     first_at: datetime | None = None
     last_at: datetime | None = None
+    since: datetime | None = None
 
 
 @dataclass(frozen=True)

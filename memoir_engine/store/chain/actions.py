@@ -247,11 +247,11 @@ def action_of(tx: Tx, seq: int) -> str:
     return str(tx.execute(select(tables.audit_event.c.action_id).where(tables.audit_event.c.seq == seq)).scalar_one())
 
 
-def read_actions(tx: Tx, query: Select[Any]) -> tuple[Action, ...]:
-    """Return the actions that a query of whole rows selects, without their events."""
+def read_actions(tx: Tx, query: Select[Any], *, undone: bool = True) -> tuple[Action, ...]:
+    """Return the actions that a query of whole rows selects, without their events. undone: False leaves out what undid each."""
     rows = tx.execute(query).all()
     bodies = read_payloads(tx, (row.payload for row in rows))
-    undone = standing(tx, [row.id for row in rows])
+    undos = standing(tx, [row.id for row in rows]) if undone else {}
     return tuple(
         Action(
             action_id=row.id,
@@ -261,7 +261,7 @@ def read_actions(tx: Tx, query: Select[Any]) -> tuple[Action, ...]:
             reason=bodies.get(row.payload, {}).get("reason"),
             run_id=row.run_id,
             undoes=row.undoes,
-            undone_by=undone.get(row.id),
+            undone_by=undos.get(row.id),
             seen=seen_in(bodies.get(row.payload, {})),
         )
         for row in rows

@@ -19,7 +19,7 @@ from sqlalchemy import ColumnElement, Table, case, delete, func, or_, select, up
 from memoir_engine.core.errors import PersonNotFound
 from memoir_engine.core.results import Action, ErasedPlace, PersonErasurePreview, RemainingRows
 from memoir_engine.core.run import Clock
-from memoir_engine.store import tables, tokens
+from memoir_engine.store import roles, tables, tokens
 from memoir_engine.store.chain import actions, tombstones
 from memoir_engine.store.chain.actions import NOTHING_SAID, OpenAction
 from memoir_engine.store.chain.canonical_json import parse
@@ -32,7 +32,7 @@ from memoir_engine.store.db.statements import FAR, Tx, portions, rows_in
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.facts import vectors
 from memoir_engine.store.ledger import runs
-from memoir_engine.store.review import remarks, sampling, second_looks
+from memoir_engine.store.review import presence, remarks, sampling, second_looks
 from memoir_engine.store.search import embeddings
 from memoir_engine.text.redaction import ERASED
 
@@ -79,8 +79,9 @@ def is_known(tx: Tx, user_id: str) -> bool:
         select(tables.checkpoint_thread.c.number).where(tables.checkpoint_thread.c.owner == owner),
         select(tables.run.c.id).where(tables.run.c.user_id == user_id),
     )
-    is_there = any(tx.execute(look.limit(1)).first() is not None for look in looks) or bool(tokens.payloads_of(tx, user_id))
-    return user_id != ERASED and is_there
+    is_there = any(tx.execute(look.limit(1)).first() is not None for look in looks)
+    is_named = tokens.payloads_of(tx, user_id) or roles.payloads_of(tx, user_id)
+    return user_id != ERASED and (is_there or bool(is_named))
 
 
 def preview(tx: Tx, user_id: str) -> PersonErasurePreview:
@@ -140,6 +141,7 @@ def _trace(tx: Tx, user_id: str) -> PersonTrace:
         *said,
         *remarked,
         *tokens.payloads_of(tx, user_id),
+        *roles.payloads_of(tx, user_id),
         *(row.payload for row in calls),
         *(row.offer for row in choices),
     }
@@ -213,6 +215,7 @@ def _clear_unsealed(tx: Tx, trace: PersonTrace, seq: int) -> Any:
     vectors.drop(tx, trace.facts)
     retention.drop_passages(tx, trace.sessions)
     tx.execute(delete(tables.notice_mark).where(tables.notice_mark.c.person == trace.owner))
+    presence.leave(tx, trace.user_id)
     return deletion.delete_threads(tx, trace.owner, None)
 
 

@@ -8,13 +8,14 @@ Source: API "The ledger and the audit"; DESIGN §2.7, §6.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, String, Subquery, cast, func, literal, or_, select, union
+from sqlalchemy import BigInteger, ColumnElement, Select, String, Subquery, and_, cast, func, literal, or_, select, union
 from sqlalchemy.dialects.postgresql import JSON
 
 from memoir_engine.core.results import Action, Moment
@@ -58,12 +59,17 @@ def _of_category(tx: Tx, number: int) -> ColumnElement[bool]:
 def _in_reason(tx: Tx, text: str) -> ColumnElement[bool]:
     """Actions whose reason holds the text, case aside."""
     reason = _json(tx, tables.payload.c.body, "reason")
-    # SQLite folds the case of ASCII letters only: the usual ways to write a word are asked for one by one
-    ways = dict.fromkeys((text, text.lower(), text.upper(), text.capitalize(), text.title()))
-    folded = func.lower(reason).contains(text.lower(), autoescape=True)
-    says = or_(*(reason.contains(way, autoescape=True) for way in ways), folded)
     a, p = tables.action.c, tables.payload.c
-    return a.payload.in_(select(p.digest).join(tables.action, a.payload == p.digest).where(says))
+    if tx.dialect.name == "sqlite" and text.isascii():  # LIKE folds the case of ASCII letters; most payloads lack the text at all
+        written = json.dumps(text)[1:-1]
+        says = and_(p.body.contains(written, autoescape=True), reason.contains(text, autoescape=True))
+    else:  # SQLite folds the case of no other letters: the usual ways to write a word are asked for one by one
+        ways = dict.fromkeys((text, text.lower(), text.upper(), text.capitalize(), text.title()))
+        folded = func.lower(reason).contains(text.lower(), autoescape=True)
+        says = or_(*(reason.contains(way, autoescape=True) for way in ways), folded)
+    return a.payload.in_(
+        select(p.digest).join(tables.action, a.payload == p.digest).where(a.payload != chain_actions.NOTHING_SAID, says)
+    )
 
 
 def _of_others(tx: Tx, whose: str, among: ColumnElement[bool]) -> Select[Any]:
@@ -162,11 +168,11 @@ def page(
 
     whose: who looks, as the key of an owner; None may see all.
     """
-    conditions = _conditions(tx, filters, whose)
+    passing = conditions(tx, filters, whose)
     a = tables.action.c
     if before is not None:
-        conditions.append(a.at < select(a.at).where(a.id == before).scalar_subquery())
-    query = select(tables.action).where(*conditions).order_by(a.at.desc(), a.id.desc()).limit(limit)
+        passing.append(a.at < select(a.at).where(a.id == before).scalar_subquery())
+    query = select(tables.action).where(*passing).order_by(a.at.desc(), a.id.desc()).limit(limit)
     return veiled(tx, whose, chain_actions.read_actions(tx, query))
 
 
@@ -183,20 +189,20 @@ def veiled(tx: Tx, whose: str | None, actions: Sequence[Action]) -> tuple[Action
 
 def count(tx: Tx, filters: ActivityFilter, *, whose: str | None = None) -> int:
     """Count the actions that pass."""
-    return int(tx.execute(select(func.count()).select_from(tables.action).where(*_conditions(tx, filters, whose))).scalar_one())
+    return int(tx.execute(select(func.count()).select_from(tables.action).where(*conditions(tx, filters, whose))).scalar_one())
 
 
 def by_verb(tx: Tx, filters: ActivityFilter) -> dict[str, int]:
     """Count the actions that pass, by verb."""
     verb = tables.action.c.verb
-    rows = tx.execute(select(verb, func.count()).where(*_conditions(tx, filters)).group_by(verb).order_by(verb)).all()
+    rows = tx.execute(select(verb, func.count()).where(*conditions(tx, filters)).group_by(verb).order_by(verb)).all()
     return {name: int(many) for name, many in rows}
 
 
 def taken_back(tx: Tx, filters: ActivityFilter) -> int:
     """Count the actions that pass and are undone."""
     undone = select(tables.action.c.undoes).where(tables.action.c.undoes.is_not(None))
-    passing = select(tables.action.c.id).where(*_conditions(tx, filters), tables.action.c.id.in_(undone))
+    passing = select(tables.action.c.id).where(*conditions(tx, filters), tables.action.c.id.in_(undone))
     return len(chain_actions.standing(tx, tx.execute(passing).scalars().all()))
 
 
@@ -252,33 +258,36 @@ def actors(tx: Tx, *, limit: int = 200) -> tuple[str, ...]:
     return tuple(tx.execute(select(tables.action.c.actor).distinct().order_by(tables.action.c.actor).limit(limit)).scalars())
 
 
-def verbs(tx: Tx) -> tuple[str, ...]:
-    """Return all verbs that occur."""
-    return tuple(tx.execute(select(tables.action.c.verb).distinct().order_by(tables.action.c.verb)).scalars())
+def verbs(tx: Tx, since: str = "") -> tuple[tuple[str, ...], str]:
+    """Return the verbs that occur from a time on, which is a stamp, and the time of the last action."""
+    a = tables.action.c
+    last = tx.execute(select(func.max(a.at))).scalar() or since
+    return tuple(tx.execute(select(a.verb).where(a.at >= since).distinct()).scalars()), last
 
 
-def _conditions(tx: Tx, filters: ActivityFilter, whose: str | None = None) -> list[ColumnElement[bool]]:
+def conditions(tx: Tx, filters: ActivityFilter, whose: str | None = None) -> list[ColumnElement[bool]]:
+    """Return what a filter asks of rows of `action`. whose: who looks; reasons about others are not searched for them."""
     a, e = tables.action.c, tables.audit_event.c
     equal = ((a.actor, filters.actor), (a.verb, filters.verb), (a.run_id, filters.run))
-    conditions: list[ColumnElement[bool]] = [column == value for column, value in equal if value]
+    found: list[ColumnElement[bool]] = [column == value for column, value in equal if value]
     if filters.but:
-        conditions.append(a.verb.not_in(filters.but))
+        found.append(a.verb.not_in(filters.but))
     if filters.since is not None:
-        conditions.append(a.at >= stamp(filters.since))
+        found.append(a.at >= stamp(filters.since))
     if filters.until is not None:
-        conditions.append(a.at < stamp(filters.until))
+        found.append(a.at < stamp(filters.until))
     if filters.kind:
-        conditions.append(a.id.in_(select(e.action_id).where(e.kind == filters.kind)))
+        found.append(a.id.in_(select(e.action_id).where(e.kind == filters.kind)))
     if filters.source is not None:
-        conditions.append(of_source(tx, filters.source))
+        found.append(of_source(tx, filters.source))
     if filters.category is not None:
-        conditions.append(_of_category(tx, filters.category))
+        found.append(_of_category(tx, filters.category))
     if filters.text:
         says = _in_reason(tx, filters.text)
-        conditions.append(says)
+        found.append(says)
         if whose is not None:  # what may not be read is not found either
-            conditions.append(a.id.not_in(_of_others(tx, whose, e.action_id.in_(select(a.id).where(says)))))
-    return conditions
+            found.append(a.id.not_in(_of_others(tx, whose, e.action_id.in_(select(a.id).where(says)))))
+    return found
 
 
 Row = dict[str, Any]

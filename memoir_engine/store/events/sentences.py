@@ -46,6 +46,7 @@ VERBS: dict[str, str] = {
     "choose_model": "Changed the model",
     "make_token": "Made a token",
     "revoke_token": "Revoked a token",
+    "record_roles": "Recorded who has which roles",
     "undo": "Undid an action",
     "close": "Finished a run",
     "remember": "Extracted facts",

@@ -43,13 +43,25 @@ class GivenVerdict(NamedTuple):
     in_force: bool
 
 
-def given(tx: Tx, key: str | None = None) -> dict[str, tuple[GivenVerdict, ...]]:
+class VerdictsRead(NamedTuple):
+    """Verdicts as the events have them, up to a seq: also those of people who judged alone, and those that were undone."""
+
+    seq: int = 0
+    verdicts: tuple[GivenVerdict, ...] = ()
+
+
+def read_on(tx: Tx, known: VerdictsRead) -> VerdictsRead:
+    """Add what was given since. Events never change, and a decision stands in one commit with its second signature."""
+    return VerdictsRead(actions.seq(tx), (*known.verdicts, *_given_since(tx, known.seq)))
+
+
+def given(tx: Tx, verdicts: Iterable[GivenVerdict], key: str | None = None) -> dict[str, tuple[GivenVerdict, ...]]:
     """Return the verdicts that stand about each filing that several people have judged, in the order in which they were given.
 
     key: of this filing only.
     """
     by_key: dict[str, list[GivenVerdict]] = defaultdict(list)
-    for verdict in _all_given(tx):
+    for verdict in verdicts:
         if key in (None, verdict.key):
             by_key[verdict.key].append(verdict)
     several = {name: rows for name, rows in by_key.items() if len({row.by for row in rows}) > 1}
@@ -83,10 +95,10 @@ def adjudicate(tx: Tx, key: str, words: str | None, *, actor: str, clock: Clock,
     return actions.get(tx, action.id)
 
 
-def _all_given(tx: Tx) -> list[GivenVerdict]:
+def _given_since(tx: Tx, seq: int) -> list[GivenVerdict]:
     e, a = tables.audit_event.c, tables.action.c
     query = select(e.seq, e.kind, e.body, e.action_id, a.actor).join(tables.action, a.id == e.action_id)
-    rows = tx.execute(query.where(e.kind.in_(_KINDS)).order_by(e.seq)).all()
+    rows = tx.execute(query.where(e.kind.in_(_KINDS), e.seq > seq).order_by(e.seq)).all()
     bodies = {row.seq: parse(row.body) for row in rows}
     signed = {bodies[row.seq].get("names") for row in rows if row.kind == MADE[SECOND]}
     moved = [row for row in rows if row.kind in ("chunk.refiled", "chunk.returned")]

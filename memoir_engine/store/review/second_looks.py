@@ -1,6 +1,7 @@
 """Decisions that take two people: a first signature that waits, and the second that carries the decision out.
 
-Invariant: nothing of a decision is carried out before a second person has decided the same; both are in the chain. Who decided
+Invariant: nothing of a decision is carried out before a second person has decided the same; both are in the chain. What two
+people signed is undone by two. Who decided
 first, or proposed it, is never the second, under whatever tab or step. A second person who decides otherwise becomes the first.
 The decision and its second signature are written in one transaction.
 Source: docs/decisions/0097.
@@ -28,7 +29,7 @@ from memoir_engine.store.review import remarks
 from memoir_engine.store.review.remarks import ASKED, FIRST, SECOND
 
 WAITS, SIGNS, ASKS = "sign_first", "sign_second", "ask_second"  # verbs
-ERASES = "erase-"  # begins the key of an erasure that waits
+ERASES, UNDOES = "erase-", "undo-"  # begin the key of an erasure, of an undo that waits
 _R = tables.remark.c
 
 
@@ -87,6 +88,12 @@ def decide(
     check(tx)
     ends = [] if first is None else [first.number]
     return _write(tx, WAITS, FIRST, decision, reason, ends, actor=actor, clock=clock, action_id=action_id)
+
+
+def took_two(tx: Tx, action_id: str) -> bool:
+    """Check whether two people signed this action, whatever became of their signatures: then it takes two to undo it."""
+    query = select(_R.number).where(_R.kind == SECOND, _R.names == action_id)
+    return tx.execute(query.limit(1)).first() is not None
 
 
 def signed_first(tx: Tx, action_id: str, actor: str) -> bool:
@@ -149,7 +156,13 @@ def signed_by(tx: Tx, item: str) -> tuple[str, ...]:
 
 def kind_of(item: str) -> SignedKind:
     """Return the kind of an item by its key."""
-    kinds: dict[str, SignedKind] = {"fact": "facts", "proposal": "facts", "answer": "answers", "erase": "erasures"}
+    kinds: dict[str, SignedKind] = {
+        "fact": "facts",
+        "proposal": "facts",
+        "answer": "answers",
+        "erase": "erasures",
+        "undo": "undos",
+    }
     begins = item.partition("-")[0]
     if begins in kinds:
         return kinds[begins]

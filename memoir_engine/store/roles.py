@@ -1,0 +1,76 @@
+"""What the settings said about roles, and since when: events and nothing else; they give nobody a role.
+
+Invariant: an event is written where the roles of a name differ from those that were recorded last, and never otherwise. Roles are
+in its body; the name is in a payload, which an erasure of that person takes. Nothing reads them but the list of accounts.
+Source: docs/decisions/0118.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+
+from memoir_engine.core.results import Action
+from memoir_engine.core.run import Clock
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import moment_of, parse, put_payloads, read_payloads
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.statements import Tx
+
+VERB = "record_roles"
+CHANGED = "roles.changed"
+
+
+class RecordedRoles(NamedTuple):
+    """Roles of a name as they were recorded last; none for a name that the settings no longer have."""
+
+    roles: tuple[str, ...]
+    at: datetime
+
+
+def record(tx: Tx, named: Mapping[str, Sequence[str]], *, actor: str, clock: Clock, action_id: str) -> Action | None:
+    """Record what differs from the last record; None if nothing does. named: roles by name, `*` for everybody else."""
+    ids.hold(tx, "remark")
+    if actions.exists(tx, action_id):
+        return actions.get(tx, action_id)
+    now = {name.strip().casefold(): list(dict.fromkeys(roles)) for name, roles in named.items()}
+    was = {name: list(last.roles) for name, last in recorded(tx).items()}
+    differing = sorted(name for name in now.keys() | was.keys() if sorted(now.get(name, [])) != sorted(was.get(name, [])))
+    if not differing:
+        return None
+    papers = put_payloads(tx, [{"name": name} for name in differing])
+    action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=None)
+    for name, paper in zip(differing, papers, strict=True):
+        action.add(CHANGED, roles=now.get(name, []), before=was.get(name, []), words=paper)
+    action.seal()
+    return actions.get(tx, action.id)
+
+
+def recorded(tx: Tx) -> dict[str, RecordedRoles]:
+    """Return what was recorded last of each name, in small letters; a name that was erased is not there."""
+    rows = _events(tx)
+    names = read_payloads(tx, [parse(row.body)["words"] for row in rows])
+    found = {}
+    for row in rows:
+        body = parse(row.body)
+        if (about := names.get(body["words"])) is not None:
+            found[about["name"]] = RecordedRoles(tuple(body["roles"]), moment_of(row.at))
+    return found
+
+
+def payloads_of(tx: Tx, user: str) -> set[str]:
+    """Return the payloads that hold this person's name."""
+    papers = {parse(row.body)["words"] for row in _events(tx)}
+    return {paper for paper, about in read_payloads(tx, papers).items() if about["name"] == user.strip().casefold()}
+
+
+def _events(tx: Tx) -> Sequence[Any]:
+    e, a = tables.audit_event.c, tables.action.c
+    query = select(a.at, e.body).join(tables.action, a.id == e.action_id)
+    return tx.execute(query.where(e.kind == CHANGED).order_by(e.seq)).all()
