@@ -1,7 +1,7 @@
 """Kill a process in the middle of whatever it does, again and again, on one memory; look at it after each kill.
 
-A worker ingests, approves, remembers and undoes in random order and says after each verb up to which link of the chain it has been
-told that all is written. The kill comes at a random moment behind a random verb. Then another process opens the memory.
+A worker ingests, approves, remembers and undoes in random order and says after each verb up to which link of the chain it has
+been told that all is written. The kill comes at a random moment behind a random verb. Then another process opens the memory.
 """
 
 from __future__ import annotations
