@@ -14,7 +14,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 SOURCES := pyproject.toml scripts/venv
 
-.PHONY: help venv venv-dev run demo test test-all times check bench criteria docs site words pictures clean
+.PHONY: help venv venv-dev run demo test test-all times check bench attack criteria docs site words pictures clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -62,6 +62,9 @@ bench: $(VENV)/installed-bench.lock  ## every benchmark; JSON to benchmarks/resu
 $(VENV)/installed-bench.lock: benchmarks/requirements.lock $(VENV)/installed-dev.lock
 	@$(PY) -m pip install -qq --disable-pip-version-check --require-hashes -r benchmarks/requirements.lock
 	@cp benchmarks/requirements.lock $@
+
+attack: venv-dev  ## attacks on memories made for it, an hour or two; figures into docs/security.md (ATTACK="kills --size 20")
+	@$(PY) -m attacks $(ATTACK)
 
 criteria: venv-dev  ## which criteria of the specification are proved, into docs/criteria.md
 	@$(PY) -m pytest -n $(JOBS) --criteria=docs/criteria.md

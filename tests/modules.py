@@ -16,7 +16,7 @@ from pathlib import Path
 from machine import REPOSITORY
 
 PACKAGE = "memoir_engine"
-CODE = (PACKAGE, "memoir_offline", "ui", "pages", "tests", "benchmarks", "scripts")
+CODE = (PACKAGE, "memoir_offline", "ui", "pages", "tests", "benchmarks", "attacks", "scripts")
 
 OFFLINE = "memoir_offline"
 PURE = {"text", "prompts"}

@@ -8,10 +8,12 @@ Source: verified/store.md §1.4.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 
 NAME = "lock"
+FAR = 1 << 30  # a byte that no process id reaches
 
 _taking = threading.Lock()
 _held: dict[tuple[int, Path], int] = {}  # (process, folder) → how often; a POSIX lock knows processes only
@@ -55,21 +57,34 @@ class FolderLock:
 
 
 def _locked(folder: Path) -> int:
-    import fcntl
-
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(handle)
         os.truncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
         os.write(handle, str(os.getpid()).encode())
     except OSError as refused:
-        holder = _number(os.pread(handle, 20, 0))
+        os.lseek(handle, 0, os.SEEK_SET)
+        holder = _number(os.read(handle, 20))
         os.close(handle)
         if isinstance(refused, BlockingIOError | PermissionError):
             raise FolderTaken(holder) from None
         raise
     return handle
+
+
+def _lock(handle: int) -> None:
+    """Lock the file or raise OSError at once. On Windows a byte far behind its end, since what is locked there cannot be read."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(handle, FAR, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _number(text: bytes) -> int | None:

@@ -48,7 +48,7 @@ from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.engines import address, is_sealed
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import WORKSPACE
-from memoir_engine.store.ledger import runs
+from memoir_engine.store.ledger import runs, turns
 from memoir_engine.store.ledger.runs import is_held
 from memoir_engine.store.tree.cache import TreeCache
 from memoir_engine.text.chunks import Piece, cut
@@ -61,6 +61,7 @@ T = TypeVar("T")
 LEASE_S = 15.0  # a planner that shows no life for this long is taken to be dead
 EXPIRED_S = 15.0  # a run without a heartbeat for this long is interrupted
 POLL_S = 0.2  # how often a waiting ingestion looks whether another process has ended
+NEXT_POLL_S = 0.02  # the next in the queue looks more often
 
 
 class Signature(TypedDict):
@@ -106,6 +107,7 @@ class Engine:
     loop: BackgroundLoop = LOOP
     _planning: asyncio.Lock = field(default_factory=asyncio.Lock)
     closed: bool = False
+    _loaded: bool = False
     _caches: dict[type[Any], Any] = field(default_factory=dict)
     _former: list[ModelClient] = field(default_factory=list)  # runs under way may still ask them
     _closing: threading.RLock = field(default_factory=threading.RLock)
@@ -214,7 +216,7 @@ class Engine:
 
     @asynccontextmanager
     async def planning(self, run: Run, name: str, look: Callable[[Tx], Seen]) -> AsyncIterator[PlanningTurn[Seen]]:
-        """Wait for the turn to plan. One planner per store: here by a lock, elsewhere by a lease with a heartbeat.
+        """Wait for the turn to plan. One planner per store: here by a lock, elsewhere by a lease with a heartbeat and a queue.
 
         look: reads in the transaction that takes the lease, so that nobody commits in between.
         """
@@ -222,6 +224,7 @@ class Engine:
         def release(tx: Tx) -> None:
             if is_held(tx, run.id, run.owner):  # else the same run plans elsewhere by now, with the lease of its name
                 runs.release(tx, run.id)
+            turns.leave(tx, run.id)
 
         if self._planning.locked():
             run.emit(Waiting("an ingestion before it"))
@@ -238,19 +241,40 @@ class Engine:
                     with suppress(DatabaseError):  # what was done is done; a lease that shows no life is taken over
                         await self.db.awrite(release, operation="the end of a lease")
 
+    async def load_for_planning(self) -> None:
+        """Load what an ingestion needs, which takes seconds once per process: others wait for whoever has the turn to plan."""
+        if not self._loaded:
+            await asyncio.to_thread(self.client.warm_up().join)
+            await asyncio.to_thread(self.tokens.count, "a word")
+            self._loaded = True
+
     async def _leased(self, run: Run, name: str, look: Callable[[Tx], Seen]) -> PlanningTurn[Seen]:
         waited = False
 
-        def acquire(tx: Tx) -> PlanningTurn[Seen] | None:
-            return PlanningTurn(look(tx)) if runs.acquire(tx, run.id, now=self.clock.now(), ttl_s=LEASE_S) else None
+        def take(tx: Tx) -> PlanningTurn[Seen] | None:
+            return PlanningTurn(look(tx)) if turns.take(tx, run.id, now=self.clock.now(), ttl_s=LEASE_S) else None
 
-        while (turn := await self.db.awrite(acquire, operation=f"the turn of {name!r} to be ingested")) is None:
-            run.check(IngestionCancelled, name=name)
+        while (turn := await self.db.awrite(take, operation=f"the turn of {name!r} to be ingested")) is None:
             if not waited:
                 run.emit(Waiting("an ingestion of another process"))
                 waited = True
-            await asyncio.sleep(POLL_S)
+            await self._wait_for_turn(run, name)
         return turn
+
+    async def _wait_for_turn(self, run: Run, name: str) -> None:
+        """Wait until the lease may be asked for again: it is this run's turn, or its place in the queue is to be renewed."""
+        until = self.clock.tick_ms() + 1000 * turns.QUEUE_S / 3
+
+        def look(tx: Tx) -> tuple[int, bool]:
+            now = self.clock.now()
+            return turns.before(tx, run.id, now=now), runs.is_free(tx, now=now, ttl_s=LEASE_S)
+
+        while self.clock.tick_ms() < until:
+            run.check(IngestionCancelled, name=name)
+            before, free = await self.db.aread(look)
+            if free and not before:
+                return
+            await asyncio.sleep(min(POLL_S, NEXT_POLL_S * (1 + before)))
 
     async def _keep_lease(self, owner: str) -> None:
         while True:

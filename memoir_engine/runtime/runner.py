@@ -374,7 +374,7 @@ class Runner:
 
         await asyncio.sleep(FIRST_BEAT_S)
         while self._running:
-            with suppress(DatabaseError):  # the next beat may get through; the runs themselves will report the failure
+            with suppress(DatabaseError, MemoryClosed):  # the next beat may get through; the runs themselves report the failure
                 for running in list(self._running.values()):
                     await running.recorder.flush()
                 await self._db.awrite(heartbeat, operation="a heartbeat")

@@ -206,6 +206,8 @@ class Database:
 
     async def _in_pool(self, work: Callable[[Tx], T], operation: str) -> T:
         """Run a unit in the pool. A task that is cancelled waits until its unit has ended: it is then written or it is not."""
+        if self._closed:
+            raise errors.MemoryClosed()
         unit = self._pool.submit(self._unit, work, operation)
         try:
             return await asyncio.wrap_future(unit)

@@ -336,6 +336,12 @@ def acquire(tx: Tx, owner: str, *, now: datetime, ttl_s: float) -> bool:
     return tx.execute(update(tables.lease).where(_PLANNER, free).values(owner=owner, heartbeat_at=now)).rowcount == 1
 
 
+def is_free(tx: Tx, *, now: datetime, ttl_s: float) -> bool:
+    """Check whether nobody alive holds the lease."""
+    row = tx.execute(select(tables.lease.c.owner, tables.lease.c.heartbeat_at).where(_PLANNER)).one()
+    return row.owner is None or row.heartbeat_at < now - timedelta(seconds=ttl_s)
+
+
 def renew(tx: Tx, owner: str, *, now: datetime) -> bool:
     """Show that the owner lives; False when somebody else has taken the lease over."""
     mine = update(tables.lease).where(_PLANNER, tables.lease.c.owner == owner)
