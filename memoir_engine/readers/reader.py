@@ -273,10 +273,10 @@ def _is_binary(data: bytes) -> bool:
     return controls * 10 > len(sample)
 
 
-_UNDERLINED = re.compile(r"(?:^|\n)(?=(\S[^\n]{0,199})\n([=\-~^\"#*+`:.'_])(\2{2,})[ \t]*(?:\n|\Z))")
+_UNDERLINED = re.compile(r"(?:^|\n)(?=(\S[^\n]{0,199})\n([=\-~^\"#*+`:.'_])(\2{2,}+)[ \t]*(?:\n|\Z))")
 
 
-_OVER = re.compile(r"\s*(?:([=\-~^\"#*+`:.'_])\1{2,}[ \t]*\n)?")
+_OVER = re.compile(r"\s*(?:([=\-~^\"#*+`:.'_])\1{2,}+[ \t]*\n)?")
 _ALONE = re.compile(r"\s*(\S[^\n]{1,79})\n[ \t]*\n\s*(\S[^\n]*(?:\n[ \t]*\S[^\n]*){0,20})")
 _ENDED = re.compile(r"[.!?…。！？]")  # of a sentence
 _NO_TITLE = re.compile(  # a sentence, an entry of a list or a table, code, a speaker's line, a greeting
