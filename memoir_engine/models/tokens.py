@@ -216,7 +216,7 @@ def _groups(texts: Sequence[str]) -> list[tuple[int, int]]:
 def _blocks(text: str) -> list[tuple[int, int]]:
     """Contiguous (start, stop), cut where both sides are tokenised as they are together, and in long runs without such places."""
     cuts = [0]
-    for stop in (*_forced(text), len(text)):
+    for stop in (*forced_cuts(text), len(text)):
         while stop - cuts[-1] > _BLOCK:
             seam = _SEAM.search(text, cuts[-1] + _BLOCK, stop)
             if seam is None:
@@ -226,7 +226,7 @@ def _blocks(text: str) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairwise(cuts) if b > a]
 
 
-def _forced(text: str) -> Iterator[int]:
+def forced_cuts(text: str) -> Iterator[int]:
     """Yield cuts within runs in which nothing proves a seam, each more than half of COUNTED_ANEW from where one may be proved.
 
     The tokens on both sides of such a cut may be others than those of the whole; a chunk between two proved seams that holds one
