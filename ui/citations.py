@@ -46,9 +46,17 @@ def _by(review: ChunkReview | None, then: datetime | None) -> ChunkReview | None
 def _origin(memory: Memory, used: UsedChunk, review: ChunkReview | None, place: str) -> Origin:
     """place: what is said of a source without pages."""
     name = memory.sources.get(used.source_id).name
-    page = memory.sources.page_of(used.source_id, spans(used)[0][0])
-    note = texts.PAGE.format(page=figures.count(page)) if page else place
+    note = place_in(memory, used.source_id, spans(used)[0][0]) or place
     return Origin(figures.shortened(name, LONGEST), note, _approved(review))
+
+
+def place_in(memory: Memory, source_id: int, start: int) -> str:
+    """Return the page, sheet, slide or chapter of a character in words; nothing where the format has none."""
+    place = memory.sources.place_of(source_id, start)
+    if place is None:
+        return ""
+    form = texts.NAMED[place.kind] if place.name else texts.PLACES[place.kind]
+    return form.format(number=figures.count(place.number), name=figures.shortened(place.name or "", LONGEST))
 
 
 def _approved(review: ChunkReview | None) -> str:

@@ -66,7 +66,7 @@ def _cited(memory: Memory, used: UsedChunk, chunk: Chunk, label: int, then: date
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(wording.CITATION.format(number=label), color="blue")
         name, full = figures.named(chunk.source_name, 48)
-        st.markdown(f"**{name}** · {origin.note or figures.chunk_name(chunk)}", width="content", help=full)
+        st.markdown(f"**{name}** · {md_escape(origin.note) or figures.chunk_name(chunk)}", width="content", help=full)
         if origin.approved:
             st.badge(md_escape(origin.approved), color="green", icon=":material/verified_user:")
     caught = f" · :orange[{wording.CAUGHT}]" if used.by_net else ""

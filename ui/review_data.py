@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from memoir_engine import Category, Decision, Memory, Neighbour, Option, Place, ReviewEvidence, ReviewItem, RiskReason, Source
-from ui import figures
+from ui import citations, figures
 from ui.plain_text import plain
 from ui.wording import texts as wording
 from ui.wording_review import texts
@@ -60,7 +60,7 @@ def evidence(memory: Memory, found: ReviewEvidence) -> dict[str, Any]:
         "before": _before(plain(found.before)),
         "behind": _behind(plain(found.behind)),
         "place": f"{figures.chunk_name(chunk)} · {figures.tokens(chunk.tokens)}",
-        "page": _page(memory.sources.get(found.item.source_id), found.start),
+        "page": _page(memory, memory.sources.get(found.item.source_id), found.start),
         "link": "tree?" + urlencode({"chunk": found.item.chunk_id}),
         "helper": found.helper,
         "levels": [_level(decision) for decision in found.decisions],
@@ -81,7 +81,9 @@ def _behind(text: str) -> str:
     return text if len(text) <= AROUND else text[:AROUND] + " …"
 
 
-def _page(source: Source, start: int) -> str:
+def _page(memory: Memory, source: Source, start: int) -> str:
+    if source.kind != "pdf":
+        return citations.place_in(memory, source.id, start)
     return f"p. {bisect_right(source.pages, start)}" if source.pages and start >= source.pages[0] else ""
 
 

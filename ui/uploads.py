@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Literal
 
 import streamlit as st
 
@@ -18,7 +19,7 @@ from ui.wording_columns import texts as labels
 from ui.wording_facts import texts as wording_facts
 from ui.wording_sources import texts
 
-FILE_TYPES = ("txt", "md", "markdown", "html", "htm", "pdf", "docx", "eml")
+FILE_TYPES = ("txt", "md", "markdown", "html", "htm", "pdf", "docx", "xlsx", "pptx", "epub", "eml")
 
 
 def first(memory: Memory) -> None:
@@ -31,7 +32,7 @@ def add(memory: Memory) -> bool:
     """Draw the upload form; return whether a conversation is to be added instead."""
     kind = st.segmented_control(
         labels.KIND,
-        [texts.ADD_FILES, texts.ADD_TEXT, texts.ADD_TALK],
+        [texts.ADD_FILES, texts.ADD_FOLDER, texts.ADD_TEXT, texts.ADD_TALK],
         default=texts.ADD_FILES,
         required=True,
         label_visibility="collapsed",
@@ -44,7 +45,7 @@ def add(memory: Memory) -> bool:
         elif kind == texts.ADD_TEXT:
             _text(memory)
         else:
-            _files(memory)
+            _files(memory, folder=kind == texts.ADD_FOLDER)
     if kind == texts.ADD_TALK:
         st.caption(wording_facts.REMEMBER_ABOUT)
         return True
@@ -62,19 +63,21 @@ def _talk(memory: Memory) -> None:
         st.rerun()
 
 
-def _files(memory: Memory, *, first: bool = False) -> None:
+def _files(memory: Memory, *, first: bool = False, folder: bool = False) -> None:
     fresh = int(st.session_state.get("upload_round", 0))
+    words = texts.DROP_FOLDER if folder else texts.DROP
+    several: Literal[True, "directory"] = "directory" if folder else True
     files = st.file_uploader(
-        texts.DROP.format(most=figures.count(memory.config.max_file_mb)),
+        words.format(most=figures.count(memory.config.max_file_mb)),
         type=FILE_TYPES,
-        accept_multiple_files=True,
-        key=f"upload-{fresh}",
+        accept_multiple_files=several,
+        key=f"{'folder' if folder else 'upload'}-{fresh}",
         max_upload_size=memory.config.max_file_mb,
     )
     if first and not files:
         return  # nothing to press yet
     given = [Upload("ingest_file", file.name, file.getvalue(), str(file.file_id)) for file in files]
-    if runs := _started(memory, given, key="file-files", disabled=not files):
+    if runs := _started(memory, given, key="file-folder" if folder else "file-files", disabled=not files):
         st.session_state["upload_round"] = fresh + 1
         _go_on(memory, runs)
 

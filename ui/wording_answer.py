@@ -11,7 +11,8 @@ class Answers(Words):
     RESET = "Reset"
     STEP = "{n2} more or fewer at each level"
     SHOW_ALL, SHOW_LESS = "Show the whole answer", "Show less"
-    PAGE = "page {page}"
+    PLACES = {"page": "page {number}", "sheet": "sheet {number}", "slide": "slide {number}", "chapter": "chapter {number}"}
+    NAMED = {"sheet": "sheet {number}, {name}", "slide": "slide {number}, {name}", "chapter": "chapter {number}, {name}"}
     PAGE_OF = "Page {page} of {pages}"
     PAGE_BEFORE, PAGE_AFTER, PAGE_MARKED = "Previous", "Next", "Back to the marked page"
     PAGE_ALT = "Page {page} of {pages} of {source}, with the cited words marked"

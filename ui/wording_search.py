@@ -44,7 +44,11 @@ class Search(Words):
     MESSAGES = "messages {first} to {last}"
     MESSAGE = "message {first}"
     NO_VECTOR = "none yet"
-    KIND_NAMES = {"txt": "text", "md": "Markdown", "html": "HTML", "pdf": "PDF", "docx": "Word", "eml": "e-mail"}
+    KIND_NAMES = {"txt": "text", "md": "Markdown", "html": "HTML", "pdf": "PDF", "docx": "Word", "eml": "e-mail"} | {
+        "xlsx": "Excel",
+        "pptx": "PowerPoint",
+        "epub": "EPUB",
+    }
 
     COMPARE = "Compare with search"
     COMPARE_HELP = (

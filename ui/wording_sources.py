@@ -11,8 +11,9 @@ from ui.words import Plural, Words
 class Sources(Words):
     # --- adding --------------------------------------------------------------------------------------------------------
 
-    ADD_FILES, ADD_TEXT, ADD_TALK = "Files", "Paste text", "Conversation"
-    DROP = "Drop files here: text, Markdown, HTML, PDF, Word or e-mail, each of up to {most} MB"
+    ADD_FILES, ADD_FOLDER, ADD_TEXT, ADD_TALK = "Files", "Folder", "Paste text", "Conversation"
+    DROP = "Drop files here: PDF, Word, Excel, PowerPoint, EPUB, HTML, Markdown, text or e-mail, each of up to {most} MB"
+    DROP_FOLDER = "Choose a folder: each file in it of a kind that can be read is added, named by its path, up to {most} MB each"
     CHOOSE_FILES = "Choose files"
     TEXT_NAME = "Name"
     TEXT_NAME_PLACEHOLDER = "meeting-notes.md"

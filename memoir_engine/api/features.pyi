@@ -28,6 +28,7 @@ from memoir_engine.facts.remember import (
     remember_verb as remember_verb,
 )
 from memoir_engine.facts.view import FactsView as FactsView
+from memoir_engine.ingest.folder import ingest_folder as ingest_folder
 from memoir_engine.ingest.helper_view import AsyncHelpers as AsyncHelpers
 from memoir_engine.ingest.view import SourcesView as SourcesView
 from memoir_engine.ingest.upload import IngestFileOptions as IngestFileOptions, IngestTextOptions as IngestTextOptions

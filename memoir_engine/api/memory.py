@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memoir_engine.api import features
+from memoir_engine.api.folders import Folders
 from memoir_engine.api.impacts import Impacts, estimate_impact
 from memoir_engine.api.names import Finding
 from memoir_engine.core import validation
@@ -287,7 +288,7 @@ class Face(Finding):
         return face
 
 
-class AsyncMemory(Impacts, Face):
+class AsyncMemory(Impacts, Folders, Face):
     """Open with settings, or with a MemoirConfig; `close()` (or `async with`) ends its pools and handles."""
 
     @cached_property
@@ -329,7 +330,7 @@ class AsyncMemory(Impacts, Face):
         regenerate: bool = False,
         on_event: OnEvent | None = None,
     ) -> IngestResult:
-        """Ingest a file as `ingest_text` does a text: text, Markdown, HTML, PDF, DOCX or e-mail, known by content and name."""
+        """Ingest a file as `ingest_text` does a text: PDF, DOCX, XLSX, PPTX, EPUB, HTML, e-mail, …, by its content."""
         options = features.IngestFileOptions(
             data, name=name, contextual_helper=contextual_helper, metadata=metadata, replaces=replaces, regenerate=regenerate
         )

@@ -30,6 +30,7 @@ class Memory(Face):
 
     ingest_text = waits(AsyncMemory.ingest_text)
     ingest_file = waits(AsyncMemory.ingest_file)
+    ingest_folder = waits(AsyncMemory.ingest_folder)
     query = waits(AsyncMemory.query)
     what_if = waits(AsyncMemory.what_if)
     impact = waits(AsyncMemory.impact)

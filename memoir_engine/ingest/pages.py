@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from memoir_engine import readers
 from memoir_engine.core import validation
 from memoir_engine.core.number_words import counted
-from memoir_engine.core.results import PageImage, Source
+from memoir_engine.core.results import PageImage, PlaceKind, Source, SourcePlace
 
 WIDTHS_PX = (100, 2000)
 MOST_SPANS = 50
 Span = tuple[int, int]
+_PLACES: dict[str, PlaceKind] = {"xlsx": "sheet", "pptx": "slide", "epub": "chapter"}
 _NO_PAGES = "it has no pages to draw"
 
 
@@ -40,8 +41,21 @@ def check_spans(source: Source, first: tuple[object, object], others: object) ->
 
 
 def page_of(source: Source, start: int) -> int | None:
-    """Return the page of a character, from 1; None where there are no pages."""
+    """Return the page (sheet, slide, chapter) of a character, from 1; None where there are no pages."""
     return max(1, bisect_right(source.pages, start)) if source.pages else None
+
+
+def place_of(source: Source, start: int) -> SourcePlace | None:
+    """Return the page, sheet, slide or chapter of a character; None where there are none."""
+    number = page_of(source, start)
+    if number is None:
+        return None
+    kind: PlaceKind = _PLACES.get(source.kind, "page")
+    begins = source.pages[number - 1]
+    ends = source.pages[number] if number < len(source.pages) else source.chars
+    inside = [heading for heading in source.headings if begins <= heading.start < ends]
+    named = min(inside, key=lambda heading: heading.level, default=None) if kind != "page" else None
+    return SourcePlace(kind, number, None if named is None else named.text)
 
 
 def page_image(source: Source, text: str, original: bytes, spans: Sequence[Span], *, page: int | None, width: int) -> PageImage:

@@ -23,6 +23,7 @@ from memoir_engine.core.results import (
     IngestResult,
     PageImage,
     Source,
+    SourcePlace,
     Tombstone,
 )
 from memoir_engine.core.run import Actor
@@ -88,10 +89,19 @@ class SourcesView(View):
     def page_of(self, source_id: int, start: int) -> int | None:
         """Return the page, from 1, on which a character of the text stands; None where the format has no pages.
 
+        Sheets of a workbook, slides and chapters of a book count as pages; `place_of` names them.
         start: an offset into `text(source_id)`. Raises InvalidSetting for one outside of it, SourceNotFound.
         """
         source = self.get(source_id)
         return pages.page_of(source, pages.check_span(source, start, None)[0])
+
+    def place_of(self, source_id: int, start: int) -> SourcePlace | None:
+        """Return the page, sheet, slide or chapter on which a character of the text stands; None where the format has none.
+
+        start and errors: as of `page_of`.
+        """
+        source = self.get(source_id)
+        return pages.place_of(source, pages.check_span(source, start, None)[0])
 
     def page_image(
         self,

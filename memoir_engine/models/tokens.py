@@ -23,12 +23,13 @@ import os
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,7 +38,7 @@ from numpy.typing import NDArray
 
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results.conversations import TokenMethod, TokenMethodName
-from memoir_engine.text.chunks import TokenCounts, cut
+from memoir_engine.text.chunks import COUNTED_ANEW, TokenCounts, cut
 from memoir_engine.text.cut_strategies import APPROXIMATE, Counter, Ints, approximate_counts, token_shares
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ _BLOCK = 600_000  # characters tokenised in one call: large enough to leave the 
 _SEAM = re.compile(r"\S(?= )|\n(?=[^\s/])|[^\W\d_](?=[、。，．])")
 _INDENT = re.compile(r"[^\S\r\n]+(?=\S)")
 _BLANKS = re.compile(r"(?<!\s)\s{100000,}+")
+# A run of one of the marks beside which `splits` may prove a seam: only at an end of such a run.
+_MARKS = re.compile("([ \t\u3000\r\n、。，．！？])\\1*+")
+_PIECE = 8_000  # characters of a run without a seam that are merged at a time: the time for a whole run grows faster than the run
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INSIDE = np.uint16(1 << 15)
 _BETWEEN = "<|endoftext|>"
@@ -79,18 +83,21 @@ class Encoding:
             found = [self._group(texts[first:stop]) for first, stop in groups]
         return np.concatenate(found) if found else np.empty(0, np.int64)
 
-    def ends(self, text: str, *, threads: int = 2) -> NDArray[np.int64]:
+    def ends(self, text: str, *, threads: int = 2) -> NDArray[np.int32]:
         """The offset behind each token; one that ends inside a character has the offset of the next that does not."""
         blocks = _blocks(text)
-        starts = [0, *(stop for _, stop in blocks)]
+        block_ends = lru_cache(maxsize=8)(self._block)  # a run of one letter is the same block again and again
+
+        def part(block: tuple[int, int]) -> NDArray[np.int32]:
+            start, stop = block
+            return np.add(block_ends(text[start:stop]), start, dtype=np.int32)
+
         if threads > 1 and len(blocks) > 1:
             with ThreadPoolExecutor(threads) as pool:
-                parts = list(pool.map(lambda block: self._block(text, *block), blocks))
+                parts = list(pool.map(part, blocks))
         else:
-            parts = [self._block(text, *block) for block in blocks]
-        for part, start in zip(parts, starts, strict=False):
-            part += start
-        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+            parts = list(map(part, blocks))
+        return np.concatenate(parts) if parts else np.empty(0, np.int32)
 
     def splits(self, text: str, at: int) -> bool:
         """Return True if cutting at `at`, the end of a token, surely leaves the tokens of both sides as they are.
@@ -121,13 +128,13 @@ class Encoding:
                 return np.diff(np.concatenate(([-1], seams, [len(ids)]))) - 1
         return np.array([self.count(text) for text in texts], dtype=np.int64)
 
-    def _block(self, text: str, start: int, stop: int) -> NDArray[np.int64]:
-        tokens = self._table[self._ids(text[start:stop])]
+    def _block(self, text: str) -> NDArray[np.int32]:
+        tokens = self._table[self._ids(text)]
         inside = tokens >= _INSIDE
         if not inside.any():
-            return np.cumsum(tokens, dtype=np.int64)
-        ends = np.cumsum(tokens & ~_INSIDE, dtype=np.int64)
-        ends[np.flatnonzero(inside[1:])] = np.iinfo(np.int64).max  # the next token begins inside a character
+            return np.cumsum(tokens, dtype=np.int32)
+        ends = np.cumsum(tokens & ~_INSIDE, dtype=np.int32)
+        ends[np.flatnonzero(inside[1:])] = np.iinfo(np.int32).max  # the next token begins inside a character
         return np.minimum.accumulate(ends[::-1])[::-1]
 
     def _ids(self, text: str) -> NDArray[np.uint32]:
@@ -207,14 +214,37 @@ def _groups(texts: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _blocks(text: str) -> list[tuple[int, int]]:
-    """Contiguous (start, stop), cut only where both sides are tokenised as they are together."""
+    """Contiguous (start, stop), cut where both sides are tokenised as they are together, and in long runs without such places."""
     cuts = [0]
-    while len(text) - cuts[-1] > _BLOCK:
-        seam = _SEAM.search(text, cuts[-1] + _BLOCK)
-        if seam is None:
-            break
-        cuts.append(seam.end())
-    return [(a, b) for a, b in zip(cuts, [*cuts[1:], len(text)], strict=True) if b > a]
+    for stop in (*forced_cuts(text), len(text)):
+        while stop - cuts[-1] > _BLOCK:
+            seam = _SEAM.search(text, cuts[-1] + _BLOCK, stop)
+            if seam is None:
+                break
+            cuts.append(seam.end())
+        cuts.append(stop)
+    return [(a, b) for a, b in pairwise(cuts) if b > a]
+
+
+def forced_cuts(text: str) -> Iterator[int]:
+    """Yield cuts within runs in which nothing proves a seam, each more than half of COUNTED_ANEW from where one may be proved.
+
+    The tokens on both sides of such a cut may be others than those of the whole; a chunk between two proved seams that holds one
+    is longer than COUNTED_ANEW, and `cut` counts it by itself.
+    """
+    at = 0
+    while at + COUNTED_ANEW <= len(text):
+        stop = at + COUNTED_ANEW
+        run = _MARKS.search(text, at, stop)
+        if run is None:
+            behind = _MARKS.search(text, stop)
+            stop = behind.start() if behind else len(text)
+        elif run.span() == (at, stop):
+            behind = _MARKS.match(text, stop - 1)
+            stop = behind.end() if behind else stop
+        if run is None or run.span() == (at, at + COUNTED_ANEW):
+            yield from range(at + COUNTED_ANEW // 2 + 1, stop - COUNTED_ANEW // 2, _PIECE)
+        at = stop
 
 
 CHOICES = ("auto", "openai", "anthropic", "gemini", "approximate")
@@ -376,7 +406,7 @@ class TokenCounter:
     def count(self, text: str) -> int:
         return self._counts.get(text, self._count)
 
-    def ends(self, text: str) -> NDArray[np.int64]:
+    def ends(self, text: str) -> NDArray[np.int32]:
         """The offset behind each token."""
         return self._encoding.ends(text, threads=self.threads)
 

@@ -1,8 +1,8 @@
 """Values that every reader returns and is built with: a document, text with headings, and fields for title, author and date.
 
 Invariants:
-- headings and pages are offsets into `text`, which is what will be stored and what every span refers to: its line breaks
-  are \\n, and it holds neither NUL characters nor lone surrogates;
+- headings and pages (of a PDF; of others sheets, slides or chapters) are offsets into `text`, which is what will be stored and
+  what every span refers to: its line breaks are \\n, and it holds neither NUL characters nor lone surrogates;
 - blocks are separated by one blank line, lines of a block by one line break; no block is empty;
 - a field that cannot be read is left out, never guessed; values are one line of text, cut at 500 characters;
 - a date is as precise as its source, never more: "May 2019" is 2019-05; an impossible date is none.
@@ -21,7 +21,7 @@ from memoir_engine.core.errors import NothingToIngest, TextInvalid
 from memoir_engine.core.results import Heading
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-Kind = Literal["txt", "md", "html", "pdf", "docx", "eml"]
+Kind = Literal["txt", "md", "html", "pdf", "docx", "xlsx", "pptx", "epub", "eml"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,11 @@ class Flow:
             self.headings += [Heading(heading.level + deeper, heading.text, heading.start + start) for heading in headings]
             self.break_block()
 
+    def part(self, part: Flow) -> int:
+        """Append a flow as blocks of its own; return where it begins, at the end of what precedes an empty one."""
+        self.insert(part.text, tuple(part.headings))
+        return self._length - len(part.text)
+
     def mark(self) -> Mark:
         """Return the present end, for `rewind`."""
         return Mark(len(self._parts), self._length, self._gap, len(self.headings))
@@ -128,6 +133,16 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     filled = [[_words(cell).replace("|", "\\|") for cell in row] + [""] * (width - len(row)) for row in rows]
     lines = [f"| {' | '.join(row)} |" for row in filled]
     return "\n".join([*lines[:1], f"| {' | '.join(['---'] * width)} |", *lines[1:]]) if lines and width else ""
+
+
+def write_rows(flow: Flow, rows: Sequence[Sequence[str]]) -> None:
+    """Write rows as a Markdown table, a single row or column as text with bars between the cells."""
+    if len(rows) > 1 and max(map(len, rows)) > 1:
+        flow.insert(markdown_table(rows))
+        return
+    for cells in rows:
+        flow.add("".join(f"{cell} | " for cell in cells) if len(cells) > 1 else "".join(cells))
+        flow.break_line()
 
 
 _MONTHS = "january february march april may june july august september october november december".split()

@@ -11,7 +11,6 @@ Source: DESIGN §8 (files.read), §12 (archive bombs); ECMA-376 part 1 §17, par
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from typing import Any
 
 from memoir_engine.core.errors import FileUnreadable
 from memoir_engine.core.results import Heading
+from memoir_engine.readers.archive import open_archive
 from memoir_engine.readers.document import Document, Flow, iso_date, left_unread, markdown_table, own_words
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -183,10 +183,6 @@ def _number(element: Any, path: str, otherwise: int) -> int:
     return int(value) if value.isdecimal() and len(value) < 5 else otherwise
 
 
-MAX_ENTRIES = 5_000
-MAX_UNPACKED = 400_000_000  # bytes; a DOCX of 50 MB is pictures, its text rarely 10
-MAX_RATIO = 200  # text packs 10 to 1, tables of zeros 50 to 1
-_SMALL = 10_000_000  # below this no ratio matters
 _TEMPLATE = datetime(2013, 12, 23, 23, 15, tzinfo=UTC)  # creation date of python-docx's own template
 
 
@@ -210,17 +206,7 @@ def _open(data: bytes, name: str) -> Any:
     """Open a document after a check of its archive's sizes. Raises FileUnreadable (E203)."""
     import docx
 
-    try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            entries = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError) as broken:
-        raise FileUnreadable(name=name, kind="DOCX", problem="its archive is broken") from broken
-    unpacked = sum(entry.file_size for entry in entries)
-    packed = max(1, sum(entry.compress_size for entry in entries))
-    too_dense = unpacked > _SMALL and unpacked > MAX_RATIO * packed
-    if len(entries) > MAX_ENTRIES or unpacked > MAX_UNPACKED or too_dense:
-        problem = f"it would unpack to {unpacked / 1e6:.0f} MB in {len(entries)} parts, which no honest document does"
-        raise FileUnreadable(name=name, kind="DOCX", problem=problem)
+    open_archive(data, name, "DOCX").close()
     try:
         return docx.Document(BytesIO(data))
     except MemoryError:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from memoir_engine.core.errors import FileUnreadable, NothingToIngest
+from memoir_engine.core.errors import FileUnreadable, NothingToIngest, ScannedPdf
 from memoir_engine.core.results import Heading
 from memoir_engine.readers import pdfium
 from memoir_engine.readers.columns import flows
@@ -43,7 +43,7 @@ Block = list[Stretch]  # one paragraph or table; more parts where a paragraph go
 
 
 def read_pdf(data: bytes, name: str) -> Document:
-    """Read a PDF. Raises FileUnreadable (E203), NothingToIngest (E201)."""
+    """Read a PDF. Raises FileUnreadable (E203), NothingToIngest (E201), ScannedPdf (E515)."""
     document = pdfium.open_pdf(data, name)
     sheets = list(pdfium.sheets(document))
     if all(sheet is None for sheet in sheets):
@@ -56,7 +56,7 @@ def read_pdf(data: bytes, name: str) -> Document:
     ]
     written = write_text(columns, Hyphens(line.text for line in _lines_of(columns)), len(sheets))
     if not written.text.strip():
-        raise NothingToIngest(name=name)
+        raise (ScannedPdf if pdfium.has_pictures(document) else NothingToIngest)(name=name)
     warnings = [f"page {page} could not be read and is empty" for page, sheet in enumerate(sheets, start=1) if sheet is None]
     warnings += left_unread(line.text for lines in running for line in lines if page_number(line.text) is None)
     said = pdfium.properties(document)

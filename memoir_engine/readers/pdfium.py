@@ -23,6 +23,7 @@ from memoir_engine.readers.sheet import Box, Sheet, Word
 MAX_PAGES = 20_000
 MAX_CHARS = 200_000  # of a page; a page full of the smallest print has 20,000
 MAX_PATHS = 4_000  # drawings of a page; a map has more, a table never
+_LOOKED_AT = 20  # pages, for pictures
 _SEGMENTS = 400  # of one drawing
 _THIN = 2.5  # points; a drawing no thicker is a line
 _LOCKED = 4  # FPDF_ERR_PASSWORD
@@ -99,6 +100,17 @@ def sheet(document: PdfDocument, number: int, styles: dict[str, Style] | None = 
         return None
     finally:
         page.close()
+
+
+def has_pictures(document: PdfDocument) -> bool:
+    """Report whether any of the first pages holds a picture; a scan has one on each."""
+    for number in range(min(len(document), _LOOKED_AT)):
+        try:
+            if next(document[number].get_objects(filter=(pdfium.FPDF_PAGEOBJ_IMAGE,)), None) is not None:
+                return True
+        except pypdfium2.PdfiumError:
+            continue
+    return False
 
 
 def properties(document: PdfDocument) -> dict[str, str]:

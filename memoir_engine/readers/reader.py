@@ -1,14 +1,14 @@
 """Read a file: detect its kind, read it in a process of its own where that needs a parser, and hand on what will be stored.
 
-PDF, DOCX, HTML and e-mail go through libraries that follow structures inside the file, so they are read in a process limited
-in time and memory, which sees no variable of this one's environment but the paths it needs. Plain text and Markdown are
-decoded by the standard library and scanned line by line, in time that their size bounds: a process for them would cost
-0.2 s each and guard against nothing. Headings of plain text are underlined as in reStructuredText, its fields stand in a
+PDF, DOCX, XLSX, PPTX, EPUB, HTML and e-mail go through libraries that follow structures inside the file, so they are read in a
+process limited in time and memory, which sees no variable of this one's environment but the paths it needs. Plain text and
+Markdown are decoded by the standard library and scanned line by line, in time that their size bounds: a process for them would
+cost 0.2 s each and guard against nothing. Headings of plain text are underlined as in reStructuredText, its fields stand in a
 mail-like header block or a title in line 1; Markdown has # and underlined headings outside fenced code, and YAML or TOML front
 matter.
 Invariant: a file is read as what its content is; where the name promises something else, it is refused. Its text is kept as it
 is, only offsets are added; no title rather than a wrong one. What is returned satisfies document.Document; any failure is one of
-E201–E205 and nothing else.
+E201–E205, E515 (a scan), E516 (a reader that is not installed), and nothing else.
 Source: DESIGN §8 (files.read), §12 (type by content, a limited subprocess); CommonMark 4.2, 4.3, 4.5.
 """
 
@@ -175,7 +175,16 @@ def _storable(value: Any) -> Any:
     return [_storable(item) for item in value] if isinstance(value, list) else value
 
 
-_SUFFIXES: dict[str, Kind] = {".pdf": "pdf", ".docx": "docx", ".eml": "eml", ".mbox": "eml", ".txt": "txt", ".text": "txt"}
+_SUFFIXES: dict[str, Kind] = {
+    ".pdf": "pdf",
+    ".docx": "docx",
+    ".xlsx": "xlsx",
+    ".eml": "eml",
+    ".mbox": "eml",
+    ".txt": "txt",
+    ".text": "txt",
+}
+_SUFFIXES |= {".xlsm": "xlsx", ".pptx": "pptx", ".pptm": "pptx", ".docm": "docx", ".epub": "epub"}
 _SUFFIXES |= {".md": "md", ".markdown": "md", ".mdown": "md", ".html": "html", ".htm": "html", ".xhtml": "html"}
 _MAGIC = {
     "an old or password-protected Office file": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",),
@@ -199,6 +208,8 @@ _MAIL_FIELDS = frozenset(
 )
 _FIELD = re.compile(rb"([!-9;-~]+)[ \t]*:")
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_FOLDERS: dict[bytes, Kind] = {b"mimetypeapplication/epub+zip": "epub", b"word/": "docx", b"xl/": "xlsx", b"ppt/": "pptx"}
+_BY_CONTENT = ("pdf", *_FOLDERS.values())
 _ENCODED = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1b"))
 _SAMPLE = 65_536
@@ -209,13 +220,13 @@ def kind_of(data: bytes, name: str) -> Kind:
     suffix = PurePath(name).suffix.lower()
     named = _SUFFIXES.get(suffix)
     found = "pdf" if named == "pdf" and b"%PDF-" in data[:1024] else _by_magic(data)  # readers allow other bytes before it
-    if found in ("pdf", "docx"):
+    if found in _BY_CONTENT:
         if named not in (None, found):
             raise FileTypeUnknown(name=name, problem=f"its name ends in {suffix}, but its content is {found.upper()}")
-        return found  # type: ignore[return-value]  # one of the two
+        return found
     if found is not None:
         raise FileTypeUnknown(name=name, problem=f"its content is {found}")
-    if named in ("pdf", "docx"):
+    if named in _BY_CONTENT:
         raise FileTypeUnknown(name=name, problem=f"its name ends in {suffix}, but its content is not {named.upper()}")
     if named == "eml" and not _mail_fields(data, strict=False):
         problem = f"its name ends in {suffix}, but it does not begin with the header of a message (From, Date, Subject …)"
@@ -232,12 +243,18 @@ def _by_magic(data: bytes) -> str | None:
     if data[:1024].lstrip().startswith(b"%PDF-"):
         return "pdf"
     if data.startswith(_ZIP):
-        return "docx" if b"word/" in data else "a ZIP archive that is not DOCX"
+        return _packed(data) or "a ZIP archive that is not DOCX, XLSX, PPTX or EPUB"
     if data.startswith(b"RIFF") and data[8:12] in (b"WAVE", b"AVI ", b"WEBP"):
         return "a sound, film or WebP picture"
     if data.startswith(b"BZh") and data[4:10] == b"1AY&SY":
         return "a bzip2 archive"
     return next((kind for kind, magic in _MAGIC.items() if data.startswith(magic)), None)
+
+
+def _packed(data: bytes) -> Kind | None:
+    """Return what an archive is by its first entry that tells: a presentation may hold a workbook."""
+    places = {kind: data.find(entry) for entry, kind in _FOLDERS.items() if entry in data}
+    return min(places, key=lambda kind: places[kind], default=None)
 
 
 def is_mail(data: bytes) -> bool:
@@ -274,10 +291,10 @@ def _is_binary(data: bytes) -> bool:
     return controls * 10 > len(sample)
 
 
-_UNDERLINED = re.compile(r"(?:^|\n)(?=(\S[^\n]{0,199})\n([=\-~^\"#*+`:.'_])(\2{2,})[ \t]*(?:\n|\Z))")
+_UNDERLINED = re.compile(r"(?:^|\n)(?=(\S[^\n]{0,199})\n([=\-~^\"#*+`:.'_])(\2{2,}+)[ \t]*(?:\n|\Z))")
 
 
-_OVER = re.compile(r"\s*(?:([=\-~^\"#*+`:.'_])\1{2,}[ \t]*\n)?")
+_OVER = re.compile(r"\s*(?:([=\-~^\"#*+`:.'_])\1{2,}+[ \t]*\n)?")
 _ALONE = re.compile(r"\s*(\S[^\n]{1,79})\n[ \t]*\n\s*(\S[^\n]*(?:\n[ \t]*\S[^\n]*){0,20})")
 _ENDED = re.compile(r"[.!?…。！？]")  # of a sentence
 _NO_TITLE = re.compile(  # a sentence, an entry of a list or a table, code, a speaker's line, a greeting

@@ -1,4 +1,4 @@
-"""The process that reads one PDF, DOCX, HTML or e-mail file, or draws a page: bytes on its input, JSON on its output.
+"""The process that reads one PDF, Office, EPUB, HTML or e-mail file, or draws a page: bytes on its input, JSON on its output.
 
 Invariant: it never writes a file, and takes no more memory and processor time than its limits; whatever goes wrong, it
 writes a document or a picture, one of our errors, or nothing (if it was ended from outside).
@@ -16,11 +16,14 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from memoir_engine.core.errors import FileUnreadable, IngestionError
+from memoir_engine.core.errors import FileUnreadable, IngestionError, ReaderMissing
 from memoir_engine.readers.document import Document
 from memoir_engine.readers.docx import read_docx
+from memoir_engine.readers.epub import read_epub
 from memoir_engine.readers.html import read_html
 from memoir_engine.readers.mail import read_mail
+from memoir_engine.readers.pptx import read_pptx
+from memoir_engine.readers.xlsx import read_xlsx
 
 
 def _read_pdf(data: bytes, name: str) -> Document:
@@ -32,6 +35,9 @@ def _read_pdf(data: bytes, name: str) -> Document:
 READERS: dict[str, Callable[[bytes, str], Document]] = {
     "pdf": _read_pdf,
     "docx": read_docx,
+    "xlsx": read_xlsx,
+    "pptx": read_pptx,
+    "epub": read_epub,
     "html": lambda data, name: read_html(data),
     "eml": read_mail,
 }
@@ -97,5 +103,7 @@ def parse(kind: str, data: bytes, name: str) -> Document:
         return READERS[kind](data, name)
     except (IngestionError, MemoryError):
         raise
+    except ModuleNotFoundError as absent:
+        raise ReaderMissing(name=name, kind=kind.upper(), module=absent.name or "") from absent
     except Exception as broken:  # any parser may fail in any way on a hostile file: one border, one error
         raise FileUnreadable(name=name, kind=kind.upper(), problem=f"it is broken ({type(broken).__name__})") from broken

@@ -117,6 +117,7 @@ def _pattern(delimiters: tuple[str, ...]) -> re.Pattern[str] | None:
 
 
 DELIMITERS = (".", "\n")
+COUNTED_ANEW = 100_000  # characters: a longer chunk is counted by itself, whatever proves its ends
 _TAIL = 3  # chunks' worth of text at the end that is divided as a whole, so that the last chunk is no crumb
 _STEP = 8  # tokens between two places behind a word that are weighed there
 _SHORT = 1000  # what a chunk below the minimum costs; anything else is better
@@ -137,6 +138,9 @@ class TokenCounts(Protocol):
     def ends(self, text: str) -> NDArray[Any]:
         """Return the offset behind each token, ascending, the last one len(text); a token that ends inside a character has the
         offset of the next one that does not.
+
+        In a run of characters within which `splits` proves nothing, more than half of COUNTED_ANEW from both of its ends, they
+        may be the ends of its parts tokenised alone.
         """
         ...
 
@@ -190,7 +194,7 @@ class _Cutting:
         return _Mark(index, at, self.tokens.splits(self.text, at))
 
     def count(self, start: _Mark, stop: _Mark) -> int:
-        if start.sure and stop.sure:
+        if start.sure and stop.sure and stop.at - start.at <= COUNTED_ANEW:
             return stop.before - start.before
         return self.tokens.count(self.text[start.at : stop.at])
 

@@ -32,6 +32,8 @@ HOMES = {
     "pypdfium2": {f"{PACKAGE}.readers"},
     "PIL": {f"{PACKAGE}.readers"},
     "docx": {f"{PACKAGE}.readers"},
+    "openpyxl": {f"{PACKAGE}.readers"},
+    "pptx": {f"{PACKAGE}.readers"},
     "bs4": {f"{PACKAGE}.readers"},
     "lxml": {f"{PACKAGE}.readers"},
     "yaml": {f"{PACKAGE}.readers"},

@@ -24,6 +24,16 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-unt
     return lambda *words: runner.invoke(app, [*map(str, words), "--data-dir", str(tmp_path / "memory")])
 
 
+def test_a_folder_is_filed_and_what_cannot_be_read_is_named(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "papers" / "office").mkdir(parents=True)
+    (tmp_path / "papers" / "office" / "lease.txt").write_text(LEASE, encoding="utf-8")
+    (tmp_path / "papers" / "tea.png").write_bytes(b"\x89PNG\r\n")
+    filed = run("ingest", tmp_path / "papers")
+    assert "office/lease.txt: 1 chunk" in filed.output
+    assert "tea.png" in filed.output
+    assert filed.exit_code == 1
+
+
 def test_a_file_is_filed_asked_about_drawn_and_verified(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
     assert "lease.txt: 1 chunk, 3 new categories" in run("ingest", tmp_path / "lease.txt").output

@@ -33,6 +33,7 @@ ASKING = {
 ADDING = {
     "ingest_text",
     "ingest_file",
+    "ingest_folder",
     "load_samples",
     "helpers.confirm",
     "start",
@@ -58,6 +59,7 @@ READING = {
         "sources.tombstone",
         "sources.passages",
         "sources.page_of",
+        "sources.place_of",
         "sources.page_image",
         "sources.by_content",
         "sources.free_name",

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from memoir_engine.core.errors import FileTooLarge, FileUnreadable, NothingToIngest, TextInvalid
+from memoir_engine.core.errors import FileTooLarge, FileUnreadable, NothingToIngest, ScannedPdf, TextInvalid
 from memoir_engine.readers import read, reader
 from memoir_engine.readers.html import read_html
 from memoir_engine.readers.pdf import read_pdf
@@ -51,9 +51,21 @@ def test_a_pdf_locked_against_changes_only_is_read(pdf):
     assert read(pdf("Open to read.", password=""), "a.pdf").text == "Open to read."
 
 
-def test_a_scanned_pdf_says_that_it_needs_text_recognition(pdf):
+def test_a_scanned_pdf_says_that_its_pages_are_pictures():
+    from PIL import Image
+
+    scan = io.BytesIO()
+    Image.new("RGB", (60, 80), "white").save(scan, "PDF")
+    with pytest.raises(ScannedPdf) as caught:
+        read(scan.getvalue(), "scan.pdf")
+    assert "are pictures" in caught.value.message
+    assert "text recognition" in caught.value.remedy
+
+
+def test_a_pdf_of_empty_pages_is_no_scan_but_says_that_it_may_be(pdf):
     with pytest.raises(NothingToIngest) as caught:
         read(pdf("", ""), "scan.pdf")
+    assert not isinstance(caught.value, ScannedPdf)
     assert "text recognition" in caught.value.remedy
     assert "scan.pdf" in caught.value.message
 

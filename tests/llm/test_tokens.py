@@ -1,6 +1,7 @@
 """Token counts: the same as litellm's, and spans that fit them."""
 
 import os
+import random
 import subprocess
 import sys
 from functools import cache
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoir_engine.models.tokens import NAMES, TokenCounter, count_tokens, counter, encoding, is_exact, litellm_list, name_of
+from memoir_engine.text.chunks import cut
 
 SAMPLES = {
     "english": "The quick brown fox doesn't jump; it's 3.14 metres long.\n\n  Indented, and 1234567 more.",
@@ -130,6 +132,39 @@ def test_ends_do_not_depend_on_blocks_or_threads(name, monkeypatch):
 def test_a_million_blanks_are_counted_although_the_pattern_gives_up_on_them():
     ends = encoding("o200k_base").ends(" " * 1_000_000 + "x")
     assert ends[-1] == 1_000_001
+
+
+RUNS = {
+    "a letter": "a" * 300_000,
+    "letters": "".join(map(chr, random.Random(1).choices(range(97, 123), k=300_000))),
+    "full stops": "." * 300_000,
+    "line breaks": "\n" * 300_000,
+    "blanks": " " * 300_000,
+    "minified JSON": '{"id":7,"name":"tea"},' * 14_000,
+    "kana": "あ漢い" * 100_000,
+    "Japanese full stops": "。" * 300_000,
+}
+
+
+@pytest.mark.parametrize(
+    ("run", "maximum"), [*((run, 500) for run in RUNS), ("a letter", 20_000), ("blanks", 20_000), ("full stops", 20_000)]
+)
+def test_a_run_without_a_seam_is_cut_into_chunks_with_exact_counts(run, maximum):
+    code, run = encoding("o200k_base"), RUNS[run]
+    text = f"Before it stands a sentence. {run} And one behind it."
+    pieces = cut(text, code, minimum=maximum // 2, maximum=maximum)
+    assert "".join(piece.text for piece in pieces) == text
+    assert [piece.tokens for piece in pieces] == [code.count(piece.text) for piece in pieces]
+    assert max(piece.tokens for piece in pieces) <= maximum
+
+
+def test_a_run_without_a_seam_is_tokenised_in_parts(monkeypatch):
+    """As a whole it takes a time that grows faster than the run."""
+    code = encoding("o200k_base")
+    ids, asked = code._ids, []
+    monkeypatch.setattr(code, "_ids", lambda text: (asked.append(len(text)), ids(text))[1])
+    code.ends("x" * 500_000 + " " + "".join(map(chr, random.Random(1).choices(range(97, 123), k=500_000))))
+    assert max(asked) < 300_000
 
 
 def test_a_lone_surrogate_is_one_character():

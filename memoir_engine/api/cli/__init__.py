@@ -19,7 +19,7 @@ from memoir_engine.api.cli import agents, chain, completion, facts, families, fe
 from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, progress, settings
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.number_words import counted
-from memoir_engine.core.results import Category
+from memoir_engine.core.results import Category, IngestResult
 
 app = typer.Typer(no_args_is_help=True, help="See, question, correct and undo what an AI remembers.")
 
@@ -45,20 +45,31 @@ SHOWN_CHARS = 160  # of a passage
 
 @app.command()
 def ingest(files: list[Path], as_json: AsJson = False, data_dir: DataDir = None) -> None:
-    """File one or more documents in the category tree."""
-    filed = []
+    """File one or more documents, or folders of them, in the category tree."""
+    filed: list[IngestResult] = []
     with opened(data_dir) as memory:
         for path in files:
-            result = memory.ingest_file(_bytes(path), name=path.name, on_event=progress).raise_for_error()
-            filed.append(result)
-            if as_json:
-                continue
-            new = counted(result.new_categories, "new category", "new categories")
-            typer.echo(f"{path.name}: {counted(result.chunks, 'chunk')}, {new}, {counted(result.calls, 'call')}")
-            for warning in result.warnings:
-                typer.echo(f"  {warning}")
+            if path.is_dir():
+                results = memory.ingest_folder(path, on_event=progress)
+            else:
+                results = (memory.ingest_file(_bytes(path), name=path.name, on_event=progress).raise_for_error(),)
+            filed += results
+            for result in () if as_json else results:
+                _say_filed(result)
     if as_json:
         print_json(filed)
+    if any(result.error for result in filed):
+        raise typer.Exit(1)
+
+
+def _say_filed(result: IngestResult) -> None:
+    if result.error:
+        typer.echo(f"{result.name}: {result.error.message} → {result.error.remedy}", err=True)
+        return
+    new = counted(result.new_categories, "new category", "new categories")
+    typer.echo(f"{result.name}: {counted(result.chunks, 'chunk')}, {new}, {counted(result.calls, 'call')}")
+    for warning in result.warnings:
+        typer.echo(f"  {warning}")
 
 
 @app.command()

@@ -22,6 +22,33 @@ class NothingToIngest(IngestionError):
     remedy_form = "If it is a scan, run text recognition (OCR) on it first; else add some text to it. Nothing was stored."
 
 
+class ScannedPdf(NothingToIngest):
+    """The pages hold pictures, and no letters."""
+
+    code = "E515"
+    message_form = "the pages of {name!r} are pictures: the file holds no text"
+    remedy_form = (
+        "It is probably a scan. Run text recognition (OCR) on it, such as ocrmypdf scan.pdf text.pdf, and add the new file."
+        " Nothing was stored."
+    )
+
+
+class ReaderMissing(IngestionError):
+    """The library that reads the kind of the file is not installed."""
+
+    code = "E516"
+    message_form = "{name!r} is a {kind} file, and the package that reads it ({module}) is not installed"
+    remedy_form = "Install it: pip install 'memoir-engine[office]'. Nothing was stored."
+
+
+class FolderUnreadable(IngestionError):
+    """A folder, or a file in it."""
+
+    code = "E517"
+    message_form = "{path!r} cannot be read: {problem}"
+    remedy_form = "Give the path of a folder with files that this program may read. What was ingested before it stays."
+
+
 class FileTooLarge(IngestionError):
     code = "E202"
     message_form = "{name!r} is {size_mb:.1f} MB, more than max_file_mb ({limit_mb})"
@@ -36,7 +63,7 @@ class FileUnreadable(IngestionError):
 
 class FileTypeUnknown(IngestionError):
     code = "E204"
-    message_form = "{name!r} is not a text, Markdown, HTML, PDF, DOCX or e-mail file: {problem}"
+    message_form = "{name!r} is not a text, Markdown, HTML, PDF, Office (DOCX, XLSX, PPTX), EPUB or e-mail file: {problem}"
     remedy_form = "Convert it to one of these, or paste its text. Nothing was stored."
 
 

@@ -29,7 +29,7 @@ class Source:
 
     id: int
     name: str
-    kind: str  # txt md html pdf docx eml
+    kind: str  # txt md html pdf docx xlsx pptx epub eml
     sha256: str  # of the original bytes
     version: int
     status: str  # stored, filed, replaced, withdrawn, erased
@@ -67,6 +67,18 @@ class PageBox:
     top: float
     right: float
     bottom: float
+
+
+PlaceKind = Literal["page", "sheet", "slide", "chapter"]
+
+
+@dataclass(frozen=True)
+class SourcePlace:
+    """Where in its source a character stands. name: of the sheet, slide or chapter, where it has one; a page has none."""
+
+    kind: PlaceKind
+    number: int  # from 1
+    name: str | None = None
 
 
 @dataclass(frozen=True)
