@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, get_args
 
 from memoir_engine.core import errors, events, settings
-from scripts import mcp_page, prompt_pages
+from scripts import http_page, mcp_page, prompt_pages
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 WRITTEN = "Written from the code by `make docs`; a test keeps it true."
@@ -26,6 +26,7 @@ def pages() -> dict[str, str]:
         "events.md": "\n".join(event_lines()) + "\n",
         "settings.md": "\n".join(setting_lines()) + "\n",
         "mcp.md": mcp_page.page(WRITTEN),
+        "http.md": http_page.page(WRITTEN),
         **prompt_pages.pages(WRITTEN),
     }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, Literal
 
 from memoir_engine.core.errors import MemoirError, QueryCancelled
 from memoir_engine.core.results import (
@@ -28,7 +28,7 @@ from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import run_verb
 
-DOOR = "mcp"  # the verb of these runs
+Door = Literal["mcp", "http"]  # the verb of these runs
 MOST_CHARS = 2_000  # of an argument
 Handed = tuple[str, int | str]
 NAMED: dict[type, tuple[str, Callable[[Any], int | str]]] = {  # what is named, under which word, and by what
@@ -44,8 +44,10 @@ NAMED: dict[type, tuple[str, Callable[[Any], int | str]]] = {  # what is named, 
 }
 
 
-def record_handed_out(engine: Engine, actor: Actor, tool: str, arguments: Mapping[str, Any], result: Any) -> str:
-    """Write down what is about to be handed out; return the id of the run."""
+def record_handed_out(
+    engine: Engine, actor: Actor, tool: str, arguments: Mapping[str, Any], result: Any, *, door: Door = "mcp"
+) -> str:
+    """Write down what is about to be handed out; return the id of the run. tool: the tool or verb that was called."""
     handed: dict[str, list[int | str]] = {}
     for kind, key in dict.fromkeys(_items(result)):
         handed.setdefault(kind, []).append(key)
@@ -55,14 +57,14 @@ def record_handed_out(engine: Engine, actor: Actor, tool: str, arguments: Mappin
         return run.id
 
     verb: Verb[str | MemoirError] = Verb(
-        name=DOOR,
+        name=door,
         request={"tool": tool, "arguments": shown},
         subject=None,
         work=work,
         stopped=QueryCancelled,
         record=lambda _: handed,
     )
-    return str(engine.loop.wait(run_verb(engine, actor, verb), verb=DOOR))
+    return str(engine.loop.wait(run_verb(engine, actor, verb), verb=door))
 
 
 def _items(value: Any) -> Iterator[Handed]:
