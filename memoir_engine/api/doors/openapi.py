@@ -33,9 +33,7 @@ def document() -> dict[str, Any]:
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "description": "Made by `memoir tokens make`."}},
-            "responses": {
-                "Error": {"description": "Refused or failed.", "content": json_content({"$ref": reference_to("Error")})}
-            },
+            "responses": {"Error": refused},
             "schemas": dict(sorted(schemas.items())),
         },
     }
