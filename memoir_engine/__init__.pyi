@@ -13,6 +13,7 @@ from memoir_engine.audit.texts import ACTION_TEXTS as ACTION_TEXTS, ActionTexts 
 from memoir_engine.audit.trail import safe_cell as safe_cell
 from memoir_engine.core.config import ConversationSettings as ConversationSettings, MemoirConfig as MemoirConfig
 from memoir_engine.core.errors.doors import (
+    AddressUnusable as AddressUnusable,
     DoorError as DoorError,
     DoorFailed as DoorFailed,
     MethodRefused as MethodRefused,

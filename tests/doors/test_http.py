@@ -6,9 +6,13 @@ Source: issue "Every door, from one table of verbs" (HTTP).
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -269,6 +273,26 @@ def test_the_commands_of_the_page_are_taken_as_they_stand(
     assert sorted(fact["content"] for fact in facts) == ["Lives in Bern", "Works as a nurse"]
     shown = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["serve", "--help"]).stdout
     assert [option for option in ("--port", "--host", "--data-dir") if option not in shown] == []
+
+
+def test_the_command_serves_until_it_is_stopped_and_says_where_it_cannot_listen(tmp_path: Path):
+    with Memory(model="offline", data_dir=tmp_path / "memory") as memory:
+        secret = memory.tokens.make("program", ["viewer"], "ana").secret
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        words = ["serve", "--port", str(port), "--data-dir", str(tmp_path / "memory")]
+        refused = CliRunner(env={"MEMOIR_MODEL": "offline"}).invoke(app, words)
+        assert (refused.exit_code, "[mem][E766] cannot listen on 127.0.0.1" in refused.stderr) == (1, True)
+    command = [sys.executable, "-m", "memoir_engine", *words]
+    environment = {**os.environ, "MEMOIR_MODEL": "offline"}
+    with subprocess.Popen(command, cwd=REPOSITORY, env=environment, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None and "Memoir is for programs on" in server.stderr.readline()
+            with client(f"http://127.0.0.1:{port}", secret) as program:
+                assert program.get("/api/v1/overview").json()["result"]["sources"] == 0
+        finally:
+            server.send_signal(signal.SIGINT)
+        assert server.wait(60) in (0, 1, 130, -signal.SIGINT)
 
 
 def json_values(printed: str) -> list[Any]:

@@ -46,3 +46,9 @@ class DoorFailed(DoorError):
     message_form = "the request failed, and Memoir does not know why"
     remedy_form = "Try it again; the log of the server says more under {reference}."
     retryable = True
+
+
+class AddressUnusable(DoorError):
+    code = "E766"
+    message_form = "cannot listen on {host}:{port}: {problem}"
+    remedy_form = "Choose another with --port or --host, or stop what listens there."
