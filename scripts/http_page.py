@@ -63,9 +63,9 @@ A token has roles and, mostly, a user: it reads and writes that user's facts, co
 Both are checked below the API, for each request anew, so a token that is revoked or has expired opens nothing from the next
 request on. `memoir tokens list` and `memoir tokens revoke NUMBER` say and end who may come in.
 
-Every answer is recorded before it leaves, as a run of the verb `http` that names the verb that was called, its arguments, and
-each fact, chunk, source and run that was handed out: `recorded_as` in the answer is its id, and `memoir runs list --verb http`
-lists them. It belongs to the token's user, and is erased with them.
+Every answer is recorded before it leaves, as a run of the verb `http` that names the verb that was called, its arguments (of what
+was written only ids, numbers and sizes), and each fact, chunk, source and run that was handed out: `recorded_as` in the answer is
+its id, and `memoir runs list --verb http` lists them. It belongs to the token's user, and is erased with them.
 
 `memoir serve` listens on this machine only; `--host 0.0.0.0` opens it to the network: then put it behind a proxy that ends TLS.
 Browsers on other sites cannot read answers, since no CORS header is sent. A request may be twice as large as `max_file_mb`;

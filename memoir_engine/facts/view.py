@@ -2,7 +2,7 @@
 
 Invariants: every read and write below carries the owner, so that another user's fact answers like a missing one. Roles are
 checked here: everybody reads their own facts, auditors change them, admins forget them.
-Source: API "FactList"; TIMEM; DESIGN §6 (who and whose).
+Source: API "Facts"; TIMEM; DESIGN §6 (who and whose).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ STATES = ("open", "approved", "rejected")
 
 
 class FactsView(FactSuggestions):
-    """FactList of the users whom the actor may see."""
+    """Facts of the users whom the actor may see."""
 
     def list(
         self,

@@ -5,6 +5,7 @@ Source: issue "Every door, from one table of verbs" (HTTP).
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -238,6 +239,39 @@ def references(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for one in value:
             yield from references(one)
+
+
+def test_a_file_comes_and_goes_as_base64(memory: Memory, ana: httpx2.Client):
+    data = b"The canteen opens at noon. \xc3\xa9 " * 20
+    sent = {"data": base64.b64encode(data).decode(), "name": "canteen.txt"}
+    filed = ana.post("/api/v1/ingest_file", json=sent).json()["result"]
+    assert memory.sources.text(filed["source_id"]) == data.decode()
+    original = ana.get("/api/v1/sources.original", params={"source_id": filed["source_id"]}).json()["result"]
+    assert base64.b64decode(original) == data
+    for wrong in ("not base64!", 5, None):
+        refused = ana.post("/api/v1/ingest_file", json={**sent, "data": wrong})
+        assert (refused.status_code, refused.json()["code"]) == (422, "E102")
+    described = openapi.document()["paths"]["/api/v1/ingest_file"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert described["properties"]["data"]["contentEncoding"] == "base64"
+
+
+def test_what_was_sent_is_erased_with_what_was_made_of_it(memory: Memory, ana: httpx2.Client, tmp_path: Path):
+    texts = {"a.txt": "The zyzzyva lives in Brazil and eats the leaves of palms. " * 9}
+    sent = [{"text": text, "name": name} for name, text in texts.items()]
+    for one in sent:
+        memory.sources.erase(ana.post("/api/v1/ingest_text", json=one).json()["result"]["source_id"], "a contract has ended")
+    coded = base64.b64encode(b"The quokka of the island sleeps all day long. " * 9).decode()
+    filed = ana.post("/api/v1/ingest_file", json={"data": coded, "name": "b.txt"}).json()["result"]
+    memory.sources.erase(filed["source_id"], "a contract has ended")
+    for session in ("s1", "s2"):
+        message = {"role": "user", "content": "The numbat of the garden is fed at noon."}
+        called = [("add_conversation", message), ("sessions.append", {"messages": [message]})][session == "s2"]
+        answer = ana.post(f"/api/v1/{called[0]}", json={"session_id": session, **called[1]})
+        memory.acting_as("Root", "ana", ("viewer", "auditor", "admin")).sessions.clear_session(session)
+        assert "session_id" in memory.runs.get(answer.json()["recorded_as"]).run.request["arguments"]
+    memory.close()
+    held = b"".join(path.read_bytes() for path in (tmp_path / "memory").rglob("*") if path.is_file())
+    assert [word for word in (b"zyzzyva", b"quokka", b"numbat", coded[:60].encode()) if word in held] == []
 
 
 def test_a_text_that_is_no_unicode_is_refused_or_comes_back_as_json(ana: httpx2.Client):

@@ -110,10 +110,11 @@ class HttpApi:
         try:
             row = verb_of(request)
             view = self._memory().acting_by(request.token)  # it may have been revoked while the body came in
-            arguments = read_arguments(request)
-            http_table.check_arguments(row, arguments)
+            arguments = http_table.taken(row, read_arguments(request))
             result = row.call(view, arguments)
-            run_id = features.record_handed_out(view._engine, view.actor, row.name, arguments, result, door="http")
+            run_id = features.record_handed_out(
+                view._engine, view.actor, row.name, arguments, result, reads=row.reads, door="http"
+            )
             return HttpAnswer(200, {"result": plain(result), "recorded_as": run_id})
         except MemoirError as refused:
             return refusal(refused)

@@ -8,6 +8,7 @@ Source: docs/decisions/0122.
 
 from __future__ import annotations
 
+import base64
 import json
 import typing
 from collections.abc import Iterable
@@ -59,13 +60,36 @@ def query_options(row: TableVerb) -> tuple[VerbOption, ...]:
     return tuple(option for option in options_of(row) if fits_query(option))
 
 
+def taken(row: TableVerb, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments as the verb takes them: bytes come as base64.
+
+    Raises InvalidSetting for text that is no base64, and for an option that only whoever sits at the server may give.
+    """
+    check_arguments(row, arguments)
+    coded = {option.name for option in row.options if is_coded(option)}
+    return {name: decoded(name, value) if name in coded else value for name, value in arguments.items()}
+
+
+def is_coded(option: VerbOption) -> bool:
+    """Report whether an option is bytes alone, which JSON holds as base64."""
+    return kinds_of(option.kind) == (bytes,)
+
+
+def decoded(name: str, value: Any) -> bytes:
+    try:
+        return base64.b64decode(value, validate=True)
+    except (ValueError, TypeError):
+        problem, advice = "it is not base64", f"Give the bytes of {name} as base64 (RFC 4648)."
+        raise InvalidSetting(name=name, value=value, problem=problem, advice=advice) from None
+
+
 def check_arguments(row: TableVerb, arguments: dict[str, Any]) -> None:
     """Raise InvalidSetting for an option that only whoever sits at the server may give."""
     refused = sorted(set(arguments) & set(NOT_TAKEN.get(row.name, ())))
     if refused:
-        taken = ", ".join(option.name for option in options_of(row)) or "no arguments"
+        names = ", ".join(option.name for option in options_of(row)) or "no arguments"
         problem = f"{refused[0]!r} is not taken by HTTP"
-        raise InvalidSetting(name="arguments", value=sorted(arguments), problem=problem, advice=f"{row.name} takes: {taken}.")
+        raise InvalidSetting(name="arguments", value=sorted(arguments), problem=problem, advice=f"{row.name} takes: {names}.")
 
 
 def read_query(row: TableVerb, pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:

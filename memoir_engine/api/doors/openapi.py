@@ -66,6 +66,8 @@ def operation_of(row: TableVerb, method: str, answer: Schema, schemas: dict[str,
         return {**operation, "parameters": parameters_of(row, schemas)}
     left_out = {option.name for option in row.options} - {option.name for option in http_table.options_of(row)}
     body = lifted(row.schema(left_out), schemas)
+    for option in filter(http_table.is_coded, row.options):
+        body["properties"][option.name] |= {"format": "byte", "contentEncoding": "base64"}
     return {**operation, "requestBody": {"required": bool(body["required"]), "content": json_content(body)}}
 
 

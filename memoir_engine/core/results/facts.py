@@ -1,4 +1,4 @@
-"""FactList: their origin in messages, their validity in time, and their successors.
+"""Facts: their origin in messages, their validity in time, and their successors.
 
 Invariant: a fact's content never changes; its status does, and each status names its cause. A fact belongs to one user.
 Times are aware and UTC. `confidence` is what the extractor stated, and is shown as that only.
@@ -117,7 +117,7 @@ class FactView:
 
 
 class FactList(tuple[FactView, ...]):
-    """FactList, which a notebook shows as a table."""
+    """Facts, which a notebook shows as a table."""
 
     def _repr_html_(self) -> str:
         return notebook.table(FACT_HEADS, (fact_cells(fact) for fact in self), len(self))
@@ -303,7 +303,7 @@ class ExtractionMetrics:
 
 @dataclass(frozen=True)
 class ExtractionResult:
-    """FactList extracted from a conversation. `chunks` is an alias of `cuts`."""
+    """Facts extracted from a conversation. `chunks` is an alias of `cuts`."""
 
     memories: tuple[ExtractedMemory, ...]
     relationships: tuple[FactRelation, ...]
