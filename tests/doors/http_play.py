@@ -25,7 +25,6 @@ from memoir_engine.api.doors.table import VerbOption
 
 USERS = {"ana": "quillwort", "ben": "larkspur", "eva": "mugwort"}  # a word that only what is theirs holds
 ROLES: dict[str, tuple[str, ...]] = {"ana": ("viewer",), "ben": ("viewer", "auditor"), "eva": ("viewer", "auditor", "admin")}
-# what an auditor sees of everybody's questions, and what an admin sees of everybody, is said in the README
 CHANGES = (
     *("facts.add", "facts.correct", "facts.retire", "facts.restore", "facts.suggest", "facts.approve", "facts.expire"),
     *("remember", "add_conversation", "sessions.append", "sessions.set_retention", "sessions.clear_session", "feedback.helped"),
