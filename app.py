@@ -1,7 +1,8 @@
 """The launcher: Streamlit around ui/main.py, with what only a server can do.
 
 Invariant: this file draws nothing. The one Memory of the process is opened beside the first page (so that health answers
-at once) and closed when the server stops; every response carries the security headers.
+at once) and closed when the server stops; every response carries the security headers. Programs reach the same memory under
+`/api/v1`, each with a token.
 `main.py` lives in ui/, away from pages/: beside pages/ a deep link would run a page without its guard.
 Source: DESIGN §3.
 """
@@ -21,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
+from memoir_engine import http_api
 from ui import engine, problems
 from ui.headers import SecurityHeaders
 
@@ -56,7 +58,12 @@ async def overview(request: Request) -> RedirectResponse:
 app = st.App(
     ROOT / "ui" / "main.py",
     lifespan=lifespan,
-    routes=[Route("/api/health", health), Route("/cuts", cuts), Route("/overview", overview)],
+    routes=[
+        Route("/api/health", health),
+        Route("/api/{path:path}", http_api(engine.memory)),
+        Route("/cuts", cuts),
+        Route("/overview", overview),
+    ],
     middleware=[Middleware(SecurityHeaders)],
     on_script_error=problems.unexpected,
 )

@@ -2,6 +2,7 @@
 
 from memoir_engine.agent.reply import Replying as Replying
 from memoir_engine.api.agent import AgentClient as AgentClient
+from memoir_engine.api.doors.http_api import http_api as http_api
 from memoir_engine.api.memory import AsyncMemory as AsyncMemory
 from memoir_engine.api.restoration import Restoration as Restoration
 from memoir_engine.api.sample_memory import SampleMemory as SampleMemory
@@ -11,6 +12,15 @@ from memoir_engine.audit.replay import REPLAY_TEXTS as REPLAY_TEXTS, ReplayTexts
 from memoir_engine.audit.texts import ACTION_TEXTS as ACTION_TEXTS, ActionTexts as ActionTexts
 from memoir_engine.audit.trail import safe_cell as safe_cell
 from memoir_engine.core.config import ConversationSettings as ConversationSettings, MemoirConfig as MemoirConfig
+from memoir_engine.core.errors.doors import (
+    AddressUnusable as AddressUnusable,
+    DoorError as DoorError,
+    DoorFailed as DoorFailed,
+    MethodRefused as MethodRefused,
+    PathUnknown as PathUnknown,
+    RequestInvalid as RequestInvalid,
+    RequestTooLarge as RequestTooLarge,
+)
 from memoir_engine.core.errors.facts import (
     FactContentInvalid as FactContentInvalid,
     FactDatesInvalid as FactDatesInvalid,

@@ -151,10 +151,10 @@ Documents, categories and the list of changes are everybody's, as in the app. No
 makes a token. A token counts as somebody of its own where two people must decide, so give the role auditor to an agent only
 where you would let it be one of the two.
 
-Every answer is recorded before it leaves, as a run of the verb `mcp` that names the tool, its arguments and each fact, chunk,
-source and run that was in it: `memoir runs list --verb mcp`, or `memory.runs.list(verb="mcp")`. It belongs to the user, and is
-erased with them. Errors are answers that say what to do next. Texts in memory are data: a client is told so, and what a text
-says can change no role and no token.
+Every answer is recorded before it leaves, as a run of the verb `mcp` that names the tool, its arguments (of what was written
+only ids, numbers and sizes) and each fact, chunk, source and run that was in it: `memoir runs list --verb mcp`, or
+`memory.runs.list(verb="mcp")`. It belongs to the user, and is erased with them. Errors are answers that say what to do next.
+Texts in memory are data: a client is told so, and what a text says can change no role and no token.
 """
 
 

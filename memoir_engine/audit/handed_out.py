@@ -1,7 +1,8 @@
 """Record of what a program was told: each answer of a door is a run that names the facts, texts and runs that it handed out.
 
 Invariant: the run is written before the answer leaves, and belongs to the user whose data it is, so that only they and who reads
-for all see it, and an erasure takes it with them. An answer that cannot be recorded is not given.
+for all see it, and an erasure takes it with them. An answer that cannot be recorded is not given. What a program wrote is kept
+where it was written, and not again here: it could not be cleared with the conversation that it belongs to.
 Source: docs/decisions/0113; DESIGN §2.6.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, Literal
 
 from memoir_engine.core.errors import MemoirError, QueryCancelled
 from memoir_engine.core.results import (
@@ -28,7 +29,7 @@ from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import run_verb
 
-DOOR = "mcp"  # the verb of these runs
+Door = Literal["mcp", "http"]  # the verb of these runs
 MOST_CHARS = 2_000  # of an argument
 Handed = tuple[str, int | str]
 NAMED: dict[type, tuple[str, Callable[[Any], int | str]]] = {  # what is named, under which word, and by what
@@ -44,25 +45,39 @@ NAMED: dict[type, tuple[str, Callable[[Any], int | str]]] = {  # what is named, 
 }
 
 
-def record_handed_out(engine: Engine, actor: Actor, tool: str, arguments: Mapping[str, Any], result: Any) -> str:
-    """Write down what is about to be handed out; return the id of the run."""
+def record_handed_out(
+    engine: Engine, actor: Actor, tool: str, arguments: Mapping[str, Any], result: Any, *, reads: bool, door: Door = "mcp"
+) -> str:
+    """Write down what is about to be handed out; return the id of the run.
+
+    tool: the tool or verb that was called. reads: whether it changes nothing; of what it wrote no words are kept here.
+    """
     handed: dict[str, list[int | str]] = {}
     for kind, key in dict.fromkeys(_items(result)):
         handed.setdefault(kind, []).append(key)
-    shown = {name: value[:MOST_CHARS] if isinstance(value, str) else value for name, value in arguments.items()}
+    shown = {name: _kept(name, value, reads) for name, value in arguments.items()}
 
     async def work(run: Run) -> str:
         return run.id
 
     verb: Verb[str | MemoirError] = Verb(
-        name=DOOR,
+        name=door,
         request={"tool": tool, "arguments": shown},
         subject=None,
         work=work,
         stopped=QueryCancelled,
         record=lambda _: handed,
     )
-    return str(engine.loop.wait(run_verb(engine, actor, verb), verb=DOOR))
+    return str(engine.loop.wait(run_verb(engine, actor, verb), verb=door))
+
+
+def _kept(name: str, value: Any, reads: bool) -> Any:
+    """Return an argument as it is kept: of what is written ids, numbers and sizes; its words stand where they were written."""
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    if reads or name.endswith(("_id", "_ids")) or not isinstance(value, str | list | dict):
+        return value[:MOST_CHARS] if isinstance(value, str) else value
+    return f"{len(value)} characters" if isinstance(value, str) else f"{len(value)} items"
 
 
 def _items(value: Any) -> Iterator[Handed]:

@@ -303,6 +303,10 @@ class MemoirConfig(Settings):
     public_keys: tuple[str, ...] = ()
     """Public keys whose signatures count when heads are compared, as PEM texts or paths; that of `signing_key` always does."""
 
+    telemetry: bool = False
+    """Make OpenTelemetry spans and metrics of verbs and of requests to models (extra `otel`). They go where the program or its
+    launcher has set up a provider; Memoir sends nothing by itself, and no text is in them."""
+
     roles: dict[str, tuple[Role, ...]] = Field(default_factory=dict)
     """Roles of people who sign in to the app, by e-mail, as `{"ana@example.org": ["auditor"]}`; `*` is everybody else,
     who reads, asks and adds as a viewer by default. A reader sees everybody's conversations and facts, an auditor changes what

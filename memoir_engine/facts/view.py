@@ -15,7 +15,15 @@ from typing import Literal
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action
-from memoir_engine.core.results.facts import FactLineage, FactProposal, FactRelation, FactStatus, FactView, ForgetPreview
+from memoir_engine.core.results.facts import (
+    FactLineage,
+    FactList,
+    FactProposal,
+    FactRelation,
+    FactStatus,
+    FactView,
+    ForgetPreview,
+)
 from memoir_engine.facts.by_hand import Ids, fact_uid, fact_uids
 from memoir_engine.facts.changes import APPROVE, REJECT, RESTORE, as_row
 from memoir_engine.facts.recall import SeqOrTime, moment_of, valid_moment
@@ -58,11 +66,12 @@ class FactsView(FactSuggestions):
         last = None if before is None else fact_uid(before)
         when, at = moment_of(as_of), valid_moment(valid_at)
         session = None if session_id is None else messages.session(session_id)
-        return self._read(
+        listed = self._read(
             lambda tx: facts.list_facts(
                 tx, owner, status=status, as_of=when, valid_at=at, limit=most, before=last, session_id=session
             )
         )
+        return FactList(listed)
 
     def get(self, fact_id: str, as_of: SeqOrTime | None = None) -> FactView:
         """Return one fact. Raises FactNotFound, also for a fact of somebody else."""

@@ -348,7 +348,8 @@ def _again(tx: Tx, item: ImpactItem) -> Asked:
     """Return a question of an earlier impact, with the options of the run that it came from."""
     if item.run_id is None or item.of == "facts":
         return Asked(QueryOptions(item.question))
-    return Asked(_options(runs.get(tx, item.run_id).request), item.run_id)
+    request = runs.get(tx, item.run_id).request
+    return Asked(_options(request) if request.get("question") else QueryOptions(item.question), item.run_id)
 
 
 def _options(request: Mapping[str, Any]) -> QueryOptions:
@@ -360,7 +361,8 @@ def _last(tx: Tx, engine: Engine, actor: Actor, options: ImpactOptions, branch: 
     recent = runs.recent(
         tx, limit=LOOKED_THROUGH if options.touched else 3 * options.limit, verb="query", user=runs_of(engine, actor)
     )
-    usable = [run for run in recent if run.status == "done" and not run.request.get("as_of") and "what_if" not in run.request]
+    usable = [run for run in recent if run.status == "done" and run.request.get("question")]  # an erasure takes the words
+    usable = [run for run in usable if not run.request.get("as_of") and "what_if" not in run.request]
     if options.touched:
         usable = [run for run in usable if _uses(run, branch)]
     return [Asked(_options(run.request), run.id) for run in usable]

@@ -11,7 +11,17 @@ from datetime import datetime
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import NotALeaf
-from memoir_engine.core.results import Category, CategoryVersion, Chunk, ChunkPage, Decision, Filing, Moment, TreeChanges
+from memoir_engine.core.results import (
+    Categories,
+    Category,
+    CategoryVersion,
+    Chunk,
+    ChunkPage,
+    Decision,
+    Filing,
+    Moment,
+    TreeChanges,
+)
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.engine import Engine, View
 from memoir_engine.store.chain import actions
@@ -26,36 +36,42 @@ class TreeAt(View):
 
     _at: int | None = None
 
+    def _repr_html_(self) -> str:
+        """Show the tree in a notebook."""
+        return Categories(self.all())._repr_html_()
+
     @property
     def is_now(self) -> bool:
         """False for a view of the past."""
         return self._at is None
 
     def roots(self) -> tuple[Category, ...]:
-        return self._read(lambda tx: categories.roots(tx, at_seq=self._at))
+        return Categories(self._read(lambda tx: categories.roots(tx, at_seq=self._at)))
 
     def children(self, category_id: int) -> tuple[Category, ...]:
-        return self._read(lambda tx: categories.children(tx, validation.category(category_id), at_seq=self._at))
+        return Categories(self._read(lambda tx: categories.children(tx, validation.category(category_id), at_seq=self._at)))
 
     def node(self, category_id: int) -> Category:
         return self._read(lambda tx: categories.node(tx, validation.category(category_id), at_seq=self._at))
 
     def path(self, category_id: int) -> tuple[Category, ...]:
         """Return the path from level 1 down to the category itself."""
-        return self._read(lambda tx: categories.path(tx, validation.category(category_id), at_seq=self._at))
+        return Categories(self._read(lambda tx: categories.path(tx, validation.category(category_id), at_seq=self._at)))
 
     def all(self) -> tuple[Category, ...]:
-        return self._read(lambda tx: categories.all_categories(tx, at_seq=self._at))
+        return Categories(self._read(lambda tx: categories.all_categories(tx, at_seq=self._at)))
 
     def search(self, text: str, limit: int = 20) -> tuple[Category, ...]:
         """Categories whose name holds the text."""
         text, limit = validation.text("text", text), validation.limit(limit)
-        return self._read(lambda tx: categories.search(tx, text, limit=limit, at_seq=self._at))
+        return Categories(self._read(lambda tx: categories.search(tx, text, limit=limit, at_seq=self._at)))
 
     def search_paths(self, text: str, limit: int = 20, *, leaves_only: bool = False) -> tuple[Category, ...]:
         """Categories whose path holds every word of the text; first those whose own name does."""
         text, limit = validation.text("text", text), validation.limit(limit)
-        return self._read(lambda tx: categories.search_paths(tx, text, limit=limit, leaves_only=leaves_only, at_seq=self._at))
+        return Categories(
+            self._read(lambda tx: categories.search_paths(tx, text, limit=limit, leaves_only=leaves_only, at_seq=self._at))
+        )
 
     def chunks(self, category_id: int, after: str | None = None, limit: int = 50) -> ChunkPage:
         """A page of a leaf's chunks, by creation, then id. Raises CategoryNotFound, NotALeaf."""

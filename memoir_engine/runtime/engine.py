@@ -14,12 +14,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, TypedDict, TypeVar
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from memoir_engine.core.config import MemoirConfig, Resolved, Secrets
 from memoir_engine.core.errors import (
     DatabaseError,
     DataDirUnusable,
+    ExtraMissing,
     IngestionCancelled,
     MemoirError,
     MemoryClosed,
@@ -53,6 +55,9 @@ from memoir_engine.store.ledger.runs import is_held
 from memoir_engine.store.tree.cache import TreeCache
 from memoir_engine.text.chunks import Piece, cut
 from memoir_engine.text.terms import SEARCH_TOKENIZER, search_tokens
+
+if TYPE_CHECKING:
+    from memoir_engine.telemetry.spans import Telemetry
 
 EMBED = "embed"  # the verb of making vectors
 Cache = TypeVar("Cache")
@@ -329,10 +334,20 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
             fallback,
             taken.note,
         )
+        runner.telemetry = _telemetry(lambda: engine.client.provider) if config.telemetry else None
         refresher.resume()
         anchoring.start()
         opened.pop_all()
         return engine
+
+
+def _telemetry(provider: Callable[[], str]) -> Telemetry:
+    """Open what tells OpenTelemetry of runs. provider: of the model that answers at the moment. Raises ExtraMissing."""
+    if find_spec("opentelemetry") is None:
+        raise ExtraMissing(library="opentelemetry-api", extra="otel")
+    from memoir_engine.telemetry.spans import Telemetry
+
+    return Telemetry(provider)
 
 
 def _fallback(config: MemoirConfig, secrets: Secrets) -> ModelClient | None:

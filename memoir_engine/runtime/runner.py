@@ -18,7 +18,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import (
@@ -39,6 +39,9 @@ from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import calls, runs
 from memoir_engine.store.ledger.calls import Recorder, Unit
 from memoir_engine.store.ledger.runs import RunInput
+
+if TYPE_CHECKING:
+    from memoir_engine.telemetry.spans import Telemetry
 
 OnEvent = Callable[[Stamped], object]  # called on the engine's own thread, one event after the other, while the run waits for it
 Result = TypeVar("Result")
@@ -127,6 +130,7 @@ class Runner:
         self._pulse: asyncio.Task[None] | None = None
         self._gate = threading.Condition()
         self._being_opened, self._closed = 0, False
+        self.telemetry: Telemetry | None = None
         self._process = f"{socket.gethostname()[:100]}:{os.getpid()}"
 
     def open_run(self, verb: Verb[Any], actor: Actor, status: RunStatus = "queued") -> Run:
@@ -210,7 +214,8 @@ class Runner:
         events: int = 0,
         begun: bool = False,
     ) -> Run:
-        run = Run(run_id, verb.name, actor, self._clock, recorder, [recorder.take, *verb.listeners], owner=owner, _count=events)
+        heard = [recorder.take, *verb.listeners, *(() if self.telemetry is None else listeners(self.telemetry.listener()))]
+        run = Run(run_id, verb.name, actor, self._clock, recorder, heard, owner=owner, _count=events)
         self._running[run_id] = Running(run, recorder, begun)
         return run
 

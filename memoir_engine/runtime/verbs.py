@@ -9,6 +9,7 @@ Source: API `memory.start`; DESIGN §3, §7 (Job).
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import Parameter, signature
@@ -96,7 +97,13 @@ def make(engine: Engine, actor: Actor, name: str, arguments: Mapping[str, Any]) 
 
 def work_of(engine: Engine, actor: Actor, verb: Verb[Result]) -> Coroutine[Any, Any, Result]:
     """Return the work of a verb to be awaited: in a run of its own, or in none if nobody is asked."""
-    return engine.runner.perform(verb, actor) if verb.recorded else verb.work(engine.unrecorded_run(verb.name, actor))
+    return engine.runner.perform(verb, actor) if verb.recorded else _unrecorded(engine, actor, verb)
+
+
+async def _unrecorded(engine: Engine, actor: Actor, verb: Verb[Result]) -> Result:
+    telemetry = engine.runner.telemetry
+    with nullcontext() if telemetry is None else telemetry.unrecorded(verb.name):
+        return await verb.work(engine.unrecorded_run(verb.name, actor))
 
 
 async def run_verb(engine: Engine, actor: Actor, verb: Verb[Result | MemoirError]) -> Result:

@@ -38,6 +38,7 @@ HOMES = {
     "lxml": {f"{PACKAGE}.readers"},
     "yaml": {f"{PACKAGE}.readers"},
     "dotenv": {f"{PACKAGE}.core.config"},
+    "opentelemetry": {f"{PACKAGE}.telemetry"},
     "cryptography": {f"{PACKAGE}.anchors"},
     "reportlab": {f"{PACKAGE}.audit.report_pdf"},
     "typer": {f"{PACKAGE}.api.cli"},

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -136,3 +138,15 @@ def test_every_answer_of_the_server_carries_the_security_headers(served: Served)
         headers = dict(answer.headers)
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_programs_reach_the_api_beside_the_pages_and_unknown_paths_are_json(served: Served):
+    url = served()
+    with urllib.request.urlopen(f"{url}/api/v1/openapi.json", timeout=60) as answer:
+        assert "/api/v1/search" in json.load(answer)["paths"]
+    told = {}
+    for path in ("api/v1/overview", "api/v1/nothing", "api/nothing"):
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"{url}/{path}", timeout=60)
+        told[path] = (refused.value.code, json.load(refused.value)["code"])
+    assert told == {"api/v1/overview": (401, "E753"), "api/v1/nothing": (404, "E761"), "api/nothing": (404, "E761")}

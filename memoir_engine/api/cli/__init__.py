@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from memoir_engine.api.cli import agents, chain, completion, facts, families, feedback, recall, review, serve
+from memoir_engine.api.cli import agents, chain, completion, facts, families, feedback, http, recall, review, serve
 from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, progress, settings
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.number_words import counted
@@ -39,6 +39,7 @@ for command in COMMANDS:
     app.command()(command)
 app.command("app")(serve.open_app)
 app.command("demo")(serve.open_demo)
+app.command("serve")(http.serve_api)
 
 SHOWN_CHARS = 160  # of a passage
 

@@ -194,7 +194,7 @@ def _called(view_of: Views, context: Any, name: str, arguments: dict[str, Any]) 
             raise _unknown("tool", name, BY_NAME)
         tool = BY_NAME[name]
         result = tool.call(memory, arguments)
-        run_id = features.record_handed_out(memory._engine, memory.actor, name, arguments, result)
+        run_id = features.record_handed_out(memory._engine, memory.actor, name, arguments, result, reads=tool.row.reads)
         content = {**tools.shown(tool, result), "recorded_as": run_id}
         return types.CallToolResult(content=[_text(content)], structured_content=content, is_error=False)
     except MemoirError as refused:
@@ -236,7 +236,7 @@ def _resource(memory: Memory, uri: str) -> tuple[str, str]:
         text, read, shown = json.dumps(plain(detail), ensure_ascii=False), [detail], "application/json"
     else:
         raise _unknown("resource", uri, ("memoir://sources/{id}", "memoir://runs/{id}"))
-    features.record_handed_out(memory._engine, memory.actor, "read_resource", {"uri": uri}, read)
+    features.record_handed_out(memory._engine, memory.actor, "read_resource", {"uri": uri}, read, reads=True)
     return text, shown
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from memoir_engine.core import notebook
+
 Path = tuple[str, ...]  # category names from root to leaf
 
 
@@ -164,6 +166,25 @@ class Category:
     children: int
     is_leaf: bool
     created_seq: int
+
+    def _repr_html_(self) -> str:
+        return notebook.card(notebook.path(self.path), notebook.quiet(f"level {self.level} · chunks: {self.chunks}"))
+
+
+class Categories(tuple[Category, ...]):
+    """Categories, which a notebook shows as a tree."""
+
+    def _repr_html_(self) -> str:
+        above = min((category.level for category in self), default=1)
+        rows = (
+            (
+                notebook.indented(notebook.text(category.name), category.level - above),
+                notebook.text(category.chunks),
+                notebook.quiet(category.id),
+            )
+            for category in sorted(self, key=lambda category: category.path)
+        )
+        return notebook.table(("category", "chunks", "id"), rows, len(self))
 
 
 @dataclass(frozen=True)

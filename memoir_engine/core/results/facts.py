@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
+from memoir_engine.core import notebook
+
 FactType = Literal["personal", "preference", "activity", "plan", "health", "professional", "miscellaneous"]
 FactStatus = Literal["active", "outdated"]
 Precision = Literal["year", "month", "day", "instant"]
@@ -21,6 +23,7 @@ suggested so far."""
 OriginKind = Literal["message", "person", "source"]
 
 FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
+FACT_HEADS = ("fact", "type", "when", "said")
 CONTENT_CHARS = 1000  # TIMEM "Memory Content Limit"
 
 
@@ -108,6 +111,25 @@ class FactView:
         """Return TIMEM's record: id, user_id, content, memory_attributes."""
         names = ("id", "user_id", "content", "memory_attributes")
         return {name: getattr(self, name) for name in names}
+
+    def _repr_html_(self) -> str:
+        return FactList((self,))._repr_html_()
+
+
+class FactList(tuple[FactView, ...]):
+    """Facts, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        return notebook.table(FACT_HEADS, (fact_cells(fact) for fact in self), len(self))
+
+
+def fact_cells(fact: FactView) -> tuple[str, ...]:
+    """Return the cells of a fact: what it says, since and until when, and the words it was drawn from."""
+    said = notebook.strong(fact.content) if fact.status == "active" else notebook.struck(fact.content)
+    until = fact.valid_to or (fact.retired_at if fact.status == "outdated" else None)
+    span = " – ".join(f"{moment:%Y-%m-%d}" if moment else "" for moment in (fact.valid_from, until)).strip()
+    quote = next((origin.quote for origin in fact.origins if origin.quote), "")
+    return said, notebook.text(fact.type), notebook.text("" if span == "–" else span), notebook.quiet(quote)
 
 
 @dataclass(frozen=True)
@@ -197,6 +219,10 @@ class RecalledFacts(tuple[RecalledFact, ...]):
         made = super().__new__(cls, hits)
         made.warnings = warnings
         return made
+
+    def _repr_html_(self) -> str:
+        rows = ((f"{hit.score:.2f}", *fact_cells(hit.fact)) for hit in self)
+        return notebook.table(("score", *FACT_HEADS), rows, len(self))
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from memoir_engine.core import notebook
 from memoir_engine.core.errors import MemoirError
 from memoir_engine.core.results.documents import Chunk, Path, Source
 from memoir_engine.core.results.evidence import Action, Decision, RunView
 
 Status = Literal["success", "error", "needs_helper"]
+
+ANSWER_CHARS = 2_000  # of an answer, in a notebook
 
 
 @dataclass(frozen=True)
@@ -174,6 +177,20 @@ class QueryResult:
         if self.error is not None:
             raise self.error.cause
         return self
+
+    def _repr_html_(self) -> str:
+        """Show the answer, the words it cites and the paths they were found by."""
+        if self.error is not None:
+            said = notebook.text(self.error.message, ANSWER_CHARS)
+            return notebook.card(notebook.strong(self.question), said, notebook.quiet(self.error.remedy))
+        texts = {chunk.id: chunk.text for chunk in (*self.chunks, *self.net)}
+        cited = [used for used in self.used_chunks if used.cited]
+        rows = (
+            (f"[{used.number}]", notebook.text(texts.get(used.chunk_id, "")), notebook.path(used.category_path)) for used in cited
+        )
+        evidence = notebook.table(("", "evidence", "filed under"), rows, len(cited)) if cited else ""
+        answer = notebook.text(self.answer, ANSWER_CHARS)
+        return notebook.card(notebook.strong(self.question), answer, evidence, notebook.quiet(f"run {self.run_id}"))
 
 
 @dataclass(frozen=True)
@@ -400,6 +417,10 @@ class SearchResult:
     mode: SearchMode = "hybrid"
     reason: str | None = None
     embedder: str | None = None
+
+    def _repr_html_(self) -> str:
+        where = self.source_name or self.doc_id or self.session_id or ""
+        return notebook.card(notebook.text(self.text), notebook.quiet(f"{where} · {self.start}–{self.end} · {self.score:.2f}"))
 
     @property
     def chunk_id(self) -> int:

@@ -179,12 +179,13 @@ def _runs_on(tx: Tx, source: Any) -> tuple[str, ...]:
 
 
 def _questions_on(tx: Tx, chunks: set[int]) -> set[str]:
-    """Return the runs whose result names one of the chunks among those read or caught."""
+    """Return the runs whose result names one of the chunks: read or caught by a question, or handed out to a program."""
     runs = set()
     for run_id, result in tx.execute(select(tables.run.c.id, tables.run.c.result).order_by(tables.run.c.id)):
         record = parse(result)
         rows = record.get("chunks")
-        read = {row[0] for row in rows} if isinstance(rows, list) else set()
+        # a question notes chunk, category and rank; a door the chunk alone
+        read = {row[0] if isinstance(row, list) else row for row in rows} if isinstance(rows, list) else set()
         if chunks & {*read, *record.get("net", ())}:
             runs.add(run_id)
     return runs

@@ -26,6 +26,7 @@ PRIVATE = (
     "recall",
     "search",
     "mcp",
+    "http",
 )  # a search may embed conversations on its way
 SUMMARY = "create_summary"  # of a session it has a subject, of a document none
 SHARING, SHARED, CLOSED = "sharing", "shared", "closed"  # a kind of remark, and its verdicts

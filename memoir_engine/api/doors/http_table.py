@@ -1,0 +1,149 @@
+"""The verbs as HTTP serves them: at which path, by which methods, and how a query string becomes arguments. Pure.
+
+Invariant: a verb of the table is served under its own name, with its own options, unless one of two lists here says why not: what
+a verb would do with files, keys or addresses of the server's own machine is for whoever sits there. A GET changes nothing and
+asks no model.
+Source: docs/decisions/0122.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import typing
+from collections.abc import Iterable
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Union
+
+from memoir_engine.api.doors import table
+from memoir_engine.api.doors.table import TableVerb, VerbOption
+from memoir_engine.core.errors import InvalidSetting
+
+BASE = "/api/v1"
+NOT_SERVED = {
+    "choose_embedder": "it writes the settings file of the server",
+    "enter_key": "a key is entered on the machine that keeps it",
+    "test_call": "it takes a key",
+    "export": "it writes a file of the server: `memoir export FILE` there",
+    "people.export": "it writes a file of the server; `people.report` returns the same",
+    "tokens.make": "a token that could make others would outlive its own expiry and revocation",
+}
+NOT_TAKEN = {  # options, by verb
+    "audit.verify": ("anchors", "public_keys"),  # addresses and files that the server would open
+    "create_summary": ("options",),  # it may name another model, which costs
+}
+ASKS_A_MODEL = {"query", "what_if", "create_summary"}  # of those that read
+_SIMPLE = (str, int, float, bool)
+_LONGEST_NUMBER = 18  # digits
+
+
+@cache
+def served() -> dict[str, TableVerb]:
+    """Return the verbs that are served, by name."""
+    return {row.name: row for row in table.table() if row.name not in NOT_SERVED}
+
+
+def options_of(row: TableVerb) -> tuple[VerbOption, ...]:
+    """Return the options of a verb that are taken by HTTP."""
+    return tuple(option for option in row.options if option.name not in NOT_TAKEN.get(row.name, ()))
+
+
+def methods(row: TableVerb) -> tuple[str, ...]:
+    """Return how a verb is called: each by POST; by GET, too, what reads and can be written as a query string."""
+    simple = all(fits_query(option) for option in row.options if option.is_required)
+    return ("GET", "POST") if row.reads and simple and row.name not in ASKS_A_MODEL else ("POST",)
+
+
+def query_options(row: TableVerb) -> tuple[VerbOption, ...]:
+    """Return the options of a verb that a query string can hold."""
+    return tuple(option for option in options_of(row) if fits_query(option))
+
+
+def taken(row: TableVerb, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments as the verb takes them: bytes come as base64.
+
+    Raises InvalidSetting for text that is no base64, and for an option that only whoever sits at the server may give.
+    """
+    check_arguments(row, arguments)
+    coded = {option.name for option in row.options if is_coded(option)}
+    return {name: decoded(name, value) if name in coded else value for name, value in arguments.items()}
+
+
+def is_coded(option: VerbOption) -> bool:
+    """Report whether an option is bytes alone, which JSON holds as base64."""
+    return kinds_of(option.kind) == (bytes,)
+
+
+def decoded(name: str, value: Any) -> bytes:
+    try:
+        return base64.b64decode(value, validate=True)
+    except (ValueError, TypeError):
+        problem, advice = "it is not base64", f"Give the bytes of {name} as base64 (RFC 4648)."
+        raise InvalidSetting(name=name, value=value, problem=problem, advice=advice) from None
+
+
+def check_arguments(row: TableVerb, arguments: dict[str, Any]) -> None:
+    """Raise InvalidSetting for an option that only whoever sits at the server may give."""
+    refused = sorted(set(arguments) & set(NOT_TAKEN.get(row.name, ())))
+    if refused:
+        names = ", ".join(option.name for option in options_of(row)) or "no arguments"
+        problem = f"{refused[0]!r} is not taken by HTTP"
+        raise InvalidSetting(name="arguments", value=sorted(arguments), problem=problem, advice=f"{row.name} takes: {names}.")
+
+
+def read_query(row: TableVerb, pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Turn the pairs of a query string into arguments: an option that takes several is repeated. Raises InvalidSetting."""
+    options = {option.name: option for option in query_options(row)}
+    given: dict[str, list[str]] = {}
+    for name, value in pairs:
+        given.setdefault(name, []).append(value)
+    return {name: query_value(options[name], values) if name in options else values[0] for name, values in given.items()}
+
+
+def query_value(option: VerbOption, values: list[str]) -> Any:
+    kinds = kinds_of(option.kind)
+    if takes_several(kinds):
+        return values if len(values) > 1 or str not in kinds else values[0]
+    if len(values) > 1:
+        advice = f"Give {option.name} once."
+        raise InvalidSetting(name=option.name, value=values, problem="it is given more than once", advice=advice)
+    value = values[0]
+    is_number = value.isascii() and value.isdecimal() and len(value) <= _LONGEST_NUMBER
+    return int(value) if int in kinds and is_number else value
+
+
+def kinds_of(kind: Any) -> tuple[Any, ...]:
+    """Return the types that a value may have, without None."""
+    inner = typing.get_args(kind) if typing.get_origin(kind) in (Union, UnionType) else (kind,)
+    return tuple(one for one in inner if one is not NoneType)
+
+
+def takes_several(kinds: tuple[Any, ...]) -> bool:
+    return any(typing.get_origin(kind) is list for kind in kinds)
+
+
+def fits_query(option: VerbOption) -> bool:
+    """Report whether a query string can hold it: a text, a number, a flag, a time, a choice, or several of one of these."""
+    return not option.is_rest and all(is_plain(kind) for kind in kinds_of(option.kind))
+
+
+def is_plain(kind: Any) -> bool:
+    if typing.get_origin(kind) is list:
+        return is_plain(typing.get_args(kind)[0])
+    named = isinstance(kind, type) and kind.__module__ == "datetime"
+    return kind in _SIMPLE or named or typing.get_origin(kind) is typing.Literal
+
+
+def read_body(body: bytes) -> dict[str, Any]:
+    """Read the arguments of a POST; an empty body has none. Raises ValueError, RecursionError for what is no JSON object."""
+    if not body.strip():
+        return {}
+    arguments = json.loads(body, parse_constant=_no_number)
+    if not isinstance(arguments, dict):
+        raise ValueError("it is no JSON object")
+    return arguments
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number in JSON")

@@ -1,0 +1,1 @@
+"""What runs and model calls tell OpenTelemetry, where a setting asks for it."""

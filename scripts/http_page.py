@@ -1,0 +1,122 @@
+"""Draw docs/http.md: how a program reaches a memory by HTTP, and every verb that is served, from the table.
+
+Invariant: verbs, methods and options are read from the code; the commands of the page are run by a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memoir_engine.api.doors import http_table, table
+from memoir_engine.api.doors.http_status import STATUSES, UNPROCESSABLE
+
+INTRO = """# A memory for programs (HTTP)
+
+Every verb of a memory is `POST /api/v1/VERB`: its arguments are the fields of one JSON object, its answer is JSON. What only
+reads, and asks no model, is also a `GET` with its arguments in the query string.
+
+## In two minutes
+
+Make a token, which is shown once, and serve the memory:
+
+```sh
+memoir tokens make "Ana's program" --roles viewer --user ana
+pip install 'memoir-engine[http]'
+memoir serve --port 8010
+```
+
+The app serves the same on its own port, beside its pages: `make run` or `memoir app`, then http://localhost:8501/api/v1.
+
+```sh
+export MEMOIR=http://localhost:8010/api/v1 TOKEN=mem_…
+curl -s $MEMOIR/search -H "Authorization: Bearer $TOKEN" -d '{"query": "notice", "top_k": 3}' -H "Content-Type: application/json"
+curl -s "$MEMOIR/facts.list?status=active&limit=20" -H "Authorization: Bearer $TOKEN"
+curl -s $MEMOIR/query -H "Authorization: Bearer $TOKEN" -d '{"question": "How much notice does the lease need?"}' \\
+  -H "Content-Type: application/json"
+```
+
+From Python, with nothing installed:
+
+```python
+import json
+import os
+import urllib.request
+
+
+def call(verb, **arguments):
+    headers = {"Authorization": f"Bearer {os.environ['TOKEN']}", "Content-Type": "application/json"}
+    request = urllib.request.Request(f"{os.environ['MEMOIR']}/{verb}", json.dumps(arguments).encode(), headers)
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)["result"]
+
+
+call("add_conversation", session_id="talk-1", role="user", content="I live in Bern.")
+print([message["content"] for message in call("sessions.get_session_history", session_id="talk-1")])
+```
+
+`GET /api/v1/openapi.json` is the OpenAPI 3.1 document, with the types of arguments and results, from which clients in other
+languages are made. `GET /api/health` says whether the server is up. Neither needs a token.
+
+## Who may do what
+
+A token has roles and, mostly, a user: it reads and writes that user's facts, conversations and runs, and what is everybody's.
+Both are checked below the API, for each request anew, so a token that is revoked or has expired opens nothing from the next
+request on. `memoir tokens list` and `memoir tokens revoke NUMBER` say and end who may come in.
+
+Every answer is recorded before it leaves, as a run of the verb `http` that names the verb that was called, its arguments (of what
+was written only ids, numbers and sizes), and each fact, chunk, source and run that was handed out: `recorded_as` in the answer is
+its id, and `memoir runs list --verb http` lists them. It belongs to the token's user, and is erased with them.
+
+`memoir serve` listens on this machine only; `--host 0.0.0.0` opens it to the network: then put it behind a proxy that ends TLS.
+Browsers on other sites cannot read answers, since no CORS header is sent. A request may be twice as large as `max_file_mb`;
+bytes (`ingest_file`) are base64.
+
+## Answers
+
+`{"result": …, "recorded_as": "…"}` with status 200, or `{"code": "E…", "message": "…", "remedy": "…"}`: what went wrong, and
+what to do next ([errors.md](errors.md)).
+"""
+MEANING = {
+    400: "the request cannot be read",
+    401: "no valid token",
+    403: "the roles or the user of the token do not reach",
+    404: "there is no such path, or no such thing for this token",
+    405: "another method",
+    409: "somebody else was faster, or it would change nothing",
+    410: "it was erased",
+    413: "too large",
+    500: "a fault of Memoir; its log says more",
+    503: "the database or the model is away or busy: try again",
+    504: "the model took too long",
+    502: "the model failed",
+}
+
+
+def page(written: str) -> str:
+    return "\n".join(_lines(written)) + "\n"
+
+
+def _lines(written: str) -> Iterator[str]:
+    yield from (INTRO, "| status | when |", "|---|---|")
+    for status in sorted({*STATUSES, UNPROCESSABLE}):
+        yield f"| {status} | {MEANING.get(status, 'it was understood, and cannot be done as asked')} |"
+    yield from (
+        "",
+        "## Verbs",
+        "",
+        written,
+        "",
+        "`*` is required. `GET` takes options that a query string can hold; lists are repeated.",
+    )
+    yield from ("", "| verb | | what it does | takes |", "|---|---|---|---|")
+    for name, row in http_table.served().items():
+        takes = ", ".join(f"`{option.name}`{'*' if option.is_required else ''}" for option in http_table.options_of(row))
+        yield f"| `{name}` | {', '.join(http_table.methods(row))} | {_cell(row.summary)} | {takes} |"
+    yield from ("", "Not served, since they are for whoever sits at the server:", "")
+    yield from (f"- `{name}`: {why}" for name, why in http_table.NOT_SERVED.items())
+    yield from ("", "Not in any door:", "")
+    yield from (f"- `{name}`: {why}" for name, why in table.CLOSED.items())
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

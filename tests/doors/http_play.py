@@ -1,0 +1,138 @@
+"""Programs of several users that call verbs by HTTP in a mixed order, and whether anything of another user came back.
+
+Every verb that reads is called, with ids and names of all users; of those that change, the ones that touch a user's data.
+Source: issue "Every door, from one table of verbs" (10⁴ mixed calls, 0 leaks).
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+import uvicorn
+
+from memoir_engine import Memory, http_api
+from memoir_engine.api.doors import http_table
+from memoir_engine.api.doors.table import VerbOption
+
+USERS = {"ana": "quillwort", "ben": "larkspur", "eva": "mugwort"}  # a word that only what is theirs holds
+ROLES: dict[str, tuple[str, ...]] = {"ana": ("viewer",), "ben": ("viewer", "auditor"), "eva": ("viewer", "auditor", "admin")}
+CHANGES = (
+    *("facts.add", "facts.correct", "facts.retire", "facts.restore", "facts.suggest", "facts.approve", "facts.expire"),
+    *("remember", "add_conversation", "sessions.append", "sessions.set_retention", "sessions.clear_session", "feedback.helped"),
+    *("review.undo", "review.approve", "jobs.cancel", "runs.unshare", "find", "people.accounts", "tokens.revoke"),
+)
+
+
+@dataclass
+class PlayedRequests:
+    """What came of a play. leaks: requests in whose answer stood the word of another user. faults: answers of 500."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[int] = field(default_factory=Counter)
+    leaks: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def served(memory: Memory) -> Iterator[str]:
+    """Serve on a free port of loopback; yield the address."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        server = uvicorn.Server(uvicorn.Config(http_api(memory), log_level="error", access_log=False, lifespan="off"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{port}"
+        server.should_exit = True
+        thread.join()
+
+
+def furnish(memory: Memory) -> dict[str, dict[str, list[Any]]]:
+    """Give each user facts, a conversation and a question; return what could be asked for by whoever knows its id."""
+    memory.ingest_text("The office lease ends with three months' notice. " * 4, name="lease.txt").raise_for_error()
+    known: dict[str, dict[str, list[Any]]] = {}
+    for user, word in USERS.items():
+        view = memory.acting_as(f"{user}s desk", user, ("viewer", "auditor", "admin"))
+        said = [{"role": "user", "content": f"My garden is full of {word}. I live in Bern. I like {word} tea."}]
+        drawn = view.remember(said, user, f"talk-{user}")
+        added = view.facts.add(f"Is allergic to {word}", user, reason=f"told me about {word}")
+        suggested = view.facts.suggest("add", f"Plants {word} in May")
+        asked = view.query(f"What does the lease say of {word}?")
+        known[user] = {
+            "fact": [fact.id for fact in view.facts.list(user)],
+            "action": [added.action_id, suggested.action_id],
+            "run": [run for run in (asked.run_id, drawn.run_id) if run],
+            "session": [f"talk-{user}"],
+            "proposal": list(suggested.proposals),
+        }
+    return known
+
+
+def play(memory: Memory, calls: int, seed: int = 0) -> PlayedRequests:
+    """Let the users' programs call verbs in turn, most of the time with what is another's."""
+    known, chance, played = furnish(memory), random.Random(seed), PlayedRequests()
+    secrets = {user: memory.tokens.make(f"program of {user}", ROLES[user], user).secret for user in USERS}  # type: ignore[arg-type]
+    names = [name for name, row in http_table.served().items() if row.reads] + list(CHANGES)
+    with served(memory) as address, httpx2.Client(base_url=address, timeout=120) as client:
+        for number in range(calls):
+            user, other = chance.choice(list(USERS)), chance.choice(list(USERS))
+            name = names[number % len(names)] if number < len(names) else chance.choice(names)
+            arguments = arguments_of(name, other, known[other], chance)
+            headers = {"Authorization": f"Bearer {secrets[user]}"}
+            answer = client.post(f"{http_table.BASE}/{name}", json=arguments, headers=headers)
+            played.calls[name] += 1
+            played.statuses[answer.status_code] += 1
+            words = [word for owner, word in USERS.items() if owner != user and word in answer.text]
+            if words:
+                played.leaks.append(f"{user} {ROLES[user]} heard {words} by {name}({arguments}): {answer.text[:400]}")
+            if answer.status_code == 500:
+                played.faults.append(f"{name}({arguments}): {answer.text}")
+    return played
+
+
+def arguments_of(name: str, other: str, known: dict[str, list[Any]], chance: random.Random) -> dict[str, Any]:
+    """Return arguments that ask for what is of that user. They hold no word by which a leak is seen."""
+    row = http_table.served()[name]
+    wanted = [option for option in http_table.options_of(row) if option.is_required or chance.random() < 0.15]
+    if any(option.name == "user_id" for option in http_table.options_of(row)) and chance.random() < 0.5:
+        wanted = [option for option in wanted if option.name != "user_id"] + [
+            option for option in http_table.options_of(row) if option.name == "user_id"
+        ]
+    return {option.name: argument(option, other, known, chance) for option in wanted}
+
+
+def argument(option: VerbOption, other: str, known: dict[str, list[Any]], chance: random.Random) -> Any:
+    fact, run = chance.choice(known["fact"]), chance.choice(known["run"])
+    action, session = chance.choice(known["action"]), chance.choice(known["session"])
+    named: dict[str, Any] = {
+        **{"fact_id": fact, "fact_ids": [fact], "action_id": action, "run_id": run, "run": run, "one": run, "other": run},
+        **{"session_id": session, "user_id": other, "user": other, "person": other, "actor": f"{other}s desk"},
+        **{"proposal_id": (known["proposal"] or [1])[0], "source_id": 1, "category_id": chance.randrange(1, 4), "chunk_id": 1},
+        **{"source_ids": [1], "chunk_ids": [1], "call_id": chance.randrange(1, 12), "decision_id": chance.randrange(1, 9)},
+        **{"question": "How much notice does the lease need?", "query": "garden tea allergic", "text": "garden tea"},
+        **{"messages": [{"role": "user", "content": "I work as a nurse."}], "content": "Has a cat", "role": "user"},
+        **{"key": f"fact:{fact}", "name": f"{other}s desk", "limit": 50, "about": "Has a dog", "verb": "retire"},
+        **{
+            "named": {"fact_ids": [fact]},
+            "reason": "a play",
+            "metadata": {},
+            "data": "aGVsbG8=",
+            "given": "A short text.",
+            "take": [1],
+        },
+        **{"changes": [{"verb": "withdraw", "source_id": 1}], "steps": [], "questions": {}, "more": {}, "when": 5, "since": 1},
+        **{"date": "2026", "author": "x", "topic": "y", "description": "z", "draft": run, "a": 1, "b": 1, "start": 0, "seq": 1},
+        **{"state": None, "status": None, "token_id": 99, "at": None, "before": None, "after": None, "as_of": None},
+    }
+    return named[option.name] if option.name in named else None if not option.is_required else 1
