@@ -15,9 +15,9 @@ def start(memory: Memory) -> None:
         frame.empty(wording.ASK_EMPTY, wording.ASK_EMPTY_TEXT, ":material/manage_search:")
         frame.first_buttons(memory)
         return
-    question.form(memory, state.param("q") or "")
+    options = question.form(memory, state.param("q") or "")
     if example_questions.apply_here(memory):
-        example_questions.all_questions(memory)
+        example_questions.all_questions(memory, options)
     question.recent(memory)
 
 

@@ -19,6 +19,7 @@ from ui import (
     fact_view,
     figures,
     frame,
+    presenting,
     problems,
     remember_form,
     state,
@@ -120,4 +121,5 @@ with problems.shown():
         st.caption(f":material/history: {md_escape(texts.THEN.format(when=figures.stamp(filters.moment)))}")
     facts_of(memory, filters, proposals, known)
     if filters.moment is None:
-        fact_context.show(memory, filters.user)
+        with presenting.technical("fact-context"):
+            fact_context.show(memory, filters.user)

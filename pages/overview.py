@@ -104,7 +104,8 @@ def line(action: Action, who: str, name: str) -> str:
 def subjects(memory: Memory) -> None:
     with st.container(border=True, key="about"):
         st.markdown(f"**{wording.ABOUT}**", help=wording.ABOUT_HELP)
-        figure = charts.treemap(memory.tree.all(), dark=st.context.theme.type == "dark")
+        dark = st.context.theme.type == "dark"
+        figure = charts.treemap(memory.tree.all(), dark=dark, scale=presenting.scale())
         picked = st.plotly_chart(figure, key="treemap", on_select="rerun", theme=None, config={"displayModeBar": False})
     points = picked.selection.points if picked else []
     if points and str(points[0].get("id", "")).isdigit():

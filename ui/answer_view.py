@@ -143,7 +143,8 @@ def _while_running(memory: Memory, run_id: str) -> None:
             for step in steps:
                 st.markdown(f":green[:material/check_circle:] {md_escape(step)}")
             st.markdown(f":gray[:material/progress_activity: {wording.NEXT_STEP if steps else wording.WAITING_FIRST} …]")
-            st.caption(figures.spent(detail.run))
+            with presenting.technical("spent"):
+                st.caption(figures.spent(detail.run))
         if detail.decisions:
             _path(memory, memory.runs.query(run_id), detail)
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from memoir_engine import Memory
 from ui import problems, viewer
-from ui.question_options import NET_SIZE, per_path_limit, prune_by
+from ui.question_options import NET_SIZE, Options, per_path_limit, prune_by
 from ui.wording import texts as wording
 
 
@@ -21,10 +21,14 @@ def show(memory: Memory, *, key: str) -> None:
         ask(memory, question)
 
 
-def ask(memory: Memory, question: str) -> None:
-    """Ask it, and go to its answer."""
-    with problems.shown():
-        limiting = memory.config.prompt_limiting_strategy
-        limits = {"per_path_limit": per_path_limit(limiting), "prune_by": prune_by(limiting)}
-        run_id = viewer.mine().start("query", question=question, safety_net=NET_SIZE, **limits)
-    st.switch_page("../pages/ask.py", query_params={"run": run_id})
+def ask(memory: Memory, question: str, options: Options | None = None) -> None:
+    """Ask it, and go to its answer. options: those of the form on the Ask page; by default what it begins with."""
+    with problems.noted():
+        run_id = viewer.mine().start("query", question=question, **(usual(memory) if options is None else options))
+        st.switch_page("../pages/ask.py", query_params={"run": run_id})
+
+
+def usual(memory: Memory) -> Options:
+    """Return the options with which the form on the Ask page begins."""
+    limiting = memory.config.prompt_limiting_strategy
+    return {"safety_net": NET_SIZE, "per_path_limit": per_path_limit(limiting), "prune_by": prune_by(limiting)}

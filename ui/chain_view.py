@@ -41,7 +41,9 @@ def card(memory: Memory) -> None:
         st.caption(texts.HEAD.format(events=counts.EVENTS(head.seq)))
         with presenting.technical("chain"):
             st.code(head.hash, language=None, wrap_lines=True)
-        expected = st.text_input(texts.EXPECTED, key="chain-expected", help=texts.EXPECTED_HELP, placeholder=texts.EXPECTED_FORM)
+            expected = st.text_input(
+                texts.EXPECTED, key="chain-expected", help=texts.EXPECTED_HELP, placeholder=texts.EXPECTED_FORM
+            )
         with st.container(horizontal=True):
             every = st.button(texts.VERIFY_ALL, icon=":material/verified:", key="chain-all", help=texts.ALL_HELP)
             links = st.button(texts.VERIFY_LINKS, icon=":material/link:", key="chain-links", help=texts.LINKS_HELP)

@@ -42,7 +42,7 @@ LONGEST, ABOVE = 40, 18  # characters of a name on its own tile, and above other
 LEAST = 11  # px of a name on its tile; one that does not fit so is hidden, and shown where its tile is pointed at
 WHOLE = "all"  # the tile around all others; no category has this id
 MARKS = 300  # tiles; more would freeze the page
-TICKS = {"size": 12}  # px; by default they are smaller than anything else on a page
+TICK = 12  # px of the marks on an axis; by default they are smaller than anything else on a page
 MOST = 200  # bars; a run with more shows its first
 
 
@@ -85,8 +85,11 @@ def waterfall(calls: Sequence[Call], *, dark: bool) -> Any:
     return figure
 
 
-def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
-    """Draw the first two levels, or only the first if it is large; MARKS tiles at most. A click returns the category's `id`."""
+def treemap(categories: Sequence[Category], *, dark: bool, scale: float = 1.0) -> Any:
+    """Draw the first two levels, or only the first if it is large; MARKS tiles at most. A click returns the category's `id`.
+
+    scale: of the type; the chart grows with it.
+    """
     import plotly.graph_objects as go
 
     levels = 1 if sum(c.level == 1 and c.chunks > 0 for c in categories) > MANY else 2
@@ -107,23 +110,23 @@ def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
         marker={
             "colors": [colors["root"], *(hues[family[category.id] % len(hues)] for category in shown)],
             "cornerradius": 6,
-            "pad": {"t": 20, "l": 3, "r": 3, "b": 3},
+            "pad": {"t": 20 * scale, "l": 3, "r": 3, "b": 3},
             "line": {"width": 1.5, "color": colors["paper"]},
         },
         text=[wording.ROOT, *(_tile(category, parents) for category in shown)],
         texttemplate="%{text}",
         hovertemplate="%{customdata}: %{value} chunks<extra></extra>",
-        textfont={"color": colors["text"], "size": 12.5},
+        textfont={"color": colors["text"], "size": 12.5 * scale},
         tiling={"pad": 3, "packing": "squarify"},
         pathbar={"visible": False},
     )
     figure = go.Figure(tiles)
     figure.update_layout(
-        height=430,
-        uniformtext={"minsize": LEAST, "mode": "hide"},
+        height=430 * scale,
+        uniformtext={"minsize": LEAST * scale, "mode": "hide"},
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
         font={"family": FONT},
-        hoverlabel={"font": {"family": FONT, "size": 12.5}},
+        hoverlabel={"font": {"family": FONT, "size": 12.5 * scale}},
         paper_bgcolor="rgba(0,0,0,0)",
     )
     return figure
@@ -136,8 +139,13 @@ def _tile(category: Category, parents: set[int | None]) -> str:
     return f"{'<br>'.join(html.escape(line, quote=False) for line in lines)} · {figures.count(category.chunks)}"
 
 
-def course(at: Sequence[datetime], lines: Sequence[tuple[str, Sequence[float]]], *, dark: bool, height: int) -> Any:
-    """Draw sums over time, one line each, the first one filled. at: the moments, in the reader's time zone."""
+def course(
+    at: Sequence[datetime], lines: Sequence[tuple[str, Sequence[float]]], *, dark: bool, height: int, scale: float = 1.0
+) -> Any:
+    """Draw sums over time, one line each, the first one filled.
+
+    at: the moments, in the reader's time zone. scale: of the type, and of the height with it.
+    """
     import plotly.graph_objects as go
 
     colors = DARK if dark else LIGHT
@@ -155,17 +163,17 @@ def course(at: Sequence[datetime], lines: Sequence[tuple[str, Sequence[float]]],
         )
         for number, ((name, values), hue) in enumerate(zip(lines, hues, strict=False))
     ]
-    axis = {"gridcolor": colors["grid"], "zeroline": False, "tickfont": TICKS, "nticks": 5}
+    axis = {"gridcolor": colors["grid"], "zeroline": False, "tickfont": {"size": TICK * scale}, "nticks": 5}
     top = max(value for _, values in lines for value in values)
     steps = {"dtick": 1} if 1 <= top < 5 else {}  # a small count has no halves
     figure = go.Figure(traces)
     figure.update_layout(
-        height=height,
+        height=height * scale,
         margin={"l": 8, "r": 8, "t": 4, "b": 8},
-        font={"family": FONT, "size": 12, "color": colors["text"]},
-        hoverlabel={"font": {"family": FONT, "size": 12.5}},
+        font={"family": FONT, "size": TICK * scale, "color": colors["text"]},
+        hoverlabel={"font": {"family": FONT, "size": 12.5 * scale}},
         showlegend=True,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": TICK * scale}},
         xaxis={**axis, "showgrid": False, "automargin": True},
         yaxis={**axis, **steps, "rangemode": "tozero", "tickformat": "~s" if top >= 1 else "~g", "automargin": True},
         paper_bgcolor="rgba(0,0,0,0)",

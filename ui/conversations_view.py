@@ -12,7 +12,7 @@ from functools import partial
 import streamlit as st
 
 from memoir_engine import ImportReport, Memory, SessionView, read_transcript, sample_transcript
-from ui import chat_view, cuts_view, engine_words, figures, frame, person_picker, problems, state, viewer
+from ui import chat_view, cuts_view, engine_words, figures, frame, person_picker, presenting, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_conversations import texts
 from ui.wording_counts import texts as counts
@@ -94,7 +94,7 @@ def _rows(memory: Memory, sessions: Sequence[SessionView]) -> None:
     if not any(one.user for one in sessions):
         rows = rows.drop(columns=named["user"])
     st.dataframe(
-        rows,
+        presenting.without(rows, named["id"], named["chars"]),
         hide_index=True,
         key="conv-table",
         on_select=lambda: _open(memory, sessions),

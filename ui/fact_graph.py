@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import FactRelation, FactView
-from ui import figures, frame
+from ui import figures, frame, presenting
 from ui.wording_facts import texts
 
 MOST = 60  # relations; a ring of more facts cannot be read
@@ -50,7 +50,7 @@ def _figure(facts: Sequence[FactView], links: Sequence[FactRelation], colors: di
         )  # fmt: skip
         figure.add_annotation(
             x=(x + to_x) / 2, y=(y + to_y) / 2, text=texts.RELATIONS.get(link.kind, link.kind), showarrow=False,
-            font={"size": 11, "color": color}, bgcolor=colors["paper"], borderpad=2,
+            font={"size": 11 * presenting.scale(), "color": color}, bgcolor=colors["paper"], borderpad=2,
         )  # fmt: skip
     figure.add_trace(
         go.Scatter(
@@ -60,7 +60,7 @@ def _figure(facts: Sequence[FactView], links: Sequence[FactRelation], colors: di
             marker={"size": 15, "color": [colors["node" if fact.status == "active" else "old"] for fact in facts]},
             text=[_label(fact) for fact in facts],
             textposition=[_side(*places[fact.id]) for fact in facts],
-            textfont={"size": 12, "color": colors["text"]},
+            textfont={"size": 12 * presenting.scale(), "color": colors["text"]},
             hovertext=[html.escape(fact.content, quote=False) for fact in facts],
             hoverinfo="text",
             cliponaxis=False,

@@ -112,7 +112,7 @@ def page_button(label: str, page: str, *, key: str, icon: str | None = None, **q
 def foot(memory: Memory) -> None:
     """Show the model in use, with the way to choose another, and the chain's length below the navigation."""
     audit = memory.audit.head()
-    with st.sidebar, st.container(key="foot", gap="xxsmall"):
+    with st.sidebar, presenting.technical("foot"), st.container(key="foot", gap="xxsmall"):
         if st.button(
             md_escape(memory.model_name), icon=":material/neurology:", type="tertiary", key="foot-model", help=wording.MODEL_HELP
         ):

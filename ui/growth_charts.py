@@ -41,5 +41,5 @@ def _course(key: str, growth: Sequence[GrowthPoint], lines: Sequence[Line]) -> N
         st.caption(texts.NOTHING)
         return
     at = [one.at.astimezone(figures.zone()) for one in growth]
-    figure = charts.course(at, shown, dark=st.context.theme.type == "dark", height=HEIGHT)
+    figure = charts.course(at, shown, dark=st.context.theme.type == "dark", height=HEIGHT, scale=presenting.scale())
     st.plotly_chart(figure, key=f"course-chart-{key}", theme=None, config={"displayModeBar": False})

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Action, Helper, Memory, RunView, Source
-from ui import drafts, engine_words, figures, filing, jobs, problems, viewer
+from ui import drafts, engine_words, figures, filing, jobs, presenting, problems, viewer
 from ui.components import reader
 from ui.escape import md_escape
 from ui.wording_columns import texts as labels
@@ -30,7 +30,8 @@ def card(memory: Memory, source: Source) -> None:
             if helper:
                 st.badge(texts.HELPER_ORIGIN[helper.origin], color="violet" if helper.origin == "user" else "gray")
                 st.space("stretch")
-                st.caption(figures.tokens(helper.tokens), width="content")
+                with presenting.technical("helper-tokens", width="content"):
+                    st.caption(figures.tokens(helper.tokens), width="content")
         if helper:
             reader.show((reader.Block(helper.text),), key=f"helper-text-{source.id}", bare=True)
         else:
@@ -158,7 +159,8 @@ def _table(source_id: int, history: Sequence[Helper]) -> None:
         labels.TOKENS: st.column_config.NumberColumn(width=60),
         labels.MADE: st.column_config.TextColumn(width=140),
     }
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key=f"helper-versions-{source_id}", column_config=columns)
+    shown = presenting.without(pd.DataFrame(rows), labels.TOKENS)
+    st.dataframe(shown, hide_index=True, key=f"helper-versions-{source_id}", column_config=columns)
 
 
 def _last_change(memory: Memory, source_id: int) -> None:

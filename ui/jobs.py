@@ -12,7 +12,7 @@ from typing import Literal
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import engine_words, figures, filing, job_log, job_progress, just_added, problems, viewer
+from ui import engine_words, figures, filing, job_log, job_progress, just_added, presenting, problems, viewer
 from ui.escape import md_escape
 from ui.job_progress import JobProgress
 from ui.wording import texts as wording
@@ -135,7 +135,8 @@ def _card(memory: Memory, run: RunView, told: Set[str]) -> None:
             if run.id in told:
                 _lines(job_progress.current(memory, run.id))
         if run.calls or run.result.get("estimate"):
-            job_log.show(memory, run)
+            with presenting.technical(f"log-{run.id}"):
+                job_log.show(memory, run)
 
 
 def _buttons(memory: Memory, run: RunView) -> None:
@@ -194,11 +195,15 @@ def _progress(memory: Memory, run: RunView, known: JobProgress) -> None:
         st.caption(texts.WAITS)
         return
     if not known.waiting and not known.identified and not known.placed:
-        st.progress(0.0, text=f"{texts.WRITING_HELPER if known.read else texts.READING} · {figures.elapsed(run)}")
+        doing = texts.WRITING_HELPER if known.read else texts.READING
+        st.progress(0.0, text=" · ".join([doing, *presenting.told(figures.elapsed(run))]))
         return
-    rate = f" · {known.placed / max(_seconds(run), 0.1):.1f}/s" if known.placed else ""
+    rate = f"{known.placed / max(_seconds(run), 0.1):.1f}/s · " if known.placed else ""
     placed = texts.PLACED.format(placed=figures.count(known.placed), chunks=counts.CHUNKS(known.total))
-    st.progress(known.share(memory.config.hierarchy_depth), text=f"{placed}{rate} · {figures.spent(run)}")
+    st.progress(
+        known.share(memory.config.hierarchy_depth),
+        text=f"{' · '.join([placed, *presenting.told(f'{rate}{figures.spent(run)}')])}",
+    )
     _lines(known)
 
 
@@ -217,15 +222,22 @@ def _ending(memory: Memory, run: RunView) -> None:
         problems.tell(run.error, run.remedy)
     if run.resumable and not _hopeless(run):
         st.caption(f":material/play_arrow: {job_log.going_on(memory, run)}")
-    for warning in map(str, run.result.get("warnings", ())):
-        st.caption(f":orange[:material/warning:] {md_escape(engine_words.sentence(warning))}")
+    _warnings(run)
     result = run.result
     made = [
         plural(int(result[name]))
         for name, plural in (("chunks", counts.CHUNKS), ("new_categories", counts.NEW_CATEGORIES))
         if result.get(name) is not None and not run.error
     ]
-    st.caption(" · ".join([*made, figures.spent(run), figures.ago(run.started_at)]))
+    st.caption(" · ".join([*made, *presenting.told(figures.spent(run)), figures.ago(run.started_at)]))
+
+
+def _warnings(run: RunView) -> None:
+    warnings = [str(warning) for warning in run.result.get("warnings", ())]
+    if warnings:
+        with presenting.technical(f"warnings-{run.id}"):
+            for warning in warnings:
+                st.caption(f":orange[:material/warning:] {md_escape(engine_words.sentence(warning))}")
 
 
 def _seconds(run: RunView) -> float:

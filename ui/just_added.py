@@ -13,12 +13,12 @@ from itertools import chain, islice, zip_longest
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import ask_box, figures, filing, problems, state, viewer
-from ui.question_options import NET_SIZE, per_path_limit, prune_by
+from ui import ask_box, figures, filing, state
 from ui.wording_sources import texts
 
 SINCE = "since"
 FEW = 3  # questions
+NET_READ = {"safety_net_in_prompt": True}  # the questions were checked by words, which the net goes by
 
 
 def since() -> str | None:
@@ -53,7 +53,7 @@ def ask_about(memory: Memory, added: Sequence[RunView]) -> None:
         st.caption(texts.ASK_ABOUT_NOTE if offered else texts.ASK_ABOUT_YOURS)
         for at, question in enumerate(offered):
             if st.button(question, key=f"ask-about-{at}", icon=":material/manage_search:", width="stretch"):
-                _ask(memory, question)
+                ask_box.ask(memory, question, ask_box.usual(memory) | NET_READ)
         ask_box.show(memory, key="added")
 
 
@@ -65,12 +65,3 @@ def _offered(memory: Memory, sources: Sequence[int]) -> list[str]:
         mixed = (text for text in chain.from_iterable(zip_longest(*each)) if text)
         st.session_state[key] = json.dumps(list(islice(dict.fromkeys(mixed), FEW)))
     return list(json.loads(st.session_state[key]))
-
-
-def _ask(memory: Memory, question: str) -> None:
-    limiting = memory.config.prompt_limiting_strategy
-    limits = {"per_path_limit": per_path_limit(limiting), "prune_by": prune_by(limiting)}
-    net = {"safety_net": NET_SIZE, "safety_net_in_prompt": True}  # the question was checked by words, which the net goes by
-    with problems.noted():
-        run_id = viewer.mine().start("query", question=question, **limits, **net)
-        st.switch_page("../pages/ask.py", query_params={"run": run_id})

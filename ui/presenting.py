@@ -7,12 +7,15 @@ Source: docs/decisions/0076-a-mode-for-presenting.md.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ui.wording_presenting import texts
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 KEY = PARAM = "present"
 CHOICE = "present-choice"
@@ -35,6 +38,21 @@ def is_on() -> bool:
 def technical(name: str, *, width: Literal["stretch", "content"] = "stretch") -> DeltaGenerator:
     """Return a container for what only developers read; the presenter's mode hides it. name: of the page's own."""
     return st.container(key=f"{TECHNICAL}{name}", width=width)
+
+
+def told(*figures: str) -> tuple[str, ...]:
+    """Return what only developers read of a line; nothing while this tab presents."""
+    return () if is_on() else figures
+
+
+def without(rows: DataFrame, *columns: str) -> DataFrame:
+    """Return the rows of a table; while this tab presents, without these columns, which only developers read."""
+    return rows.drop(columns=list(columns), errors="ignore") if is_on() else rows
+
+
+def scale() -> float:
+    """Return by what the type of charts is multiplied."""
+    return SCALE if is_on() else 1.0
 
 
 def look() -> None:

@@ -13,8 +13,8 @@ RECENT = 10
 NOTHING: dict[str, str | int | None] = {"q": None} | question_options.NOTHING  # of the form, in the address
 
 
-def form(memory: Memory, prefilled: str) -> None:
-    """Draw the form; starting puts the run's id into the URL at once, so that the link works while it still runs."""
+def form(memory: Memory, prefilled: str) -> question_options.Options:
+    """Draw the form and return its options; starting puts the run's id into the URL at once, so that the link works meanwhile."""
     with st.form("ask", border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
             wording.QUESTION,
@@ -26,15 +26,14 @@ def form(memory: Memory, prefilled: str) -> None:
         asked = st.form_submit_button(wording.ASK, type="primary", icon=":material/manage_search:", key="ask-go")
     options = question_options.choose(memory)
     share_view.form_note(memory)
-    if not asked:
-        return
-    if not text.strip():
+    if asked and not text.strip():
         st.warning(wording.NO_QUESTION, icon=":material/edit:")
-        return
-    with problems.noted():
-        run_id = viewer.mine().start("query", question=text, **options)
-        state.update(**NOTHING, run=run_id)
-        st.rerun()
+    elif asked:
+        with problems.noted():
+            run_id = viewer.mine().start("query", question=text, **options)
+            state.update(**NOTHING, run=run_id)
+            st.rerun()
+    return options
 
 
 def recent(memory: Memory) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import EventView, Memory, RunView
-from ui import figures, jobs, problems, state, viewer
+from ui import figures, jobs, presenting, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_counts import texts as counts
 from ui.wording_facts import texts
@@ -69,7 +69,7 @@ def card(memory: Memory, run: RunView, *, closes: bool = False) -> None:
             jobs.status_badge(run.status)
             st.space("stretch")
             _buttons(memory, run, closes=closes)
-        st.caption(f"{_cut(events)} · {figures.spent(run)}" if _cut(events) else figures.elapsed(run))
+        st.caption(" · ".join(filter(None, [_cut(events), *presenting.told(figures.spent(run))])))
         _progress(run, events)
         drawn = _drawn(memory, run, events)
         most = SHOWN if run.status in ACTIVE or closes else STAYING

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from memoir_engine import Category, Decision, Memory, Neighbour, Option, Place, ReviewEvidence, ReviewItem, RiskReason, Source
-from ui import citations, figures
+from ui import citations, figures, presenting
 from ui.plain_text import plain
 from ui.wording import texts as wording
 from ui.wording_review import texts
@@ -59,7 +59,7 @@ def evidence(memory: Memory, found: ReviewEvidence) -> dict[str, Any]:
         "text": plain(found.item.text),
         "before": _before(plain(found.before)),
         "behind": _behind(plain(found.behind)),
-        "place": f"{figures.chunk_name(chunk)} · {figures.tokens(chunk.tokens)}",
+        "place": " · ".join([figures.chunk_name(chunk), *presenting.told(figures.tokens(chunk.tokens))]),
         "page": _page(memory, memory.sources.get(found.item.source_id), found.start),
         "link": "tree?" + urlencode({"chunk": found.item.chunk_id}),
         "helper": found.helper,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Decision, Memory, QueryResult, RunComparison, RunView
-from ui import feedback_view, figures, frame, jobs, question_settings, search_comparison, state, viewer
+from ui import feedback_view, figures, frame, jobs, presenting, question_settings, search_comparison, state, viewer
 from ui.components import answer, comparison, copylink, reader
 from ui.escape import md_escape
 from ui.wording import texts as wording
@@ -70,7 +70,7 @@ def _head(one_id: str, other_id: str) -> None:
 def _side(view: RunView, result: QueryResult, title: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(title, color="blue" if title == wording_comparison.ONE else "violet")
-        st.caption(f"{figures.stamp(view.started_at)} · {figures.spent(view)}")
+        st.caption(" · ".join([figures.stamp(view.started_at), *presenting.told(figures.spent(view))]))
     st.markdown(f"> {md_escape(result.question)}")
     st.caption(question_settings.line(view))
     branch_of(view, result)

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, Searchable, SearchResult, Source
-from ui import dialogs, figures, frame, page_view, problems, state
+from ui import dialogs, figures, frame, page_view, presenting, problems, state
 from ui.components import ranking, reader
 from ui.escape import md_escape
 from ui.wording_counts import texts as counts
@@ -104,7 +104,7 @@ def _mode(found: Sequence[SearchResult], there: Searchable) -> None:
         by = texts.BY_LEXICAL if there.lexical else texts.BY_SEMANTIC
         numbers = {"shown": min(MOST, len(found)), "candidates": len(found)}
         count = texts.FOUND.format(**numbers, passages=counts.PASSAGES(there.passages))
-        st.caption(f"{count} · {by.format(embedder=md_escape(there.embedder))}")
+        st.caption(" · ".join([count, *presenting.told(by.format(embedder=md_escape(there.embedder)))]))
         return
     with st.container(border=True, key="search-degraded"):
         st.markdown(f":orange[:material/warning:] **{texts.DEGRADED}** · {texts.DEGRADED_TEXT}")

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from memoir_engine import Memory, SamplingPlan, SignOff
 from ui import event_words, figures, problems, report_buttons, viewer
@@ -36,7 +37,7 @@ def show(
             st.caption(texts.NOT_SIGNED)
         for one in found:
             _signature(one)
-        with st.expander(texts.SIGN_HERE, icon=":material/ink_pen:", key=f"{key}-form"):
+        with _folded(key, len(found)):
             _form(memory, key, source_id, category_id)
         _further(memory, source_id, category_id)
 
@@ -50,8 +51,13 @@ def _of_plan(memory: Memory, plan: SamplingPlan) -> None:
         for one in plan.sign_offs:
             _signature(one)
         if not plan.waiting:
-            with st.expander(texts.SIGN_HERE, icon=":material/ink_pen:", key=f"{key}-form"):
+            with _folded(key, len(plan.sign_offs)):
                 _form(memory, key, plan=plan.number)
+
+
+def _folded(key: str, signatures: int) -> DeltaGenerator:
+    """Return the fold of the form, another one with every signature: so it closes once somebody has signed."""
+    return st.expander(texts.SIGN_HERE, icon=":material/ink_pen:", key=f"{key}-form-{signatures}")
 
 
 def _further(memory: Memory, source_id: int | None, category_id: int | None) -> None:

@@ -17,6 +17,7 @@ from ui import (
     jobs,
     knowledge_view,
     page_view,
+    presenting,
     review_link,
     sign_panel,
     state,
@@ -86,8 +87,9 @@ def _rows(sources: tuple[Source, ...], passages: dict[int, int]) -> None:
         labels.TOKENS: st.column_config.NumberColumn(format="localized", width=70),
         labels.BY: st.column_config.TextColumn(width=80),
     }
+    rows = pd.DataFrame([_row(source, passages.get(source.id, 0)) for source in sources])
     st.dataframe(
-        pd.DataFrame([_row(source, passages.get(source.id, 0)) for source in sources]),
+        presenting.without(rows, labels.TOKENS, labels.PASSAGES),
         hide_index=True,
         key="src-table",
         on_select=lambda: _open("src-table", sources),
@@ -180,8 +182,9 @@ def _warnings(memory: Memory, source: Source) -> None:
     """Show the warnings of its ingestion, which hold as long as the source is kept."""
     with suppress(MemoirError):  # the run of another is not ours to read
         run = memory.jobs.get(source.run_id or "")
-        for warning in map(str, run.result.get("warnings", ())):
-            st.markdown(f":orange[:material/warning: {md_escape(engine_words.sentence(warning))}]")
+        with presenting.technical("warnings"):
+            for warning in map(str, run.result.get("warnings", ())):
+                st.markdown(f":orange[:material/warning: {md_escape(engine_words.sentence(warning))}]")
 
 
 def _numbers(source: Source, passages: int) -> dict[str, str]:

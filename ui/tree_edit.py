@@ -101,13 +101,13 @@ def _form(memory: Memory, node: Category | None, verb: str) -> None:
 
 def _create(memory: Memory, node: Category | None, key: str) -> None:
     parent = None if node is None else node.id
-    name = st.text_input(texts.NEW_NAME, placeholder=texts.NAME_FORM, max_chars=200, key=f"{key}-name")
+    name = st.text_input(texts.NEW_NAME, placeholder=texts.NAME_FORM, max_chars=200, live=True, key=f"{key}-name")
     if name.strip():
         edit_effect.decide(memory, Edit("create", (parent, name), parent or 0), key=key)
 
 
 def _rename(memory: Memory, node: Category, key: str) -> None:
-    name = st.text_input(texts.NAME, value=node.name, placeholder=texts.NAME_FORM, max_chars=200, key=f"{key}-name")
+    name = st.text_input(texts.NAME, value=node.name, placeholder=texts.NAME_FORM, max_chars=200, live=True, key=f"{key}-name")
     if name.strip() and name.strip() != node.name:
         edit_effect.decide(memory, Edit("rename", (node.id, name), node.id), key=key)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Category, Chunk, Memory, TreeAt
-from ui import citations, drawers, figures, frame, review_link, sign_panel, state, tree_edit
-from ui.components import choices, copylink, reader
+from ui import citations, figures, frame, presenting, review_link, sign_panel, state, tree_edit, why_here
+from ui.components import copylink, reader
 from ui.escape import md_escape
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
@@ -66,7 +66,8 @@ def chunk(memory: Memory, tree: TreeAt, shown: Chunk) -> None:
         st.header(
             wording.CHUNK_OF.format(chunk=figures.chunk_name(shown), source=source), anchor=False, width="content", help=full
         )
-        st.badge(figures.tokens(shown.tokens), color="gray")
+        with presenting.technical("chunk-tokens", width="content"):
+            st.badge(figures.tokens(shown.tokens), color="gray")
         if tree.is_now and (approved := citations.approved(memory, shown.id)):
             st.badge(md_escape(approved), color="green", icon=":material/verified_user:")
         st.space("stretch")
@@ -90,26 +91,7 @@ def chunk(memory: Memory, tree: TreeAt, shown: Chunk) -> None:
         )
     if tree.is_now:
         tree_edit.one_chunk(memory, shown)
-    _why(memory, shown)
-
-
-def _why(memory: Memory, shown: Chunk) -> None:
-    st.markdown(f"**{wording.WHY_HERE}**")
-    decisions = memory.tree.decisions(shown.id)
-    if not decisions:
-        st.caption(wording.NO_DECISIONS)
-        return
-    st.caption(wording.WHY_ABOUT)
-    picked = choices.ladder(decisions, key=f"why-{shown.id}")
-    if picked:
-        drawers.open_for(memory, picked)
-    calls = list(dict.fromkeys(decision.call_id for decision in decisions if decision.call_id))
-    with st.container(horizontal=True):
-        for decision in decisions:
-            if decision.call_id in calls and st.button(
-                wording.PROMPT_OF.format(level=decision.level), key=f"call-{shown.id}-{decision.level}", icon=":material/chat:"
-            ):
-                drawers.call(memory, int(decision.call_id or 0))
+    why_here.show(memory, tree, shown)
 
 
 def _crumbs(path: Sequence[Category]) -> None:
@@ -193,6 +175,7 @@ def _filed(tree: TreeAt, node: Category) -> None:
             for c in page.chunks
         ]
     )
+    rows = presenting.without(rows, labels.TOKENS)
     columns = {
         labels.SOURCE: st.column_config.TextColumn(width=140),
         labels.CHUNK: st.column_config.NumberColumn(width=60),

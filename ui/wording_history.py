@@ -51,6 +51,11 @@ class History(Words):
     }
     ENDED_OTHERWISE = "removed"
 
+    MOVED_BY = "{who} moved it here from {path}."
+    PUT_BACK_BY = "{who} put it back here by an undo."
+    THE_CHANGE = "See the change"
+    MODEL_FIRST = "What the model chose before that"
+
     AS_OF_HELP = "Uses only what was there at that moment: names, chunks and descriptions. Nothing that came later."
     AS_OF_ON = "Ask as of an earlier moment"
     AS_OF_TOLD = "As of {at} (event {seq})"

@@ -36,7 +36,7 @@ class Tour(Words):
         ),
         "evidence": (
             "The words behind it",
-            "This is the passage itself, in its document. Below it stands why it was filed in this category.",
+            "This is the passage itself, in its source. Below it, “Why it is here” tells how it came into this category.",
         ),
         "unanswered": (
             "A question without an answer",

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from app_browser import BAKERY, Served, Visit
+from app_browser import BAKERY, Served, Visit, ready
 from memoir_engine import Memory
+
+FIGURES = re.compile(r"[0-9] ?(ms|µs)\b|[0-9] tokens\b(?<!500 tokens)|\$[0-9]|[0-9a-f]{26}")  # but how long a chunk may be
 
 
 @pytest.fixture
@@ -48,3 +50,16 @@ def test_it_is_kept_over_a_refresh_and_other_pages_until_it_is_switched_off(answ
     ).to_be_checked()
     page.get_by_text("Presenter view").click()
     expect(page).not_to_have_url(re.compile("present"))
+
+
+def test_no_page_shows_a_developers_figure_and_the_switch_stays_in_sight(answered: str, visit: Visit):
+    url = answered.partition("/ask")[0]
+    page = visit(f"{url}/?present=1")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    smallest = page.locator(".slicetext").first.evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
+    assert smallest >= 11 * 1.25
+    for place in ("sources", "sources?src=1", "tree?chunk=1", "review", "activity", "search?q=bread", answered[len(url) + 1 :]):
+        page.goto(f"{url}/{place}{'&' if '?' in place else '?'}present=1")
+        ready(page)
+        assert not FIGURES.search(page.locator("[data-testid=stMain]").inner_text()), place
+        expect(page.get_by_text("Presenter view")).to_be_in_viewport(ratio=1)

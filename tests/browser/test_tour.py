@@ -65,6 +65,15 @@ def test_the_facts_are_shown_as_they_were_known_in_the_beginning(toured: str, vi
     press(page, "Next")
     at(page, 6)
     expect(page.get_by_text("This is what was believed at Jan 8, 2024")).to_be_visible()
+    bar = page.locator(".bar.active").first  # the rows that the step speaks of are not below its card
+    expect(bar).to_be_visible()
+    page.wait_for_function(
+        "([card, bar]) => card.getBoundingClientRect().right < bar.getBoundingClientRect().left",
+        arg=[card(page).element_handle(), bar.element_handle()],
+    )
+    page.locator(".st-key-facts-when").get_by_role("slider").focus()
+    page.keyboard.press("Escape")
+    expect(card(page)).to_have_count(0)
 
 
 def test_a_refresh_keeps_the_step_and_the_keyboard_moves_and_leaves(toured: str, visit: Visit):

@@ -261,9 +261,11 @@ def test_the_samples_bring_questions_to_begin_with(memory: Memory):
     first = memory.sample_questions()[0]
     page = opened("ask")
     assert first.about in words(page)
+    page.segmented_control(key="a_strategy").set_value("one_shot").run()
     page.button(key="first-question-0").click().run()
-    assert page.text_input[0].value == first.text
-    assert memory.runs.list(verb="query") == ()
+    (run,) = memory.runs.list(verb="query")
+    assert (run.request["question"], run.request["strategy"]) == (first.text, "one_shot")
+    assert first.text in words(page)
 
 
 def test_once_something_was_asked_no_question_is_proposed(memory: Memory):

@@ -120,6 +120,24 @@ def test_why_a_chunk_is_there_shows_each_level_with_the_options_that_lost(filled
     assert {option["name"] for option in options} >= {category.name for category in filled.tree.roots()[:1]}
 
 
+def test_a_chunk_that_a_person_moved_says_who_and_why_before_what_the_model_chose(filled: Memory):
+    one, other = [category for category in filled.tree.all() if category.is_leaf][:2]
+    chunk = filled.tree.chunks(one.id).chunks[0]
+    mia = filled.acting_as("Mia", roles=["auditor"])
+    done = mia.review.refile_many((chunk.id,), other.id, reason="It is about bread.")
+    page = opened("tree", chunk=chunk.id)
+    said = [markdown.value for markdown in page.markdown]
+    moved = next(at for at, line in enumerate(said) if "**Mia** moved it here from" in line)
+    assert " › ".join(one.path) in said[moved].replace("\\", "")
+    assert "It is about bread" in said[moved + 1]
+    assert said.index("**Why it is here**") < moved < said.index("**What the model chose before that**")
+    mia.review.undo(done.action_id)
+    back = words(opened("tree", chunk=chunk.id))
+    assert "**Mia** put it back here by an undo." in back
+    mia_moved_it_at = filled.tree.filings(chunk.id)[1].from_seq
+    assert "moved it here from" in words(opened("tree", chunk=chunk.id, seq=mia_moved_it_at))
+
+
 def test_the_bars_are_named_second_opinion_and_never_confidence(filled: Memory):
     chunk = filled.sources.chunks(1)[0]
     page = opened("tree", chunk=chunk.id)

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import SearchResult
-from ui import figures, plain_text
+from ui import figures, plain_text, presenting
 from ui.components import reader
 from ui.components.scripts import read, script
 from ui.wording_search import texts
@@ -64,7 +64,7 @@ def _row(one: SearchResult, query: str) -> dict[str, Any]:
         "from": begin + excerpt(one.text[begin:], [(a - begin, b - begin) for a, b in marks if a >= begin], cut=one.start > 0),
         "signs": plain_text.signs(one.text),
         "name": texts.named(one),
-        "about": " · ".join(part for part in (texts.place(one), texts.kind(one.kind), one.dated or "") if part),
+        "about": " · ".join(part for part in (*presenting.told(texts.place(one)), texts.kind(one.kind), one.dated or "") if part),
         "bm25": one.score_bm25,
         "dense": one.score_dense,
         "raw_bm25": figures.score(one.raw_bm25),

@@ -1,7 +1,7 @@
 // A card and a ring in the browser's top layer, following the control they speak of while the page is drawn, scrolled or resized.
 // A new step takes the focus once, so that a screen reader reads it; a step drawn again leaves the focus where it is.
 const EDGE = 12, GAP = 14, ROOM = 6, HEAD = 64, NARROW = 640, SETTLE_MS = 4000;
-const BUSY = "[data-testid=stDialog], [data-testid=stPopoverBody], [data-baseweb=popover]", WRITING = "textarea, input, select, [contenteditable=true]";
+const BUSY = "[data-testid=stDialog], [data-testid=stPopoverBody], [data-baseweb=popover]", WRITING = "textarea, select, input:not([type=range], [type=checkbox], [type=radio]), [contenteditable=true]";
 const CALM = window.matchMedia("(prefers-reduced-motion: reduce)");
 const stops = new WeakMap(); // of each card: what ends the following of the step before
 let read = 0; // the step that had the focus last
@@ -16,13 +16,22 @@ const find = (page, controls) => {
   return null;
 };
 
-// Beside the control where there is room, else below or above it, else in the lower corner over it.
-const place = (box, card, width, height) => {
+// Where what the page shows begins: left of it stands the navigation, which no step speaks of.
+const beginning = (page) => {
+  const content = page.querySelector("[data-testid=stMainBlockContainer]");
+  return content ? content.getBoundingClientRect().left + parseFloat(getComputedStyle(content).paddingLeft) : 0;
+};
+
+// Beside the control where there is room, else over the navigation, else in the lower corner below a wide control, which speaks of
+// what follows it, else below or above it, else in the lower corner over it.
+const place = (box, card, width, height, left) => {
   const w = card.offsetWidth, h = card.offsetHeight, low = height - h - EDGE, far = width - w - EDGE;
   const within = (value, most) => Math.max(EDGE, Math.min(value, most));
   if (!box) return [within((width - w) / 2, far), low];
   if (width < NARROW) return [within((width - w) / 2, far), box.top > height / 2 && box.top - h > EDGE ? HEAD : low];
   if (box.right + GAP <= far) return [box.right + GAP, within(box.top, low)];
+  if (left - w >= EDGE) return [EDGE, within(box.top, low)];
+  if (box.right - box.left > width / 2 && box.bottom + GAP <= low) return [far, low];
   if (box.left - GAP - w >= EDGE) return [box.left - GAP - w, within(box.top, low)];
   if (box.bottom + GAP <= low) return [within(box.right - w, far), box.bottom + GAP];
   if (box.top - GAP - h >= EDGE) return [within(box.right - w, far), box.top - GAP - h];
@@ -91,7 +100,7 @@ export default function (component) {
       left: Math.max(ROOM, found.left - ROOM), top: Math.max(ROOM, found.top - ROOM),
       right: Math.min(width - ROOM, found.right + ROOM), bottom: Math.min(height - ROOM, found.bottom + ROOM),
     };
-    const seen = box && box.bottom > box.top + ROOM && box.right > box.left, [x, y] = place(seen ? box : null, card, width, height);
+    const seen = box && box.bottom > box.top + ROOM && box.right > box.left, [x, y] = place(seen ? box : null, card, width, height, beginning(page));
     const now = JSON.stringify([box, x, y, seen, !!page.querySelector(BUSY)]);
     if (now !== last) {
       ring.classList.toggle("on", !!seen && !page.querySelector(BUSY));
