@@ -14,5 +14,7 @@ from ui.wording_sources import texts
 
 
 def draw() -> None:
-    words = f":root {{ --memoir-choose-files: {json.dumps(texts.CHOOSE_FILES, ensure_ascii=False)}; }}"
+    chosen = {"files": texts.CHOOSE_FILES, "folder": texts.CHOOSE_FOLDER}
+    named = [f"--memoir-choose-{what}: {json.dumps(words, ensure_ascii=False)};" for what, words in chosen.items()]
+    words = f":root {{ {' '.join(named)} }}"
     st.html(f"<style>{read('look.css')}\n{words}</style>")

@@ -190,7 +190,8 @@ def _warnings(memory: Memory, source: Source) -> None:
 def _numbers(source: Source, passages: int) -> dict[str, str]:
     numbers = {labels.CHUNKS: figures.count(source.chunks)} | ({labels.PASSAGES: figures.count(passages)} if passages else {})
     numbers |= {labels.TOKENS: figures.count(source.tokens), labels.CHARACTERS: figures.count(source.chars)}
-    return numbers | ({labels.PAGES: figures.count(len(source.pages))} if source.pages else {})
+    parts = labels.PARTS.get(source.kind, labels.PAGES)
+    return numbers | ({parts: figures.count(len(source.pages))} if source.pages else {})
 
 
 def _not_in_force(source: Source, versions: Sequence[Source]) -> None:

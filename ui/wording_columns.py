@@ -49,6 +49,7 @@ class Columns(Words):
     ORIGIN = "Written by"
     OUT = "Out"
     PAGES = "Pages"
+    PARTS = {"xlsx": "Sheets", "pptx": "Slides", "epub": "Chapters"}  # by the kind of the source
     PARENT = "Parent category"
     PASSAGES = "Passages"
     PATH = "Path"

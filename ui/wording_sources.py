@@ -13,8 +13,8 @@ class Sources(Words):
 
     ADD_FILES, ADD_FOLDER, ADD_TEXT, ADD_TALK = "Files", "Folder", "Paste text", "Conversation"
     DROP = "Drop files here: PDF, Word, Excel, PowerPoint, EPUB, HTML, Markdown, text or e-mail, each of up to {most} MB"
-    DROP_FOLDER = "Choose a folder: each file in it of a kind that can be read is added, named by its path, up to {most} MB each"
-    CHOOSE_FILES = "Choose files"
+    DROP_FOLDER = "Each file of a folder that can be read is added, named by its path, up to {most} MB each"
+    CHOOSE_FILES, CHOOSE_FOLDER = "Choose files", "Choose a folder"
     TEXT_NAME = "Name"
     TEXT_NAME_PLACEHOLDER = "meeting-notes.md"
     TEXT_BODY = "Text"
