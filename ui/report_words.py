@@ -17,8 +17,8 @@ from html import escape, unescape
 from memoir_engine import ACTION_TEXTS, Report
 from ui import engine_words, language
 from ui.wording_events import texts as events
+from ui.wording_report import LISTED, SAMPLED, TITLED, texts
 from ui.wording_report import Report as English
-from ui.wording_report import texts
 
 _PART = re.compile(r"(<bdi>.*?</bdi>|[^<]+)+|<[^>]*>", re.DOTALL)
 _ISOLATED = re.compile(r"<bdi>.*?</bdi>", re.DOTALL)
@@ -28,14 +28,6 @@ _EDGES = re.compile(r"(\s*)(.*?)([\s→]*)", re.DOTALL)
 PLACES = {"kind": "KIND", "tag": "TAG", "soft": "SOFT", "warn": "WARN", "label": "LABEL"} | {  # by class, else by tag
     tag: tag.upper() for tag in ("h2", "h3", "th", "dt", "li", "dd", "td", "p", "b")
 }
-TITLED = {"Chunks", "Contextual helper", "Activity", "Caught outside the paths, not read by the model"}  # whose titles are ours
-SAMPLED = {"What was found", "How it was drawn"}  # whose values are ours
-LISTED = {
-    "What was found",
-    "Drawn filings",
-    "Taken back",
-    "To check it",
-}  # whose cells are ours, where they have one of our forms
 MARK = "\ue000"  # stands for a part that is isolated from the words around it
 
 
@@ -103,7 +95,7 @@ def translation(said: str, place: str, spoken: str) -> str | None:
 
 def forms(place: str) -> Iterator[tuple[str, str]]:
     """Yield the forms of a place with their translations; titles and lines of actions are the words of the events."""
-    yield from zip(vars(English)[place], getattr(texts, place), strict=True)
+    yield from zip(vars(English)[place], translations()[place], strict=True)
     if place in ("H3", "DT", "TD"):
         yield from ((form, events.VERBS[verb]) for verb, form in ACTION_TEXTS.verbs.items())
     if place == "LI":
@@ -112,10 +104,17 @@ def forms(place: str) -> Iterator[tuple[str, str]]:
             yield many, events.EVENTS[kind].form(2)
 
 
+def translations() -> dict[str, tuple[str, ...]]:
+    """Return the words of each place in the language of the session."""
+    titles = {"KIND": texts.KIND, "H2": texts.H2, "H3": texts.H3, "TH": texts.TH, "DT": texts.DT, "LABEL": texts.LABEL}
+    lines = {"TAG": texts.TAG, "SOFT": texts.SOFT, "WARN": texts.WARN, "P": texts.P, "B": texts.B, "LI": texts.LI}
+    return titles | lines | {"DD": texts.DD, "TD": texts.TD}
+
+
 def _value(name: str, value: str) -> str:
     if name == "method":
         known: dict[str, str] = dict(zip(vars(English)["METHODS"], texts.METHODS, strict=True))
         return known.get(value, value)
     if name == "says":
         return engine_words.phrase(value)
-    return texts.UNKNOWN_COST if name == "cost" and value == "cost unknown" else value
+    return texts.UNKNOWN_COST if value == vars(English)["UNKNOWN_COST"] else value

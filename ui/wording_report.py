@@ -8,6 +8,16 @@ from __future__ import annotations
 
 from ui.words import Words
 
+# sections by their English titles
+TITLED = {"Chunks", "Contextual helper", "Activity", "Caught outside the paths, not read by the model"}  # whose titles are ours
+SAMPLED = {"What was found", "How it was drawn"}  # whose values are ours
+LISTED = {
+    "What was found",
+    "Drawn filings",
+    "Taken back",
+    "To check it",
+}  # whose cells are ours, where they have one of our forms
+
 
 class Report(Words):
     KIND = (

@@ -48,10 +48,17 @@ class VerdictCache:
 
     def now(self, tx: Tx) -> JudgedTwice:
         with self._lock:
-            if self._now is None or actions.seq(tx) != self._read.seq:
+            seq = actions.seq(tx)
+            if seq < self._read.seq:  # a reading that began before the last one: what came since is not in it
+                return worked_out(tx, judgements.read_on(tx, VerdictsRead()))
+            if self._now is None or seq > self._read.seq:
                 self._read = judgements.read_on(tx, self._read)
-                self._now = judged_twice(judgements.given(tx, self._read.verdicts), judgements.settlements(tx))
+                self._now = worked_out(tx, self._read)
             return self._now
+
+
+def worked_out(tx: Tx, read: VerdictsRead) -> JudgedTwice:
+    return judged_twice(judgements.given(tx, read.verdicts), judgements.settlements(tx))
 
 
 def judged_twice(given: Mapping[str, tuple[GivenVerdict, ...]], settled: Mapping[str, Any]) -> JudgedTwice:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from memoir_engine import Memory, NotAllowed, NothingChanges, OwnDecisionStands, ReviewItemNotFound
 from memoir_engine.review import agreement
+from memoir_engine.review.verdict_cache import VerdictCache
+from memoir_engine.store.chain import actions
+from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.review import judgements
 
 TEXT = "The lease of the office may be ended by either side with three months' notice. Rent is due on the third day. " * 60
@@ -144,3 +148,27 @@ def test_verdicts_are_read_once_however_often_the_page_asks(memory: Memory, monk
     memory.review.undo(memory.audit.actions(limit=1)[0].action_id)
     assert memory.review.agreement().items == len(judged) - 1
     assert len(read) - before <= 1, "of a change only its own events are read"
+
+
+def test_a_reading_that_began_before_the_last_verdict_neither_sees_it_nor_has_it_counted_twice(memory: Memory):
+    one, two, *_ = keys(memory)
+    for name in ("Ada", "Ben"):
+        auditor(memory, name).review.approve(one)
+    engine = memory.review._engine
+    cache = engine.cache_of(VerdictCache)
+
+    def meanwhile() -> int:
+        for name in ("Ada", "Ben"):
+            auditor(memory, name).review.approve(two)
+        return memory.review.agreement().items
+
+    def late(tx: Tx) -> tuple[int, int]:
+        actions.seq(tx)  # its snapshot is of now
+        with ThreadPoolExecutor(1) as another:
+            later = another.submit(meanwhile).result()
+        return later, cache.now(tx).agreement.items
+
+    assert engine.db.read(late) == (2, 1)
+    auditor(memory, "Cid").review.skip(one)
+    (pair,) = memory.review.agreement().pairs
+    assert (pair.items, pair.agreed) == (2, 2)
