@@ -52,6 +52,7 @@ FOCUS = """() => {
   let one = document.activeElement;
   while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement;
   if (!one || one === document.body) return null;
+  one = one.closest("canvas") ?? one;  // a cell of a table: what is seen of it is painted
   const shows = (node) => node && ["outlineStyle", "boxShadow"].some(name => getComputedStyle(node)[name] !== "none");
   return one.matches("input, textarea") || shows(one) ? "" : one.outerHTML.slice(0, 160);
 }"""  # of a field its frame shows it

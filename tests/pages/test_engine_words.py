@@ -153,6 +153,11 @@ def test_a_translation_takes_its_facts_as_they_are_written() -> None:
     ("said", "told"),
     [
         pytest.param("it has been undone already", "すでに取り消されています", id="an obstacle"),
+        pytest.param(
+            "chunks shorter than 300 tokens, kept as they are: 1 of 2",
+            "300トークンより短いまま残したチャンク：2件中1件",
+            id="a warning",
+        ),
         pytest.param("the name 'Law' is taken by another category", "「Law」という名前は別のカテゴリが使っています", id="a name"),
         pytest.param("3 later actions stand on it", "後の3件の操作がこの上に成り立っています", id="a number"),
         pytest.param(
