@@ -38,7 +38,7 @@ from memoir_engine.samples import documents
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger.runs import RunInput
 from memoir_engine.store.sources import sources
-from memoir_engine.store.sources.plan import AlreadyStored, NewHelper, NewSource, StoredSource, check_source
+from memoir_engine.store.sources.plan import AlreadyStored, NewHelper, NewSource, StoredSource
 from memoir_engine.text.chunks import Piece
 
 SAMPLES = "the sample memory"
@@ -204,7 +204,7 @@ def _read(ingestion: Ingestion) -> Document:
     upload = ingestion.upload
     known = None if upload.text is not None else ingestion.engine.cache_of(ReadAhead).take(ingestion.sha256, upload.name)
     document = known or upload.read()
-    check_source(_source_of(ingestion, document), "" if upload.helper is None else upload.helper.text)
+    sources.check_source(_source_of(ingestion, document), "" if upload.helper is None else upload.helper.text)
     return document
 
 

@@ -295,10 +295,9 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
     """
     clock, config = clock or SystemClock(), resolved.config
     taken, secrets = take_model(resolved, None), with_entered_keys(resolved).secrets
-    fallback = _fallback(config, secrets)
     # what is at hand without being named goes by the settings: another model to answer shall not change what is compared
     embedder = open_embedder(config, resolved.secrets if config.embedder in (None, AUTO) else secrets)
-    parameters, matrices = bm25_parameters(resolved), Matrices()
+    fallback, parameters, matrices = _fallback(config, secrets), bm25_parameters(resolved), Matrices()
     _check(resolved)
     if first is not None:
         first()

@@ -29,7 +29,8 @@ from memoir_engine.store import ingestion
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.search import embeddings, passages
-from memoir_engine.store.sources.plan import NewSource, check_source
+from memoir_engine.store.sources.plan import NewSource
+from memoir_engine.store.sources.sources import check_source
 from memoir_engine.text.partial_dates import parse_date_range
 
 DOC_ID_CHARS = 200

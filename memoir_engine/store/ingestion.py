@@ -41,7 +41,6 @@ from memoir_engine.store.sources.plan import (
     PlanStale,
     Receipt,
     StoredSource,
-    check_source,
 )
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
@@ -347,7 +346,7 @@ def _receipt(tx: Tx, action_id: str) -> Receipt:
 
 
 def _check(tx: Tx, plan: IngestPlan) -> None:
-    check_source(plan.source, plan.helper.text if plan.helper else "")
+    sources.check_source(plan.source, plan.helper.text if plan.helper else "")
     depth = schema.stored_depth(tx)
     leaves = {new.position: new.level for new in plan.decisions}  # the last of a position is its leaf's
     wrong = [level for level in leaves.values() if depth is not None and level != depth]
@@ -380,7 +379,7 @@ def add_knowledge(
     if done is not None:
         stored = tx.execute(select(tables.source.c.id).where(tables.source.c.run_id == run_id)).scalar_one()
         return sources.get(tx, stored), done
-    check_source(new)
+    sources.check_source(new)
     ids.erasures(tx, hold=True)
     ids.lock_tree(tx)
     if new.doc_id is None or find_knowledge(tx, new.doc_id) is not None:

@@ -10,9 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from memoir_engine.core.errors import TextInvalid
 from memoir_engine.core.results import Heading
-from memoir_engine.store.db.text_rules import check_field, check_text
 
 
 @dataclass(frozen=True)
@@ -145,22 +143,3 @@ class AlreadyStored(Exception):
     def __init__(self, source_id: int) -> None:
         super().__init__(f"source {source_id} holds the same bytes")
         self.source_id = source_id
-
-
-SOURCE_NAME = "the source's name"
-SOURCE_NAME_LIMIT = 500
-DATED_LIMIT = 100
-
-
-def check_source(new: NewSource, helper: str = "") -> None:
-    """Check every text of a source that has a column. Raises TextInvalid. Called before an ingestion pays, and by the commit."""
-    if not new.name.strip():
-        raise TextInvalid(name=SOURCE_NAME, problem="it is empty", advice="Give it a name.")
-    check_field(new.name, SOURCE_NAME, SOURCE_NAME_LIMIT)
-    check_text(new.text, new.name)
-    for name, value in (("title", new.title), ("author", new.author)):
-        check_text(value or "", name)
-    check_field(new.dated or "", "dated", DATED_LIMIT)
-    for name, value in (("doc_id", new.doc_id), ("owner", new.owner)):
-        check_field(value or "", name)
-    check_text(helper, "contextual_helper")

@@ -17,11 +17,12 @@ from typing import Any
 
 from sqlalchemy import BigInteger, BindParameter, ColumnElement, bindparam, case, cast, distinct, func, insert, literal, select
 
-from memoir_engine.core.errors import SourceErased, SourceNotCurrent, SourceNotFound
+from memoir_engine.core.errors import SourceErased, SourceNotCurrent, SourceNotFound, TextInvalid
 from memoir_engine.core.results import Heading, Helper, Source
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical, parse, seal
 from memoir_engine.store.db.statements import FAR, Tx, build, portions
+from memoir_engine.store.db.text_rules import check_field, check_text
 from memoir_engine.store.sources.plan import NewSource
 from memoir_engine.store.tables.sources import LIVE
 
@@ -31,9 +32,26 @@ TEXT_PART = 16_384  # characters; databases read a whole part to cut a passage o
 LONG_PART = 1_000_000  # of texts from earlier versions; the number of parts tells which (`part_chars`)
 FILE_PART = 4_000_000  # bytes
 TEXTS_AT_ONCE = 64
+SOURCE_NAME = "the source's name"
+SOURCE_NAME_LIMIT = 500
+DATED_LIMIT = 100
 
 _C = tables.source.c
 _AS_THEY_ARE = ("name", "kind", "sha256", "tokens", "title", "author", "dated", "doc_id", "owner", "replaces")  # of `NewSource`
+
+
+def check_source(new: NewSource, helper: str = "") -> None:
+    """Check every text of a source that has a column. Raises TextInvalid. Called before an ingestion pays, and by the commit."""
+    if not new.name.strip():
+        raise TextInvalid(name=SOURCE_NAME, problem="it is empty", advice="Give it a name.")
+    check_field(new.name, SOURCE_NAME, SOURCE_NAME_LIMIT)
+    check_text(new.text, new.name)
+    for name, value in (("title", new.title), ("author", new.author)):
+        check_text(value or "", name)
+    check_field(new.dated or "", "dated", DATED_LIMIT)
+    for name, value in (("doc_id", new.doc_id), ("owner", new.owner)):
+        check_field(value or "", name)
+    check_text(helper, "contextual_helper")
 
 
 def find_by_digest(tx: Tx, owner: str | None, sha256: str) -> Source | None:
