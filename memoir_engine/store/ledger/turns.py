@@ -30,13 +30,16 @@ class Place(NamedTuple):
     name: str
     seen_at: datetime
 
+    def is_silent(self, now: datetime, seconds: float) -> bool:
+        return self.seen_at < now - timedelta(seconds=seconds)
+
 
 def take(tx: Tx, run_id: str, *, now: datetime, ttl_s: float) -> bool:
     """Take the lease if this run is the next and nobody alive holds it; otherwise keep its place in the queue."""
-    queue = _queue(tx)
+    queue = waiting(tx)
     mine = next((place for place in queue if place.name == _PLACE + run_id), None)
     if not _living(queue, mine, now) and runs.acquire(tx, run_id, now=now, ttl_s=ttl_s):
-        gone = [place.name for place in queue if place is mine or _is_silent(place, now, FORGOTTEN_S)]
+        gone = [place.name for place in queue if place is mine or place.is_silent(now, FORGOTTEN_S)]
         if gone:
             tx.execute(delete(tables.lease).where(_c.name.in_(gone)))
         return True
@@ -50,7 +53,7 @@ def take(tx: Tx, run_id: str, *, now: datetime, ttl_s: float) -> bool:
 
 def before(tx: Tx, run_id: str, *, now: datetime) -> int:
     """Count the living runs that are served before this one."""
-    queue = _queue(tx)
+    queue = waiting(tx)
     return _living(queue, next((place for place in queue if place.name == _PLACE + run_id), None), now)
 
 
@@ -58,15 +61,12 @@ def leave(tx: Tx, run_id: str) -> None:
     tx.execute(delete(tables.lease).where(_c.name == _PLACE + run_id))
 
 
-def _queue(tx: Tx) -> list[Place]:
+def waiting(tx: Tx) -> list[Place]:
+    """List the runs that wait, the next one first."""
     rows = tx.execute(select(_c.owner, _c.name, _c.heartbeat_at).where(_c.name.like(f"{_PLACE}%")))
     return sorted(Place(int(row.owner), row.name, row.heartbeat_at) for row in rows)
 
 
 def _living(queue: list[Place], mine: Place | None, now: datetime) -> int:
     ahead = queue if mine is None else queue[: queue.index(mine)]
-    return sum(not _is_silent(place, now, QUEUE_S) for place in ahead)
-
-
-def _is_silent(place: Place, now: datetime, seconds: float) -> bool:
-    return place.seen_at < now - timedelta(seconds=seconds)
+    return sum(not place.is_silent(now, QUEUE_S) for place in ahead)
