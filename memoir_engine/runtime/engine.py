@@ -313,7 +313,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
         runner, anchoring = Runner(db, clock, LOOP), open_anchoring(db, config)
         refresher = CacheRefresher(db, cache, lexical, passages)
         opened.callback(refresher.close)
-        db.on_retry = runner.retried
+        db.on_retry, runner.telemetry = runner.retried, _telemetry(config, lambda: engine.client.provider)
         engine = Engine(
             resolved,
             taken.resolved,
@@ -333,15 +333,16 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
             fallback,
             taken.note,
         )
-        runner.telemetry = _telemetry(lambda: engine.client.provider) if config.telemetry else None
         refresher.resume()
         anchoring.start()
         opened.pop_all()
         return engine
 
 
-def _telemetry(provider: Callable[[], str]) -> Telemetry:
-    """Open what tells OpenTelemetry of runs. provider: of the model that answers at the moment. Raises ExtraMissing."""
+def _telemetry(config: MemoirConfig, provider: Callable[[], str]) -> Telemetry | None:
+    """Open what tells OpenTelemetry of runs, if asked. provider: of the model that answers then. Raises ExtraMissing."""
+    if not config.telemetry:
+        return None
     if find_spec("opentelemetry") is None:
         raise ExtraMissing(library="opentelemetry-api", extra="otel")
     from memoir_engine.telemetry.spans import Telemetry
