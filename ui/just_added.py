@@ -13,11 +13,12 @@ from itertools import chain, islice, zip_longest
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import ask_box, figures, filing, state
+from ui import ask_box, figures, filing, presenting, sample, state, tour
 from ui.wording_sources import texts
 
 SINCE = "since"
 FEW = 3  # questions
+OF_TAB = (sample.PARAM, tour.PARAM, presenting.PARAM)
 NET_READ = {"safety_net_in_prompt": True}  # the questions were checked by words, which the net goes by
 
 
@@ -27,9 +28,11 @@ def since() -> str | None:
 
 
 def keep_address() -> None:
-    """Leave nothing else in the address."""
-    first = since()
-    state.replace(**({SINCE: first} if first else {}))
+    """Leave nothing else in the address, but what the tab is."""
+    asked = st.query_params.to_dict()
+    kept = {name: value for name, value in asked.items() if value and name in (SINCE, *OF_TAB)}
+    if kept != asked:
+        state.replace(**kept)
 
 
 def runs(memory: Memory) -> list[RunView]:

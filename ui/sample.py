@@ -1,7 +1,8 @@
 """The sample memory in the app: open it, leave it, delete it.
 
 Invariant: which memory a tab shows is in its address (`sample=1`) as well as in its session, so that a refresh and a link stay in
-it; a link opens only a sample that is made. What a page kept of one memory is forgotten on the way to the other.
+it, and Back leads to the memory that was seen (`sample=0` says one's own); a link opens only a sample that is made. What a page
+kept of one memory is forgotten on the way to the other.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ STAYS = ("who-name", "who-keep", "language", "language-chosen", "language-choice
 
 
 def shown() -> bool:
-    """Check whether this tab shows the sample memory."""
-    if (st.query_params.get(PARAM) == "1" or tour.PARAM in st.query_params) and engine.sample_is_made():
-        st.session_state[KEY] = True
+    """Check whether this tab shows the sample memory: as its address says, where that says anything."""
+    asked = st.query_params.get(PARAM)
+    if (asked == "1" or tour.PARAM in st.query_params) and engine.sample_is_made():
+        _turn(to_sample=True)
+    elif asked == "0":
+        _turn(to_sample=False)
     return bool(st.session_state.get(KEY)) and engine.sample_is_made()
 
 
@@ -67,9 +71,15 @@ def banner(opened: Memory) -> None:
 
 
 def _go(*, to_sample: bool) -> None:
+    _turn(to_sample=to_sample)
+    st.switch_page("../pages/overview.py", query_params={PARAM: "1"} if to_sample else {})
+
+
+def _turn(*, to_sample: bool) -> None:
+    """Show the other memory; what was kept of this one is forgotten."""
+    if bool(st.session_state.get(KEY)) == to_sample:
+        return
     for key in [key for key in st.session_state if key not in STAYS]:
         del st.session_state[key]
-    st.query_params.clear()
     if to_sample:
         st.session_state[KEY] = True
-    st.switch_page("../pages/overview.py")

@@ -64,6 +64,31 @@ def test_in_the_sample_every_page_is_one_press_of_back_away(tmp_path: Path, serv
     expect(page).not_to_have_url(re.compile("sample"))
 
 
+def test_back_leads_to_the_memory_that_was_seen(filled: dict[str, str], tmp_path: Path, served: Served, visit: Visit):
+    SampleMemory(tmp_path / "memory" / "sample").make()
+    page = visit(f"{served()}/settings")
+    page.get_by_role("button", name="Explore the sample memory").click()
+    expect(page).to_have_url(re.compile(r"/\?sample=1$"))
+    page_says(page, "Memory overview", sample=True)
+    go(page, "People")
+    page.locator(".st-key-sample-leave button").click()
+    page_says(page, "Memory overview", sample=False)
+    page.go_back()
+    page_says(page, "People", sample=True)
+    page.go_back()
+    page_says(page, "Memory overview", sample=True)
+    page.go_back()
+    page_says(page, "Settings", sample=False)
+    page.go_forward()
+    page_says(page, "Memory overview", sample=True)
+
+
+def page_says(page: Page, title: str, *, sample: bool) -> None:
+    expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+    expect(page.get_by_text("You are in the sample memory")).to_have_count(int(sample))
+    ready(page)
+
+
 @pytest.fixture
 def filled(tmp_path: Path) -> dict[str, str]:
     """Address of something opened on each page."""

@@ -2,6 +2,7 @@
 // led to; makes one entry of the two with which Streamlit goes to an address on another page; and leads a click on a page's own
 // entry in the navigation to that page's beginning, which Streamlit would leave where it is.
 const OWN = "[data-testid=stSidebarNavLink][aria-current=page]";
+const SAMPLE = "sample"; // which memory a tab shows: 1 the sample, 0 one's own
 const PRESSES = ["pointerdown", "keydown", "click"];
 
 const sorted = (query) => {
@@ -15,14 +16,22 @@ const sorted = (query) => {
 // one, no entry is added and no other page named.
 // Going to another page, Streamlit first puts that page's query behind the path of this one, which overwrites where one was, and then
 // goes there. Nobody touches anything between the two: what somebody does in between makes two entries of it.
+// Back to an address of one's own memory leads to that memory, though the tab shows the sample: such an address says so.
 function watch() {
-  const tab = { led: null, half: null, names: [] }, push = window.history.pushState;
+  const tab = { led: null, half: null, names: [], kept: {} }, push = window.history.pushState;
   const own = (address) => {
     const left = new URLSearchParams(address.search);
     tab.names.forEach((name) => left.delete(name));
     return `${left}`;
   };
-  window.addEventListener("popstate", () => { tab.led = new URL(window.location.href); tab.half = null; }, true);
+  window.addEventListener("popstate", () => {
+    const query = new URLSearchParams(window.location.search), isOwn = tab.kept[SAMPLE] === "1" && !query.has(SAMPLE);
+    if (isOwn) query.set(SAMPLE, "0");
+    if (isOwn) window.history.replaceState(window.history.state, "", `${window.location.pathname}?${query}${window.location.hash}`);
+    tab.led = new URL(window.location.href);
+    tab.half = null;
+    if (isOwn) window.dispatchEvent(new PopStateEvent("popstate")); // Streamlit may have read the address before this
+  }, true);
   for (const press of PRESSES) window.addEventListener(press, () => { tab.led = tab.half = null; }, true);
   window.history.pushState = function (state, title, url) {
     const now = window.location, next = new URL(url ?? now.href, now.href), moves = next.pathname !== now.pathname;
@@ -30,8 +39,8 @@ function watch() {
       if (next.pathname === tab.led.pathname) this.replaceState(state, title, url);
       return;
     }
-    const second = moves && own(next) && tab.half === now.pathname && own(next) === own(now);
-    tab.half = !moves && own(next) !== own(now) ? now.pathname : null;
+    const second = moves && tab.half === now.pathname && own(next) === own(now);
+    tab.half = !moves && next.search !== now.search ? now.pathname : null;
     second ? this.replaceState(state, title, url) : push.call(this, state, title, url);
   };
   return tab;
@@ -42,6 +51,7 @@ export default function (component) {
   const tab = (window.memoirTab ??= watch()); // once in a tab, however often this runs
   const named = Object.entries(data.kept);
   tab.names = named.map(([name]) => name);
+  tab.kept = data.kept;
   const withKept = (query) => {
     for (const [name, value] of named) value === null ? query.delete(name) : query.set(name, value);
     return query;
@@ -51,9 +61,10 @@ export default function (component) {
     window.history.replaceState(window.history.state, "", window.location.pathname + written(query) + window.location.hash);
 
   const now = new URLSearchParams(window.location.search);
-  if (named.some(([name, value]) => now.get(name) !== value)) write(withKept(now));
+  const led = tab.led && tab.led.pathname.split("/").pop() === data.page && sorted(tab.led.search) === sorted(data.asked);
+  if ((led || !tab.led) && named.some(([name, value]) => now.get(name) !== value)) write(withKept(now));
 
-  if (tab.led && tab.led.pathname.split("/").pop() === data.page && sorted(tab.led.search) === sorted(data.asked)) {
+  if (led) {
     tab.led = null; // this is the page it led to
     const query = withKept(new URLSearchParams(data.query));
     if (sorted(window.location.search) !== sorted(query)) { // a late one's values, which Streamlit takes for this one's
