@@ -195,7 +195,7 @@ class Review(Words):
             ],
         },
         "facts": {
-            "progress": "{done} of {all} facts reviewed",
+            "progress": "{done} of {all} facts and their changes reviewed",
             "keys": [
                 ["A", "Yes: say yes to the question"],
                 ["X", "No: say no to the question"],

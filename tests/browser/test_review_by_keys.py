@@ -157,7 +157,7 @@ def test_chunks_and_facts_are_decided_apart_and_who_comes_late_reads_by_whom_and
     assert [verb for verb, _ in verdicts(folder)] == ["approve"] * 3
     expect(desk.page.get_by_text("Chunks · 0")).to_be_visible(timeout=PATIENCE_MS)
     desk.page.get_by_text(f"Facts · {facts}").click()
-    expect(desk.page.locator(".told")).to_contain_text(" facts reviewed", timeout=PATIENCE_MS)
+    expect(desk.page.locator(".told")).to_contain_text(" facts and their changes reviewed", timeout=PATIENCE_MS)
     desk.ready()
     assert desk.key.startswith("proposal-")
     expect(desk.page.locator(".act.undo")).to_be_disabled()  # the chunks are another queue's to take back
