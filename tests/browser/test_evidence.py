@@ -113,6 +113,22 @@ def test_on_a_phone_a_linked_chunk_a_cited_source_and_the_years_of_facts_are_see
     assert page.locator(".timeline .tick").evaluate_all(LEFTMOST) >= 0
 
 
+def test_code_in_a_text_is_drawn_as_code_in_the_tree_and_in_review(served: Served, visit: Visit, tmp_path: Path):
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        text = (
+            "## Setup\n\nThe server starts so:\n```sh\n# once\nmake run\n```\nThen open the page and look at it. "
+            + "It shows a list. " * 40
+        )
+        memory.ingest_text(text, name="setup.md").raise_for_error()
+        chunk = memory.review.queue().items[0].chunk_id
+    url = served()
+    page = visit(f"{url}/tree?chunk={chunk}")
+    for address in (f"tree?chunk={chunk}", "review"):
+        page.goto(f"{url}/{address}")
+        expect(page.locator("pre code")).to_have_text("# once\nmake run", timeout=PATIENCE_MS)
+        expect(page.get_by_text("```")).to_have_count(0)
+
+
 def test_asking_is_one_line_and_its_options_stay_through_a_refresh(served: Served, visit: Visit, sampled: str):
     page = visit(f"{served()}/ask")
     strategy = page.get_by_role("radio", name="Zoom in")
