@@ -96,11 +96,11 @@ def test_a_key_before_the_evidence_is_there_decides_nothing_and_says_so_until_it
     expect(loading).to_be_hidden()
     desk.press("j")
     desk.press("a")
-    for place in (".saving", ".live"):
+    for place in (".why-not", ".live"):
         expect(desk.page.locator(place)).to_contain_text("nothing was decided")
     process.send_signal(signal.SIGCONT)
     desk.ready()
-    expect(desk.page.locator(".saving")).not_to_contain_text("nothing was decided")
+    expect(desk.page.locator(".why-not")).to_have_count(0)
     expect(desk.page.locator(".live")).not_to_contain_text("nothing was decided")
     expect(loading).to_be_hidden()
     assert desk.chunk == unread

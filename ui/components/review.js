@@ -20,7 +20,7 @@ const drawTop = (desk, data, one) => {
   meter.setAttribute("aria-label", one(".told").textContent);
   meter.firstChild.style.width = `${all ? (reviewed / all) * 100 : 0}%`;
   const late = desk.outbox.length && desk.sentAt && performance.now() - desk.sentAt > PATIENCE_MS / 2;
-  const recent = desk.early ? words.tooEarly : desk.said && performance.now() - desk.saidAt < SAID_MS ? desk.said : "";
+  const recent = desk.said && performance.now() - desk.saidAt < SAID_MS ? desk.said : "";
   const saving = desk.outbox.length ? (late ? words.late : words.saving).replace("{count}", desk.outbox.length) : "";
   one(".saving").textContent = late ? saving : recent || saving;
   one(".saving").classList.toggle("late", !!late);
@@ -58,6 +58,7 @@ const drawDecide = (desk, data, item, evidence, ready, doing) => {
   const { words } = data, mark = markOf(desk, item.key), labels = (evidence && evidence.labels) || words, nodes = [];
   if (mark) nodes.push(markLine(mark, words));
   if (!data.may) nodes.push(make("p", "why-not", data.whyNot));
+  if (desk.early) nodes.push(make("p", "why-not", words.tooEarly));
   nodes.push(
     ...[
       act("approve", rightWords(desk, evidence) ? words.approveRight : labels.approve, "A", ready, () => doing.verdict("approve")),
@@ -119,6 +120,7 @@ export default function (component) {
     const key = current(desk), mark = markOf(desk, key);
     if (!data.may || !key) return;
     desk.early = mark ? null : key; // what nobody can have read is not decided, and the page says so until it can be read
+    draw();
     say(!mark ? words.tooEarly : mark.kind === "back" ? words.verdicts.undo : words.decidedAlready);
   };
   const skippable = () => data.may && !!current(desk) && !markOf(desk, current(desk)); // to put off needs no evidence
