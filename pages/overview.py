@@ -38,7 +38,7 @@ def numbers(overview: Overview) -> None:
         labels.SOURCES: figures.count(overview.sources),
         labels.CHUNKS: figures.count(overview.chunks),
         labels.CATEGORIES: figures.count(overview.categories),
-        labels.FACTS: figures.count(now.facts if now else 0),
+        labels.ACTIVE_FACTS: figures.count(now.facts if now else 0),
         labels.CONVERSATIONS: figures.count(now.conversations if now else 0),
         labels.QUESTIONS: figures.count(overview.questions),
         labels.COST: figures.money(overview.cost),
@@ -98,6 +98,7 @@ def line(action: Action, who: str, name: str) -> str:
     about += f": {md_escape(figures.one_line(said[0], 90))}" if said else ""
     undone = f" :orange-badge[{wording.UNDONE}]" if action.undone_by else ""
     verb = wording.VERBS.get(action.verb, md_escape(action.verb))
+    verb = wording.ADDED_NEWER if event_words.is_newer(action) else verb
     return f":small[{wording.DID.format(actor=md_escape(who), verb=verb)}{about}{undone} :gray[{figures.brief(action.at)}]]"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from memoir_engine import Category, Chunk, Memory, TreeAt
 from ui import filing, frame, history_view, problems, state, tidy_view, tree_as_of, tree_edit, tree_view, undo_banner, viewer
@@ -21,6 +22,12 @@ def asked(tree: TreeAt) -> tuple[Category | None, Chunk | None]:
     return (tree.node(category_id) if category_id is not None else None), chunk
 
 
+def sides() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return the place of the tree and of what stands beside it; on a phone a chunk in the address comes first (look.css)."""
+    with st.container(horizontal=True, gap="medium", key="tree-sides"):
+        return st.container(width=TREE_WIDTH), st.container(key="tree-linked" if state.param("chunk") else "tree-details")
+
+
 def draw(memory: Memory, looked_at: tree_as_of.Past | None) -> None:
     overview = memory.overview(points=0)
     if looked_at is not None:
@@ -32,8 +39,7 @@ def draw(memory: Memory, looked_at: tree_as_of.Past | None) -> None:
         return
     filing.follow(memory, key="tree-filed")
     undo_banner.show(memory)
-    with st.container(horizontal=True, gap="medium"):
-        left, right = st.container(width=TREE_WIDTH), st.container()
+    left, right = sides()
     found: tuple[Category | None, Chunk | None] = (None, None)
     with right, problems.noted():
         found = asked(memory.tree)
@@ -57,8 +63,7 @@ def draw(memory: Memory, looked_at: tree_as_of.Past | None) -> None:
 def draw_past(memory: Memory, then: tree_as_of.Past) -> None:
     """Draw the read-only tree of that moment, with its differences to now."""
     tree_as_of.panel(memory, then)
-    with st.container(horizontal=True, gap="medium"):
-        left, right = st.container(width=TREE_WIDTH), st.container()
+    left, right = sides()
     found: tuple[Category | None, Chunk | None] = (None, None)
     with right, tree_as_of.noted():
         found = asked(then.tree)

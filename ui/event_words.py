@@ -15,6 +15,7 @@ from memoir_engine import Action, CategoryVersion, Change, Filing, Moment
 from ui import engine_words, figures
 from ui.wording import texts as wording
 from ui.wording_events import DONE_TO, texts
+from ui.wording_figures import texts as figure_words
 
 HIDDEN = ("before", "after")  # stand beside the sentence, not in it
 FIRST = ("source.added",)  # kinds that the others of their action follow from
@@ -28,7 +29,14 @@ def verb(name: str) -> str:
     return texts.VERBS.get(name) or name.replace("_", " ").capitalize()
 
 
+def is_newer(done: Action) -> bool:
+    """Check whether the action stored a newer version of a source that it replaced."""
+    return {"source.added", "source.replaced"} <= {one.kind for one in done.changes}
+
+
 def action(done: Action) -> str:
+    if is_newer(done):
+        return texts.NEWER
     return texts.VERBS.get(done.verb) or done.says or verb(done.verb)
 
 
@@ -46,8 +54,17 @@ def headline(done: Action) -> tuple[str, list[str]]:
     )
     if done.verb in DECIDED and [(one.kind, one.count) for one in changes] == [("filing.reviewed", 1)]:
         return action(done), [_word("chunk", changes[0].fields.get("chunk"))]
+    if is_newer(done):  # its name says what was stored, and its title what that replaced
+        names = [_word("source", one.fields.get("source")) for one in changes if one.kind == "source.added"]
+        return action(done), names + [sentence(one) for one in changes if one.kind not in ("source.added", "source.replaced")]
     title = texts.SHORT.get(done.verb) if any(map(_ends, changes)) else None
     return title or action(done), [sentence(one) for one in changes]
+
+
+def summary(done: Action, most: int) -> str:
+    """Return the first things that an action did, and how many more there were, without a full stop."""
+    did, left = "; ".join(sentence(one) for one in done.changes[:most]), len(done.changes) - most
+    return f"{did}; {figure_words.MORE(left)}" if left > 0 else did or action(done)
 
 
 def sentence(done: Change) -> str:

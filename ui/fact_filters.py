@@ -14,6 +14,7 @@ import streamlit as st
 
 from memoir_engine import FactView, MemoirError, Memory
 from ui import fact_lanes, figures, sample, state, viewer
+from ui.wording_counts import texts as how_many
 from ui.wording_facts import texts
 
 MOST = 1000  # facts of one user on the page
@@ -53,7 +54,7 @@ def user(memory: Memory) -> str | None:
     wanted = wanted if wanted in counts else usual
 
     def shown(one: str) -> str:
-        return f"{one or texts.WORKSPACE} · {figures.count(counts[one or None])}"
+        return f"{one or texts.WORKSPACE} · {how_many.FACTS(counts[one or None])}"
 
     options = [one or "" for one in known]  # None would count as nothing chosen as soon as the number beside it changes
     at = known.index(wanted)

@@ -36,7 +36,10 @@ def quoted(text: str) -> str:
 
 
 def short(number: int) -> str:
-    return format_compact_decimal(number, fraction_digits=1, locale=language.current())
+    text = format_compact_decimal(number, fraction_digits=1, locale=language.current())
+    return (
+        count(number) if text.isdecimal() else text
+    )  # 5589 has no shorter form in Japanese, and is written 5,589 like any number
 
 
 def duration(ms: float) -> str:

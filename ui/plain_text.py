@@ -9,6 +9,7 @@ import re
 
 _FIELDS = re.compile(r"\A---[ \t]*\n(?:[^\n]*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
+_BLOCK = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
 _UNDERLINE = re.compile(r"^(?:=+|-{3,}|\*{3,})[ \t]*$\n?", re.MULTILINE)
 _QUOTED = re.compile(r"^[ \t]{0,3}>[ \t]?", re.MULTILINE)
@@ -42,3 +43,12 @@ def plain(text: str) -> str:
     text = _ITEM.sub(r"\1• ", _QUOTED.sub("", _UNDERLINE.sub("", text)))
     text = _STRONG.sub(r"\2", _LINK.sub(r"\1", text))
     return _CODE.sub(r"\1", _SLANTED.sub(lambda match: match[1] or match[2], text))
+
+
+def with_code(text: str) -> str:
+    """Return the text without marks, but for blocks of code: they stay as they are, fences included, to be drawn as code."""
+    at, parts = 0, []
+    for block in _BLOCK.finditer(text):
+        parts += [plain(text[at : block.start()]), block[0]]
+        at = block.end()
+    return "".join((*parts, plain(text[at:])))

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from memoir_engine import Category, Decision, Memory, Neighbour, Option, Place, ReviewEvidence, ReviewItem, RiskReason, Source
 from ui import citations, figures, presenting
-from ui.plain_text import plain
+from ui.plain_text import plain, with_code
 from ui.wording import texts as wording
 from ui.wording_review import texts
 
@@ -56,9 +56,9 @@ def decided(by: str | None, at: datetime | None) -> str:
 def evidence(memory: Memory, found: ReviewEvidence) -> dict[str, Any]:
     chunk = memory.tree.chunk(found.item.chunk_id)
     return {
-        "text": plain(found.item.text),
-        "before": _before(plain(found.before)),
-        "behind": _behind(plain(found.behind)),
+        "text": with_code(found.item.text),
+        "before": _before(with_code(found.before)),
+        "behind": _behind(with_code(found.behind)),
         "place": " · ".join([figures.chunk_name(chunk), *presenting.told(figures.tokens(chunk.tokens))]),
         "page": _page(memory, memory.sources.get(found.item.source_id), found.start),
         "link": "tree?" + urlencode({"chunk": found.item.chunk_id}),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memoir_engine import Action, Change, MemoirError, Memory
+from memoir_engine import Action, MemoirError, Memory
 from ui import edit_effect, engine_words, event_words, problems, state
 from ui.escape import md_escape
 from ui.wording_edit import texts
@@ -50,7 +50,7 @@ def _decide(memory: Memory, action: Action) -> None:
         st.markdown(f":orange[:material/block: **{texts.UNDO_CANNOT}**] {md_escape(engine_words.sentence(preview.clash))}")
         if preview.blocked_by:
             st.caption(texts.UNDO_FIRST)
-            edit_effect.changes(tuple(_what(memory.audit.action(one)) for one in preview.blocked_by))
+            edit_effect.changes(tuple(event_words.summary(memory.audit.action(one), SHOWN) for one in preview.blocked_by))
         return
     st.markdown(f"**{texts.UNDO_WOULD}**")
     edit_effect.changes(tuple(event_words.sentence(change) for change in action.changes))
@@ -86,17 +86,5 @@ def _fact(memory: Memory) -> str | None:
 def _told(action: Action, about: str | None) -> str:
     done = event_words.outcome(action)
     if done is None:
-        return texts.DONE.format(what=_what(action))
+        return texts.DONE.format(what=event_words.summary(action, SHOWN))
     return texts.DONE_TO.format(what=done, about=about) if about else f"{done}."
-
-
-def _what(action: Action) -> str:
-    """Summarise the action: its kind and the first things it did."""
-    did = "; ".join(_did(one) for one in action.changes[:SHOWN])
-    more = " …" if len(action.changes) > SHOWN else ""
-    return (did or event_words.action(action)) + more
-
-
-def _did(change: Change) -> str:
-    names, sentence = [name for name in event_words.before_after(change) if name], event_words.change(change)
-    return f"{sentence}: {' → '.join(names)}" if names else sentence

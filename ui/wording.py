@@ -64,6 +64,9 @@ class Shared(Words):
         "settings": "Current settings and where they come from, a test call, and the audit log check.",
     }
     METRIC_HELP = {
+        "ACTIVE_FACTS": (
+            "Facts that hold today, of everybody whose facts you may see. The Facts page lists outdated ones as well."
+        ),
         "COST": (
             "What the providers charge according to their price lists. Unknown if a model has no known price. "
             "The offline model is free."
@@ -114,6 +117,7 @@ class Shared(Words):
     HEAD = "Audit log: {events} events"
     ASK_PLACEHOLDER = "Ask the memory a question"
     DID = "{actor} {verb}"
+    ADDED_NEWER = "added a newer version of a source"
     RUNS = {  # a run that nobody has given a name
         "ingest_text": "Pasted text",
         "ingest_file": "File",

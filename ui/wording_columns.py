@@ -58,7 +58,7 @@ class Columns(Words):
     PURPOSE = "Purpose"
     QUESTION = "Question"
     QUESTIONS = "Questions"
-    FACTS = "Facts"
+    ACTIVE_FACTS = "Active facts"
     CONVERSATIONS = "Conversations"
     REASONS = "Why it is here"
     RETRIED = "Retried"

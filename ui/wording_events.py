@@ -65,6 +65,7 @@ class Events(Words):
         "fact.related_again": ("“{before}” and “{after}” were linked again", "“{fact}” was linked to another fact again"),
     }
     SHOWING, TURNED, NO_LONGER = "{done}: {ends}", "{before} → {after}", "no longer {before}"
+    NEWER = "Added a newer version"  # a heading, of a source
     SHORT = {"approve_fact": "Confirmed", "reject_fact": "Kept both"}  # verbs before a sentence that names the facts
 
     MOMENTS = ACTION_TEXTS.moments  # what was done to the tree: an edit by its verb, all else by the kind of its first event

@@ -7,7 +7,7 @@ from ui.words import Words
 
 class Growth(Words):
     GROWTH, WORK, SPEND = "In memory", "Questions and reviews", "Model use"
-    CHUNKS, FACTS = "Chunks", "Facts"
+    CHUNKS, FACTS = "Chunks", "Active facts"
     QUESTIONS, REVIEWED = "Questions", "Reviews"
     COST, TOKENS = "Cost in USD", "Tokens"
     NOTHING = "Nothing yet."

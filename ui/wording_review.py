@@ -141,6 +141,8 @@ class Review(Words):
         "neighbours": "Most similar chunks",
         "noNeighbours": "No other chunk is similar.",
         "loading": "Loading the evidence…",
+        "tooEarly": "The evidence is still loading, so nothing was decided. Read it, then press the key again.",
+        "loaded": "The evidence is here. You can decide now.",
         "approve": "Approve",
         "refile": "Move…",
         "reject": "Reject",
@@ -193,7 +195,7 @@ class Review(Words):
             ],
         },
         "facts": {
-            "progress": "{done} of {all} facts reviewed",
+            "progress": "{done} of {all} facts and their changes reviewed",
             "keys": [
                 ["A", "Yes: say yes to the question"],
                 ["X", "No: say no to the question"],

@@ -19,6 +19,8 @@ BRANCHING = "How cold is Lake Tern in May, and how many water birds winter on it
 WIDE = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 OUTSIDE = "node => node.getBoundingClientRect().right > innerWidth"
+CUT = "node => node.scrollWidth > node.clientWidth"
+LEFTMOST = "marks => Math.min(...marks.filter(mark => !mark.hidden).map(mark => mark.getBoundingClientRect().left))"
 
 
 @pytest.fixture
@@ -89,6 +91,42 @@ def test_the_path_is_in_view_and_on_a_phone_says_where_it_goes_on(served: Served
     assert last.evaluate(OUTSIDE)
     path.evaluate("path => path.scrollTo({left: path.scrollWidth})")
     assert not last.evaluate(OUTSIDE)
+
+
+def test_on_a_phone_a_linked_chunk_a_cited_source_and_the_years_of_facts_are_seen_whole(
+    served: Served, visit: Visit, run: str, tmp_path: Path
+):
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        chunk = memory.review.queue(state="approved").items[0].chunk_id
+        for content, since in (("Lives in Bergen", "2024-01-05"), ("Works at the harbour", "2025-03-01")):
+            memory.facts.add(content, "mia", valid_from=since)
+    url = served()
+    page = visit(f"{url}/ask?run={run}")
+    page.set_viewport_size(PHONE)
+    told = page.locator(".source .told")
+    expect(told).to_contain_text("calendar.pdf")
+    assert not told.evaluate(CUT)
+    page.goto(f"{url}/tree?chunk={chunk}")
+    expect(page.locator(".st-key-tree-linked mark, .st-key-tree-linked .focus").first).to_be_in_viewport(timeout=PATIENCE_MS)
+    page.goto(f"{url}/facts?user=mia")
+    expect(page.locator(".timeline .tick:visible").first).to_be_visible(timeout=PATIENCE_MS)
+    assert page.locator(".timeline .tick").evaluate_all(LEFTMOST) >= 0
+
+
+def test_code_in_a_text_is_drawn_as_code_in_the_tree_and_in_review(served: Served, visit: Visit, tmp_path: Path):
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        text = (
+            "## Setup\n\nThe server starts so:\n```sh\n# once\nmake run\n```\nThen open the page and look at it. "
+            + "It shows a list. " * 40
+        )
+        memory.ingest_text(text, name="setup.md").raise_for_error()
+        chunk = memory.review.queue().items[0].chunk_id
+    url = served()
+    page = visit(f"{url}/tree?chunk={chunk}")
+    for address in (f"tree?chunk={chunk}", "review"):
+        page.goto(f"{url}/{address}")
+        expect(page.locator("pre code")).to_have_text("# once\nmake run", timeout=PATIENCE_MS)
+        expect(page.get_by_text("```")).to_have_count(0)
 
 
 def test_asking_is_one_line_and_its_options_stay_through_a_refresh(served: Served, visit: Visit, sampled: str):

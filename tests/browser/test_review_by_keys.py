@@ -81,6 +81,35 @@ def test_a_reload_in_the_middle_loses_nothing_and_does_nothing_twice(folder: Pat
     assert sorted(verb for verb, _ in verdicts(folder)) == ["approve", "reject", "skip"]
 
 
+def test_a_key_before_the_evidence_is_there_decides_nothing_and_says_so_until_it_is(folder: Path, served: Served, visit: Visit):
+    fill(folder, 36)
+    desk = Desk(visit(f"{served()}/review"))
+    desk.ready()
+    process = served.running[-1]  # type: ignore[attr-defined]
+    process.send_signal(signal.SIGSTOP)
+    while desk.box.get_attribute("data-ready") == "true":
+        desk.press("j")
+    unread, loading = desk.chunk, desk.page.get_by_text("Loading the evidence")
+    expect(loading).to_be_visible()
+    desk.press("k")
+    expect(desk.page.locator("mark.focus")).to_be_visible()  # what was there is drawn again
+    expect(loading).to_be_hidden()
+    desk.press("j")
+    desk.press("a")
+    for place in (".why-not", ".live"):
+        expect(desk.page.locator(place)).to_contain_text("nothing was decided")
+    process.send_signal(signal.SIGCONT)
+    desk.ready()
+    expect(desk.page.locator(".why-not")).to_have_count(0)
+    expect(desk.page.locator(".live")).not_to_contain_text("nothing was decided")
+    expect(loading).to_be_hidden()
+    assert desk.chunk == unread
+    assert verdicts(folder) == []
+    desk.decide("a")
+    desk.saved()
+    assert [chunk for chunk, item in every_item(folder).items() if item.state == "approved"] == [unread]
+
+
 def test_two_reviewers_on_one_queue_lose_nothing_and_the_second_is_told(folder: Path, served: Served, visit: Visit):
     fill(folder, 10)
     url = served(MEMOIR_REVIEWER="")
@@ -128,7 +157,7 @@ def test_chunks_and_facts_are_decided_apart_and_who_comes_late_reads_by_whom_and
     assert [verb for verb, _ in verdicts(folder)] == ["approve"] * 3
     expect(desk.page.get_by_text("Chunks · 0")).to_be_visible(timeout=PATIENCE_MS)
     desk.page.get_by_text(f"Facts · {facts}").click()
-    expect(desk.page.locator(".told")).to_contain_text(" facts reviewed", timeout=PATIENCE_MS)
+    expect(desk.page.locator(".told")).to_contain_text(" facts and their changes reviewed", timeout=PATIENCE_MS)
     desk.ready()
     assert desk.key.startswith("proposal-")
     expect(desk.page.locator(".act.undo")).to_be_disabled()  # the chunks are another queue's to take back

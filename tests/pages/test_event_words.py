@@ -105,6 +105,19 @@ def test_several_facts_that_ended_are_counted() -> None:
     assert event_words.outcome(replace(ended, verb="rename")) is None
 
 
+def test_a_newer_version_is_told_as_one_and_the_rest_of_an_action_is_counted(memory: Memory) -> None:
+    first = memory.ingest_text("Tools are lent for two weeks. " * 20, name="rules.txt").raise_for_error()
+    memory.ingest_text("Tools are lent for three weeks. " * 20, name="rules.txt", replaces=first.source_id).raise_for_error()
+    newer, older = memory.audit.actions(limit=2)
+    title, (about, *rest) = event_words.headline(newer)
+    assert (title, about) == ("Added a newer version", "rules.txt")
+    assert {"rules.txt was stored", "rules.txt was replaced by its newer version"}.isdisjoint(rest)
+    assert event_words.headline(older)[0] == "Added a source"
+    assert event_words.summary(newer, 1) == f"rules.txt was stored; and {len(newer.changes) - 1} more"
+    assert event_words.summary(newer, 99).endswith(event_words.sentence(newer.changes[-1]))
+    assert "added a newer version of a source **rules\\.txt**" in words(opened())
+
+
 # --- in English it says what the engine says ----------------------------------------------------------------------------
 
 

@@ -288,10 +288,10 @@ def test_what_was_over_when_it_was_said_lies_before_its_end(remembered: Memory):
 def test_the_person_stays_chosen_when_there_is_one_more_fact(memory: Memory):
     memory.remember([{"role": "user", "content": "I live in Lyon."}])
     page = opened("facts")
-    assert page.selectbox[0].options == ["Shared facts · 1"]
+    assert page.selectbox[0].options == ["Shared facts · 1 fact"]
     memory.facts.add("Has a cat")
     page.run()
-    assert (page.selectbox[0].options, page.selectbox[0].index) == (["Shared facts · 2"], 0)
+    assert (page.selectbox[0].options, page.selectbox[0].index) == (["Shared facts · 2 facts"], 0)
 
 
 def test_every_action_by_which_something_was_learned_is_a_moment_to_go_back_to(remembered: Memory):

@@ -56,6 +56,14 @@ def test_a_filled_memory_is_told_in_numbers(filled: Memory):
     }
 
 
+def test_the_facts_that_are_counted_are_said_to_be_the_active_ones(filled: Memory):
+    for content in ("Lives in Bergen", "Works at the harbour"):
+        filled.facts.add(content, "mia")
+    filled.facts.retire([filled.facts.list("mia")[0].id])
+    assert numbers(opened())["Active facts"] == "1"
+    assert opened("facts", user="mia").selectbox[0].format_func("mia") == "mia · 2 facts"
+
+
 def test_recent_activity_names_who_filed_what(filled: Memory):
     assert "You added a source **accounts\\.md**" in words(opened())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ui.plain_text import fields_end, plain, signs
+from ui.plain_text import fields_end, plain, signs, with_code
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,12 @@ from ui.plain_text import fields_end, plain, signs
 )
 def test_marks_go_and_words_stay(text: str, read: str):
     assert plain(text) == read
+
+
+def test_blocks_of_code_stay_as_they_are_to_be_drawn_as_code():
+    text = "## Setup\n\n```sh\n# install\nmake *run*\n```\n\nIt is **done**.\n\n~~~\nx"
+    assert with_code(text) == "Setup\n\n```sh\n# install\nmake *run*\n```\n\nIt is done.\n\n~~~\nx"
+    assert with_code("No code, **bold**.") == "No code, bold."
 
 
 def test_marks_are_found_where_they_stand():

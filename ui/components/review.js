@@ -24,6 +24,8 @@ const drawTop = (desk, data, one) => {
   const saving = desk.outbox.length ? (late ? words.late : words.saving).replace("{count}", desk.outbox.length) : "";
   one(".saving").textContent = late ? saving : recent || saving;
   one(".saving").classList.toggle("late", !!late);
+  if (late && !desk.wasLate) one(".live").textContent = saving; // the counter beside the bar is read by nobody: it changes with every step
+  desk.wasLate = late;
 };
 
 const drawNotices = (desk, words, one, redraw) => {
@@ -56,13 +58,14 @@ const drawDecide = (desk, data, item, evidence, ready, doing) => {
   const { words } = data, mark = markOf(desk, item.key), labels = (evidence && evidence.labels) || words, nodes = [];
   if (mark) nodes.push(markLine(mark, words));
   if (!data.may) nodes.push(make("p", "why-not", data.whyNot));
+  if (desk.early) nodes.push(make("p", "why-not", words.tooEarly));
   nodes.push(
     ...[
       act("approve", rightWords(desk, evidence) ? words.approveRight : labels.approve, "A", ready, () => doing.verdict("approve")),
       item.kind ? null : act("refile", words.refile, "R", ready, doing.open),
       act("reject", labels.reject, "X", ready, () => doing.verdict("reject")),
       evidence && evidence.right && data.may ? act("correct", words.correct, "E", ready, doing.correct) : null,
-      act("skip", words.skip, "S", ready, () => doing.verdict("skip")),
+      act("skip", words.skip, "S", data.may && !mark, () => doing.verdict("skip")),
     ].filter(Boolean),
   );
   const walk = make("div", "walk");
@@ -103,7 +106,7 @@ export default function (component) {
     Object.assign(desk, { said: text, saidAt: performance.now() });
     drawTop(desk, desk.data, one);
     clearTimeout(desk.hushing);
-    desk.hushing = setTimeout(() => drawTop(desk, desk.data, one), SAID_MS + 20);
+    desk.hushing = setTimeout(() => { one(".live").textContent = ""; drawTop(desk, desk.data, one); }, SAID_MS + 20);
   };
   const pump = () => {
     const sent = message(desk, performance.now());
@@ -113,12 +116,16 @@ export default function (component) {
   };
   const ready = () => data.may && !!current(desk) && !!desk.evidence[current(desk)] && !markOf(desk, current(desk));
   const moved = () => { Object.assign(desk, { searching: false, note: "", right: null }); draw(); pump(); };
+  const refused = () => {
+    const key = current(desk), mark = markOf(desk, key);
+    if (!data.may || !key) return;
+    desk.early = mark ? null : key; // what nobody can have read is not decided, and the page says so until it can be read
+    draw();
+    say(!mark ? words.tooEarly : mark.kind === "back" ? words.verdicts.undo : words.decidedAlready);
+  };
+  const skippable = () => data.may && !!current(desk) && !markOf(desk, current(desk)); // to put off needs no evidence
   const verdict = (kind, more) => {
-    if (!ready()) {
-      const mark = markOf(desk, current(desk));
-      if (data.may && current(desk)) say(!mark ? words.loading : mark.kind === "back" ? words.verdicts.undo : words.decidedAlready);
-      return;
-    }
+    if (!(kind === "skip" ? skippable() : ready())) { refused(); return; }
     const evidence = desk.evidence[current(desk)], content = kind === "skip" ? "" : rightWords(desk, evidence);
     if (content && !evidence.right.with.includes(kind)) { say(words.rightOnly); return; }
     const said = words.verdicts[content ? "correct" : kind], reason = desk.note.trim();
@@ -143,7 +150,8 @@ export default function (component) {
     if (step) { moved(); say(lastInWords(desk, words)); }
   };
   const open = () => {
-    if (!ready() || desk.items[current(desk)].kind) return; // a fact is filed nowhere
+    if (!ready()) { refused(); return; }
+    if (desk.items[current(desk)].kind) return; // a fact is filed nowhere
     Object.assign(desk, { searching: true, query: "", here: 0 });
     draw();
     const field = one(".search input");
@@ -151,7 +159,8 @@ export default function (component) {
   };
   const correct = () => {
     const evidence = desk.evidence[current(desk)];
-    if (!ready() || !evidence.right) return;
+    if (!ready()) { refused(); return; }
+    if (!evidence.right) return;
     desk.right ??= evidence.right.content;
     draw();
     const field = one(".right textarea");
@@ -224,7 +233,8 @@ export default function (component) {
   };
 
   const draw = () => {
-    const key = current(desk), item = desk.items[key], evidence = desk.evidence[key];
+    const key = current(desk), item = desk.items[key], evidence = desk.evidence[key], wanted = desk.early;
+    if (wanted && (wanted !== key || evidence)) desk.early = null;
     drawTop(desk, desk.data, one);
     drawNotices(desk, words, one, () => draw());
     drawLast(desk, desk.data, one, doing);
@@ -244,7 +254,7 @@ export default function (component) {
       const [left, middle] = item.kind ? [factEvidence, factWhy] : [evidencePane, whyPane];
       one(".evidence .body").replaceChildren(...(evidence ? left(item, evidence, words) : wait));
       one(".why .body").replaceChildren(...(evidence ? middle(item, evidence, words) : []));
-      if (evidence) desk.drawn = stamp;
+      desk.drawn = stamp;
     }
     const main = document.querySelector("[data-testid=stMain]"), above = one(".panes").getBoundingClientRect().top + (main ? main.scrollTop : 0);
     one(".review").style.setProperty("--above", `${Math.round(above)}px`);
@@ -252,6 +262,7 @@ export default function (component) {
     root.querySelector(".review").dataset.ready = String(ready());
     root.querySelector(".review").dataset.waiting = String(desk.outbox.length);
     drawActions(item, evidence);
+    if (wanted === key && evidence) say(words.loaded);
     if (changed && evidence) {
       desk.shown = key;
       one(".why .body").scrollTop = 0;
@@ -279,7 +290,8 @@ export default function (component) {
 
   const chosen = (at) => {
     const item = desk.items[current(desk)], evidence = desk.evidence[current(desk)];
-    const place = item && evidence ? evidence.places.filter((other) => other.id !== item.category)[at] : null;
+    if (!ready()) { refused(); return; }
+    const place = evidence.places ? evidence.places.filter((other) => other.id !== item.category)[at] : null;
     if (place) refile(place);
   };
   const KEYS = {

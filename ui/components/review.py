@@ -12,11 +12,17 @@ import streamlit as st
 
 from ui.components.scripts import read, script
 
-_SCRIPTS = ("review_desk.js", "review_panes.js", "review_facts.js", "review.js")  # one module: what is decided, drawn, and both
+_SCRIPTS = (
+    "markup.js",
+    "review_desk.js",
+    "review_panes.js",
+    "review_facts.js",
+    "review.js",
+)  # one module: what is decided, drawn, and both
 _component = st.components.v2.component(
     "memoir_review",
     html=read("review.html"),
-    css=read("review.css"),
+    css=read("markup.css") + read("review.css"),
     js=script(*_SCRIPTS),
 )
 

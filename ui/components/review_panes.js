@@ -31,6 +31,8 @@ const heading = (text) => make("h3", "", text);
 
 // --- evidence ----------------------------------------------------------------------------------------------------
 
+const drawn = (node, text) => formatted(node, text, (part, start, end) => part.append(piece(text.slice(start, end))));
+
 const evidencePane = (item, evidence, words) => {
   const head = make("div", "where");
   const link = make("a", "", item.source);
@@ -39,11 +41,11 @@ const evidencePane = (item, evidence, words) => {
   link.title = words.openSource;
   join(head, link, make("span", "dim", [evidence.place, evidence.page].filter(Boolean).join(" · ")), item.state !== "unreviewed" ? stateBadge(item.state, words) : null);
   const text = make("div", "text");
-  if (evidence.before) text.append(make("div", "aside", evidence.before));
-  const focus = make("mark", "focus", evidence.text);
+  if (evidence.before) text.append(drawn(make("div", "aside"), evidence.before));
+  const focus = drawn(make("mark", "focus"), evidence.text);
   focus.setAttribute("aria-label", words.chunk);
   text.append(focus);
-  if (evidence.behind) text.append(make("div", "aside", evidence.behind));
+  if (evidence.behind) text.append(drawn(make("div", "aside"), evidence.behind));
   const helper = make("div", "helper");
   join(helper, heading(words.helper), make("p", evidence.helper ? "" : "dim", evidence.helper || words.noHelper));
   return [head, text, helper];

@@ -71,14 +71,16 @@ const fit = (track) => {
   }
 };
 
-// Marks of time that would touch the one before, or stand out of the picture, are left out.
+// Marks of time that would touch the one before, or stand out of the picture, are left out; the first one begins with it.
 const thin = (track) => {
   const today = track.querySelector(".today");
   const stops = today ? today.getBoundingClientRect() : null;
+  const margin = track.offsetLeft; // room beside the track, where the names of the lanes stand
   let last = -100;
   for (const mark of track.querySelectorAll(".tick")) {
     mark.hidden = false;
-    const half = mark.offsetWidth / 2, left = mark.offsetLeft - half;
+    const half = mark.offsetWidth / 2, left = Math.max(mark.offsetLeft - half, -margin);
+    mark.style.transform = `translateX(${left - mark.offsetLeft}px)`;
     mark.hidden = left < last + 10 || mark.offsetLeft + half > track.clientWidth + 4;
     const box = mark.getBoundingClientRect();
     if (stops && box.right > stops.left - 8 && box.left < stops.right + 8) mark.hidden = true; // today is named before a month is

@@ -1,9 +1,10 @@
-// The little Markdown that sources and answers have, drawn without its signs: front matter, headings, lists, tables, bold, code, and
-// of a link its words.
+// The little Markdown that sources and answers have, drawn without its signs: front matter, headings, lists, tables, bold, code with its
+// fences, and of a link its words.
 // Text is only ever set as text: `write(node, start, end)` adds text[start:end] and may mark it or turn parts of it into buttons.
 const FRONT = /^---\n(?=[\w -]+:)(?:(?!---(?:\n|$))[^\n]*\n)+---(?:\n|$)/, FIELD = /^[\w -]+:\s*/;
 const ROW = /^\s*\|.*\|\s*$/, RULE = /^\s*\|(?:\s*:?-{3,}:?\s*\|)+\s*$/;
 const HEADING = /^#{1,6}\s+(?=\S)/, ITEM = /^\s*[-*+]\s+(?=\S)/;
+const FENCE = /^\s*(?:`{3,}|~{3,})([^`]*)$/;
 const INLINE = /\*\*(?=\S)([^*\n]+?)\*\*|(?<![\w*])\*(?=[^\s*])([^*\n]*?[^\s*])\*(?![\w*])|`([^`\n]+)`|(?<!!)\[([^\[\]\n]+)\]\([^()\s]*\)/g;
 
 const linesOf = (text, from) => {
@@ -76,17 +77,45 @@ const frontMatter = (text, length, write) => {
   return node;
 };
 
+// The kind of each line by the fences around it: "code", "fence", or null. A chunk may begin or end within code, so a fence that names
+// a language, has a blank line before it or another bare fence behind it opens; else it closes what began in the chunk before.
+const fenced = (lines) => {
+  const kinds = lines.map((line) => (FENCE.test(line.text) ? "fence" : null));
+  const fences = kinds.flatMap((kind, at) => (kind ? [at] : [])), isNamed = (at) => FENCE.exec(lines[at].text)[1].trim() !== "";
+  const fill = (from, to) => kinds.fill("code", from, to);
+  let open = -1;
+  fences.forEach((at, n) => {
+    const next = fences[n + 1];
+    if (open >= 0 && isNamed(at)) kinds[at] = "code";
+    else if (open >= 0) { fill(open + 1, at); open = -1; }
+    else if (isNamed(at) || at === 0 || !lines[at - 1].text.trim() || (next !== undefined && !isNamed(next))) open = at;
+    else if (n === 0) fill(0, at);
+  });
+  if (open >= 0) fill(open + 1, lines.length);
+  return kinds;
+};
+
+const codeOf = (start, end, write) => {
+  const box = make("pre"), code = make("code");
+  write(code, start, end);
+  box.append(code);
+  return box;
+};
+
 // Draws the text into a node, block by block.
 const formatted = (node, text, write) => {
   const front = FRONT.exec(text), lines = linesOf(text, front ? front[0].length : 0), parts = [];
   if (front) node.append(frontMatter(text, front[0].length, write));
   const kindOf = (line) => (ROW.test(line.text) ? "row" : HEADING.test(line.text) ? "title" : ITEM.test(line.text) ? "item" : "prose");
-  for (const line of lines) {
-    const kind = kindOf(line), last = parts[parts.length - 1];
-    if (last && last.kind === kind && (kind === "row" || kind === "prose")) last.lines.push(line);
+  const codes = fenced(lines);
+  for (const [at, line] of lines.entries()) {
+    const kind = codes[at] ?? kindOf(line), last = parts[parts.length - 1];
+    if (last && last.kind === kind && (kind === "row" || kind === "prose" || kind === "code")) last.lines.push(line);
     else parts.push({ kind, lines: [line] });
   }
   for (const { kind, lines: mine } of parts) {
+    if (kind === "fence") continue;
+    if (kind === "code") { node.append(codeOf(mine[0].start, mine[mine.length - 1].end, write)); continue; }
     if (kind === "row" && mine.length > 1) { node.append(tableOf(mine, text, write)); continue; }
     if (kind === "title" || kind === "item") {
       const [line] = mine, sign = (kind === "title" ? HEADING : ITEM).exec(line.text)[0].length;
