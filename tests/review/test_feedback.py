@@ -157,6 +157,18 @@ def test_what_is_said_of_somebodys_answer_is_theirs_and_of_who_checks_the_memory
     assert [one.words for one in ana.notices.list()] == ["The text says three."]
 
 
+def test_why_somebody_s_fact_was_changed_is_told_to_nobody_who_may_not_read_it(vi: Memory, ada: Memory, memory: Memory, run_id: str):
+    key = reported(vi, run_id)
+    hers = memory.facts.add("Lives in Lyon", user_id="mia").fact_ids[0]
+    mended = memory.facts.retire(hers, reason="after the divorce").action_id
+    assert [done.reason for done in ada.feedback.mending(key) if done.action_id == mended] == [None]
+    ada.feedback.resolve(key, mended_by=mended)
+    listed = (vi.feedback.get(key), *vi.feedback.of(run_id), *vi.feedback.reports(state=None).items)
+    assert [one.settlement.mended_by.reason for one in listed if one.settlement and one.settlement.mended_by] == [None] * 3
+    whole = memory.feedback.get(key).settlement
+    assert whole is not None and whole.mended_by is not None and whole.mended_by.reason == "after the divorce"
+
+
 def test_a_reader_who_acts_for_somebody_says_nothing_in_their_name(memory: Memory, run_id: str):
     reader = memory.acting_as("Rea", user="ana", roles=("viewer", "reader"))
     with pytest.raises(NotAllowed):
