@@ -65,8 +65,8 @@ class ImpactOptions:
     """Which questions are asked against which changes of the tree.
 
     changes: in their order, each with `verb` (refile, withdraw, or one of review.preview) and its arguments. questions: in words;
-    of: the run of an earlier impact, whose questions are asked again; neither: the last ones that were asked. touched: of the
-    last ones only those that used what is touched. limit: questions at most.
+    of: the run of an earlier impact, or the action that it was kept with, whose questions are asked again; neither: the last ones
+    that were asked. touched: of the last ones only those that used what is touched. limit: questions at most.
     """
 
     changes: Sequence[Mapping[str, Any]]
@@ -314,7 +314,7 @@ def _asked(
         )
         given = [Asked(QueryOptions(validation.query("questions", text))) for text in texts]
     elif request.options.of is not None:
-        earlier = impacts.found(engine, actor, request.options.of)
+        earlier = impacts.earlier(engine, actor, request.options.of)
         given = engine.db.read(lambda tx: [_again(tx, item) for item in earlier.items])
     else:
         given = None

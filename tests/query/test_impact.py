@@ -200,6 +200,8 @@ def test_what_was_seen_is_kept_with_the_action_and_in_its_report(memory: Memory,
     assert (action.seen.run_id, action.seen.digest, action.seen.questions) == (impact.run_id, impact.digest, 5)
     assert kept(memory, action.action_id) == impact
     assert memory.runs.impact(impact.run_id).moved_on
+    again = memory.impact([{"verb": "create", "parent_id": None, "name": "Empty"}], of=action.action_id)
+    assert tuple(item.question for item in again.items) == QUESTIONS
     report = memory.reports.action(action.action_id)
     assert impact.digest in report.html and QUESTIONS[0] in report.html
     assert memory.audit.verify().ok
