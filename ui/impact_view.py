@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from ui.wording_impact import texts
 
 LOOK_S = 0.1
 MOST_SETS = 8
+LOOKED_BACK = 100  # actions, for what was kept with them
 HELD = "impact-sets"  # ids of the looks of this session, the newest first
 Changes = Sequence[Mapping[str, Any]]
 
@@ -95,8 +96,8 @@ def _shown(memory: Memory, key: str) -> Impact | None:
 
 def _choose(memory: Memory, changes: Changes, key: str, suggested: Suggested) -> dict[str, Any] | None:
     """Draw which questions are asked, and what that costs; return the arguments, None where there are no questions."""
-    held = _held()
-    kinds = [kind for kind in texts.SETS if kind != "earlier" or held]
+    earlier = _earlier(memory)
+    kinds = [kind for kind in texts.SETS if kind != "earlier" or earlier]
     which = st.segmented_control(
         texts.WHICH, kinds, default=suggested.which, format_func=texts.SETS.__getitem__, key=f"{key}-impact-which", required=True
     )
@@ -107,7 +108,7 @@ def _choose(memory: Memory, changes: Changes, key: str, suggested: Suggested) ->
         if not asked["questions"] and not memory.is_offline:  # what it costs is shown once there are any
             return None
     elif which == "earlier":
-        sets = {run_id: look for run_id in held if (look := _of(memory, run_id))}
+        sets = {number: look for number, of in earlier.items() if (look := of(memory, number)) and look.items}
         if not sets:
             return None
         asked = {
@@ -131,10 +132,29 @@ def _held() -> list[str]:
     return [each for each in str(st.session_state.get(HELD, "")).split(",") if each]
 
 
+def _earlier(memory: Memory) -> dict[str, Callable[[Memory, str], Impact | None]]:
+    """Return how to read the looks whose questions can be asked again: those of this session, then those kept with actions."""
+    held = _held()
+    found: dict[str, Callable[[Memory, str], Impact | None]] = dict.fromkeys(held, _of)
+    seen = {*held}
+    for action in memory.audit.actions(limit=LOOKED_BACK, but=("close", "converse")):
+        if action.seen is not None and action.seen.run_id not in seen and len(found) < 2 * MOST_SETS:
+            seen.add(action.seen.run_id)
+            found[action.action_id] = _kept
+    return found
+
+
 def _of(memory: Memory, run_id: str) -> Impact | None:
     try:
         return memory.runs.impact(run_id)
     except MemoirError:
+        return None
+
+
+def _kept(memory: Memory, action_id: str) -> Impact | None:
+    try:
+        return memory.audit.impact(action_id)
+    except MemoirError:  # on facts of somebody else
         return None
 
 

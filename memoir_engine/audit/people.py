@@ -56,6 +56,7 @@ _PARTS: dict[str, tuple[Callable[[Tx, str], Iterable[Record]], str]] = {
     "messages": (people.message_records, "a message; session_id names its conversation"),
     "cuts": (people.cut_records, "a part of a conversation, as it was cut to be read"),
     "runs": (people.run_records, "a run, what was asked of a model for it, and what came back"),
+    "remarks": (people.remark_records, "what they said of an answer or an item of the review: a report, a comment, a signature"),
     "graph_states": (people.graph_records, "a row of a graph's state: its texts, and its bytes as base64 of MessagePack"),
 }
 
@@ -66,7 +67,7 @@ class PeopleView(View):
     def list(self, limit: int = 1000, after: str | None = None) -> tuple[Person, ...]:
         """List the users whose data is kept, by name, with how much there is of each. after: the last one of a page before.
 
-        A user of whom nothing but cuts or states of graphs is left is found by name, and not listed.
+        A user of whom nothing but cuts, states of graphs or remarks is kept is found by name, and not listed.
         """
         most, last = validation.limit(limit), None if after is None else validation.person("after", after)
         user = self._actor.user

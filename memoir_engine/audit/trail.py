@@ -24,14 +24,13 @@ from memoir_engine.core.results import Action, AnchorState, AuditCheck, AuditEve
 from memoir_engine.runtime.access import readable
 from memoir_engine.runtime.anchors import open_places, signatures
 from memoir_engine.runtime.engine import View
-from memoir_engine.runtime.impacts import from_record, shown_to
+from memoir_engine.runtime.impacts import kept
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.ids import identity
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import ActivityFilter
-from memoir_engine.store.facts import reviews
 from memoir_engine.store.verification import Anchored, verify
 
 PAGE_ACTIONS = 500  # actions read together for an export
@@ -148,15 +147,7 @@ class AuditTrail(View):
 
         Raises ActionNotFound.
         """
-        action_id, whose = validation.action(action_id), readable(self._actor)
-
-        def work(tx: Tx) -> dict[str, Any] | None:
-            reviews.check_owner(tx, whose, action_id)
-            seen = actions.seen_of(tx, action_id)
-            return None if seen is None else shown_to(tx, self._engine, self._actor, seen)
-
-        record = self._read(work)
-        return None if record is None else from_record(record)
+        return kept(self._engine, self._actor, validation.action(action_id))
 
     def actors(self) -> tuple[str, ...]:
         """Names of everybody who has ever acted."""

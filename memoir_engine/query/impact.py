@@ -65,8 +65,8 @@ class ImpactOptions:
     """Which questions are asked against which changes of the tree.
 
     changes: in their order, each with `verb` (refile, withdraw, or one of review.preview) and its arguments. questions: in words;
-    of: the run of an earlier impact, whose questions are asked again; neither: the last ones that were asked. touched: of the
-    last ones only those that used what is touched. limit: questions at most.
+    of: the run of an earlier impact, or the action that it was kept with, whose questions are asked again; neither: the last ones
+    that were asked. touched: of the last ones only those that used what is touched. limit: questions at most.
     """
 
     changes: Sequence[Mapping[str, Any]]
@@ -314,13 +314,14 @@ def _asked(
         )
         given = [Asked(QueryOptions(validation.query("questions", text))) for text in texts]
     elif request.options.of is not None:
-        earlier = impacts.found(engine, actor, request.options.of)
+        earlier = impacts.earlier(engine, actor, request.options.of)
         given = engine.db.read(lambda tx: [_again(tx, item) for item in earlier.items])
     else:
         given = None
     of_tree: list[Asked] = []
     if tree is not None:
-        of_tree = given if given is not None else engine.db.read(lambda tx: _last(tx, engine, actor, request.options, tree))
+        touched = request.options.touched
+        of_tree = given if given is not None else engine.db.read(lambda tx: _last(tx, engine, actor, tree, most, touched=touched))
     of_facts = [] if found is None else _of_facts(engine, request, found, given, most)
     both = [each for pair in zip_longest(of_tree, of_facts) for each in pair if each is not None]
     first: dict[str, Asked] = {}
@@ -356,14 +357,12 @@ def _options(request: Mapping[str, Any]) -> QueryOptions:
     return QueryOptions(**{name: value for name, value in request.items() if name in REPEATED})
 
 
-def _last(tx: Tx, engine: Engine, actor: Actor, options: ImpactOptions, branch: TreeBranch) -> list[Asked]:
+def _last(tx: Tx, engine: Engine, actor: Actor, branch: TreeBranch, most: int, *, touched: bool) -> list[Asked]:
     """Return the last questions, newest first: about the present, and answered."""
-    recent = runs.recent(
-        tx, limit=LOOKED_THROUGH if options.touched else 3 * options.limit, verb="query", user=runs_of(engine, actor)
-    )
+    recent = runs.recent(tx, limit=LOOKED_THROUGH if touched else 3 * most, verb="query", user=runs_of(engine, actor))
     usable = [run for run in recent if run.status == "done" and run.request.get("question")]  # an erasure takes the words
     usable = [run for run in usable if not run.request.get("as_of") and "what_if" not in run.request]
-    if options.touched:
+    if touched:
         usable = [run for run in usable if _uses(run, branch)]
     return [Asked(_options(run.request), run.id) for run in usable]
 

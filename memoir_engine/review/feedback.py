@@ -1,25 +1,28 @@
 """`memory.feedback`: what people say of answers, and its resolution.
 
 Invariant: who may ask may say what an answer was worth; resolving needs the role auditor, checked here whatever a page shows. Who
-may not see the run of an answer sees nothing that was said of it.
+may not see the run of an answer sees nothing that was said of it, and who may not read somebody's facts no reason about them.
 Source: docs/decisions/0096.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import FeedbackNotFound, InvalidSetting, NotAllowed
 from memoir_engine.core.results import Action
-from memoir_engine.core.results.feedback import Feedback, FeedbackPage, FeedbackState, FeedbackVerdict
+from memoir_engine.core.results.feedback import Feedback, FeedbackPage, FeedbackSettlement, FeedbackState, FeedbackVerdict
 from memoir_engine.runtime import access
-from memoir_engine.runtime.access import needs_auditor, runs_of
+from memoir_engine.runtime.access import needs_auditor, readable, runs_of
 from memoir_engine.runtime.engine import View
 from memoir_engine.runtime.second_looks import take_two
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import Tx
+from memoir_engine.store.events import activity
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.review import feedback, second_looks
 from memoir_engine.store.review.remarks import REPORT
@@ -49,7 +52,7 @@ class FeedbackView(View):
 
         def work(tx: Tx) -> tuple[Feedback, ...]:
             runs.get(tx, number, user=runs_of(self._engine, self._actor))
-            return feedback.of_run(tx, number)
+            return self._veiled(tx, feedback.of_run(tx, number))
 
         return self._read(work)
 
@@ -81,19 +84,24 @@ class FeedbackView(View):
 
         def work(tx: Tx) -> FeedbackPage:
             seq = None if moment is None else actions.seq_of(tx, moment)
-            return feedback.page(tx, **wanted, verdict=verdict, limit=most, before=before, seq=seq)
+            found = feedback.page(tx, **wanted, verdict=verdict, limit=most, before=before, seq=seq)
+            return replace(found, items=self._veiled(tx, found.items))
 
         return self._read(work)
 
     def get(self, key: str) -> Feedback:
         """Return one of them as of now. Raises FeedbackNotFound."""
         number, user = report_number(key), runs_of(self._engine, self._actor)
-        return self._read(lambda tx: feedback.views(tx, [feedback.find(tx, number, user=user)])[0])
+        return self._read(lambda tx: self._veiled(tx, feedback.views(tx, [feedback.find(tx, number, user=user)]))[0])
 
     def mending(self, key: str) -> tuple[Action, ...]:
-        """Return actions since a report that may have mended it: those on what the answer had read first, newest first."""
+        """Return actions since a report that may have mended it: those on what the answer had read first, newest first.
+
+        Reasons about facts and conversations of others are None.
+        """
         number, user = report_number(key), runs_of(self._engine, self._actor)
-        return self._read(lambda tx: feedback.mending(tx, feedback.find(tx, number, user=user)))
+        whose = readable(self._actor)
+        return self._read(lambda tx: activity.veiled(tx, whose, feedback.mending(tx, feedback.find(tx, number, user=user))))
 
     def resolve(self, key: str, words: str | None = None, *, mended_by: str | None = None) -> Action:
         """Resolve a report: by the action that mended it (a re-filing, a correction, a newer version), or with a word.
@@ -118,6 +126,19 @@ class FeedbackView(View):
             return second_looks.decide(tx, decision, settle, needed=needed, check=check, reason=said, **signature)
 
         return self._engine.db.write(work, operation=f"the resolution of {key}")
+
+    def _veiled(self, tx: Tx, said: Sequence[Feedback]) -> tuple[Feedback, ...]:
+        """Return what was said without the reasons, of the actions that mended it, which the actor may not read."""
+        settled = [one.settlement for one in said if one.settlement is not None]
+        mending = [settlement.mended_by for settlement in settled if settlement.mended_by is not None]
+        seen = {action.action_id: action for action in activity.veiled(tx, readable(self._actor), mending)}
+
+        def told(settlement: FeedbackSettlement | None) -> FeedbackSettlement | None:
+            if settlement is None or settlement.mended_by is None:
+                return settlement
+            return replace(settlement, mended_by=seen[settlement.mended_by.action_id])
+
+        return tuple(replace(one, settlement=told(one.settlement)) for one in said)
 
     def _give(self, run_id: str, verdict: FeedbackVerdict, words: str | None, chunk_id: int | None) -> Action:
         needs_own_voice(self._actor, "say what an answer is worth")

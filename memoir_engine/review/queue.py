@@ -258,7 +258,7 @@ class Reviews(FactReviews):
         if decision.verdict == "skip":
             return perform(tx)
         what = {"category_id": decision.category_id} if decision.verdict == "refile" else {}
-        asked = SignedDecision("filings", decision.key, decision.verdict, what)
+        asked = SignedDecision("filings", decision.key, decision.verdict, what, looked=decision.looked)
         needed, reason = decision.key in two, decision.reason
         return second_looks.decide(tx, asked, perform, needed=needed, check=check, reason=reason, **signature)
 

@@ -86,7 +86,7 @@ class TreeEdits(View):
         edit = edit_draft.checked(edit_draft.refile_many(chunk_ids, category_id))
         keys = self._read(lambda tx: {filings.item_key(tx, chunk_id): chunk_id for chunk_id in edit.chosen})
         two = take_two_filings(self._engine, keys)
-        waiting = self._read(lambda tx: {look.key for look in second_looks.waiting(tx, keys)})
+        waiting = self._read(lambda tx: {look.key for look in second_looks.waiting(tx, keys)} | second_looks.signed(tx, keys))
         if by_two := sorted(two | waiting):
             problem = f"chunk {keys[by_two[0]]} takes two people, and many are re-filed by one"
             raise SecondSignatureNeeded(actor=self._actor.name, problem=problem)
@@ -131,7 +131,7 @@ class ReviewView(Together, SamplingPlans, Disagreements, TreeEdits):
         def work(tx: Tx) -> Action:
             return second_looks.decide(
                 tx,
-                SignedDecision("filings", key, "refile", {"category_id": category_id}),
+                SignedDecision("filings", key, "refile", {"category_id": category_id}, looked=known),
                 lambda tx: filings.refile(tx, chunk_id, category_id, reason=reason, seen=known, **signature),
                 needed=key in two,
                 check=lambda tx: filings.check_refiling(tx, chunk_id, category_id),

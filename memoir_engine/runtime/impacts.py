@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import InvalidSetting, RunNotFound
+from memoir_engine.core.errors import ActionNotFound, InvalidSetting, RunNotFound
 from memoir_engine.core.results import (
     Impact,
     ImpactAnswer,
@@ -23,14 +24,14 @@ from memoir_engine.core.results import (
     ImpactItem,
 )
 from memoir_engine.core.run import Actor
-from memoir_engine.runtime.access import runs_of
+from memoir_engine.runtime.access import readable, runs_of
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.chain import actions, state
 from memoir_engine.store.chain.canonical_json import canonical, moment_of, stamp
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import owner_key
-from memoir_engine.store.facts import facts
+from memoir_engine.store.facts import facts, reviews
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.ledger.sight import RunSight, seen_among
 
@@ -76,6 +77,30 @@ def found(engine: Engine, actor: Actor, run_id: object) -> Impact:
         problem = "it has no result" if view.verb == NAME else f"it is of {view.verb!r}"
         raise InvalidSetting(name="run_id", value=number, problem=problem, advice="Give the run of an impact that has ended.")
     return _as_of_now(engine, from_record(view.result))
+
+
+def earlier(engine: Engine, actor: Actor, number: object) -> Impact:
+    """Return an impact by its run, or by the action that it was kept with. Raises RunNotFound, InvalidSetting."""
+    try:
+        return found(engine, actor, number)
+    except RunNotFound:
+        with suppress(ActionNotFound):
+            if (look := kept(engine, actor, str(number))) is not None:
+                return look
+        raise
+
+
+def kept(engine: Engine, actor: Actor, action_id: str) -> Impact | None:
+    """Return what the maker of an action had seen, without what the actor may not see of it. Raises ActionNotFound."""
+    whose = readable(actor)
+
+    def work(tx: Tx) -> Record | None:
+        reviews.check_owner(tx, whose, action_id)
+        record = actions.seen_of(tx, action_id)
+        return None if record is None else shown_to(tx, engine, actor, record)
+
+    record = engine.db.read(work)
+    return None if record is None else from_record(record)
 
 
 def _is_for(whose: RunSight, user: str | None, by: str) -> bool:

@@ -27,6 +27,7 @@ from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.facts import facts
 from memoir_engine.store.facts.rows import ACTIVE, REMEMBERED
 from memoir_engine.store.ledger import calls, runs
+from memoir_engine.store.review import remarks
 from memoir_engine.text.redaction import ERASED
 
 Record = dict[str, Any]
@@ -200,6 +201,11 @@ def run_records(tx: Tx, user_id: str) -> Iterator[Record]:
             made: tuple[Call, ...] = calls.of_run(tx, run.id, texts=True)
             yield {**plain(asdict(run)), "calls": [plain(asdict(call)) for call in made]}
         before = page[-1].id
+
+
+def remark_records(tx: Tx, user_id: str) -> Iterator[Record]:
+    """Yield what the person said of answers and of items of the review, oldest first."""
+    yield from map(plain, remarks.said_by(tx, user_id))
 
 
 def graph_records(tx: Tx, user_id: str) -> Iterator[Record]:

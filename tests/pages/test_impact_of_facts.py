@@ -78,3 +78,18 @@ def test_questions_that_used_a_fact_are_chosen_first(mia: Memory) -> None:
     page.session_state[f"{key}-impact"] = True
     page = page.run()
     assert page.text_area(key=f"{key}-impact-own").value == SAID[0]
+
+
+def test_questions_of_a_look_that_was_kept_are_asked_again_in_another_session(mia: Memory) -> None:
+    first, second = uid(mia, SAID[0]), uid(mia, SAID[1])
+    look = mia.impact([{"verb": "retire_fact", "fact_ids": first}], questions=QUESTIONS.splitlines())
+    kept = mia.facts.retire(first, seen=look.run_id).action_id
+    page = opened("facts", user="mia", fact=second, edit="retire")
+    key = next(str(one.key) for one in page.expander if "fact-edit-look" in str(one.key)).removesuffix("-impact")
+    page.session_state[f"{key}-impact"] = True
+    page.session_state[f"{key}-impact-which"] = "earlier"
+    page = page.run()
+    assert page.selectbox(key=f"{key}-impact-set").value == kept
+    page = page.button(key=f"{key}-impact-go").click().run()
+    assert not page.exception
+    assert "Where does Mia live?" in words(page)

@@ -171,6 +171,14 @@ def test_what_cannot_be_done_is_refused_as_the_change_itself_would_be(memory: Me
         memory.impact([{"verb": "create", "parent_id": None, "name": "Empty"}])
 
 
+def test_a_limit_beyond_every_number_asks_as_many_as_there_may_be(memory: Memory):
+    asked = memory.query(QUESTIONS[0], strategy="one_shot").raise_for_error().run_id
+    changes = renamed(memory)
+    items = memory.impact(changes, limit=10**30).items
+    assert asked in [item.run_id for item in items]
+    assert memory.estimate_impact(changes, limit=10**30).chunks == len(items)
+
+
 def test_a_viewer_may_not(memory: Memory):
     with pytest.raises(NotAllowed):
         memory.acting_as("Vera").impact(renamed(memory), questions=QUESTIONS)
@@ -192,6 +200,8 @@ def test_what_was_seen_is_kept_with_the_action_and_in_its_report(memory: Memory,
     assert (action.seen.run_id, action.seen.digest, action.seen.questions) == (impact.run_id, impact.digest, 5)
     assert kept(memory, action.action_id) == impact
     assert memory.runs.impact(impact.run_id).moved_on
+    again = memory.impact([{"verb": "create", "parent_id": None, "name": "Empty"}], of=action.action_id)
+    assert tuple(item.question for item in again.items) == QUESTIONS
     report = memory.reports.action(action.action_id)
     assert impact.digest in report.html and QUESTIONS[0] in report.html
     assert memory.audit.verify().ok

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -16,6 +18,7 @@ from memoir_engine import (
     NoAnswerThere,
     NotAllowed,
     NothingChanges,
+    PersonNotFound,
     ReviewOvertaken,
     RunNotFound,
 )
@@ -157,6 +160,20 @@ def test_what_is_said_of_somebodys_answer_is_theirs_and_of_who_checks_the_memory
     assert [one.words for one in ana.notices.list()] == ["The text says three."]
 
 
+def test_why_somebody_s_fact_was_changed_is_told_to_nobody_who_may_not_read_it(
+    vi: Memory, ada: Memory, memory: Memory, run_id: str
+):
+    key = reported(vi, run_id)
+    hers = memory.facts.add("Lives in Lyon", user_id="mia").fact_ids[0]
+    mended = memory.facts.retire(hers, reason="after the divorce").action_id
+    assert [done.reason for done in ada.feedback.mending(key) if done.action_id == mended] == [None]
+    ada.feedback.resolve(key, mended_by=mended)
+    listed = (vi.feedback.get(key), *vi.feedback.of(run_id), *vi.feedback.reports(state=None).items)
+    assert [one.settlement.mended_by.reason for one in listed if one.settlement and one.settlement.mended_by] == [None] * 3
+    whole = memory.feedback.get(key).settlement
+    assert whole is not None and whole.mended_by is not None and whole.mended_by.reason == "after the divorce"
+
+
 def test_a_reader_who_acts_for_somebody_says_nothing_in_their_name(memory: Memory, run_id: str):
     reader = memory.acting_as("Rea", user="ana", roles=("viewer", "reader"))
     with pytest.raises(NotAllowed):
@@ -220,6 +237,31 @@ def test_a_persons_erasure_takes_what_they_said_and_what_was_said_of_their_answe
     assert places["remark"] == 3
     memory.people.erase("ana", reason="asked for")
     assert [one.words for one in memory.feedback.of(run_id)] == [None]
+    assert memory.audit.verify().ok
+
+
+def test_who_only_decides_with_others_takes_their_words_along_and_is_erased_with_them(memory: Memory, tmp_path: Path):
+    bea = memory.acting_as("Bea", user="Bea", roles=("viewer", "auditor"))
+    item = memory.review.queue().items[0].key
+    bea.review.comment(item, "I was ill that week.")
+    bea.people.export("Bea", tmp_path / "bea.zip")
+    with ZipFile(tmp_path / "bea.zip") as archive:
+        (said,) = map(json.loads, archive.read("remarks.jsonl").splitlines())
+    assert (said["kind"], said["item"], said["stands"], said["said"]["words"]) == ("comment", item, True, "I was ill that week.")
+    memory.review.assign(item, "Bea")
+    memory.people.erase("Bea", reason="asked for")
+    left = memory.review.remarks(item)
+    assert ([comment.words for comment in left.comments], left.assigned_to, memory.review.assignments()) == ([None], None, ())
+    with pytest.raises(PersonNotFound):
+        memory.people.get("Bea")
+    assert memory.audit.verify().ok
+
+
+def test_who_was_only_called_is_erased_too(memory: Memory):
+    item = memory.review.queue().items[0].key
+    memory.review.ask_second(item, to="Bea", words="Look at this.")
+    memory.people.erase("Bea", reason="asked for")
+    assert memory.review.second_looks()[0].to is None
     assert memory.audit.verify().ok
 
 

@@ -197,6 +197,35 @@ def test_any_item_is_put_to_a_second_pair_of_eyes(memory: Memory):
         ada.review.ask_second(key)
 
 
+def test_what_two_signed_is_decided_otherwise_by_two(memory: Memory):
+    key, ada, ben, cy = first_key(memory), *(auditor(memory, name) for name in ("Ada", "Ben", "Cy"))
+    ada.review.ask_second(key)
+    ada.review.approve(key)
+    ben.review.approve(key)
+    chunk = int(key.partition("-")[0])
+    leaf = next(node.id for node in memory.tree.all() if node.is_leaf and node.id != memory.tree.chunk(chunk).category_id)
+    with pytest.raises(SecondSignatureNeeded, match="takes two people"):
+        cy.review.refile_many([chunk], leaf)
+    assert cy.review.reject(key).verb == "sign_first"
+    assert memory.review.remarks(key).signed == ("Ada", "Ben")
+    assert ben.review.reject(key).verb == "reject"
+    assert memory.review.remarks(key).signed == ("Cy", "Ben")
+    assert memory.audit.verify().ok
+
+
+def test_what_the_first_of_two_saw_would_change_is_kept_with_their_signature(memory: Memory):
+    key, ada = first_key(memory), auditor(memory, "Ada")
+    chunk = int(key.partition("-")[0])
+    leaf = next(node.id for node in memory.tree.all() if node.is_leaf and node.id != memory.tree.chunk(chunk).category_id)
+    ada.review.ask_second(key)
+    change = {"verb": "refile", "chunk_id": chunk, "category_id": leaf}
+    look = ada.impact([change], questions=["How much notice does ending the lease need?"])
+    waiting = ada.review.refile(chunk, leaf, seen=look.run_id)
+    assert (waiting.verb, memory.audit.impact(waiting.action_id)) == ("sign_first", look)
+    assert look.digest in memory.reports.action(waiting.action_id).html
+    assert memory.audit.verify().ok
+
+
 def test_an_item_that_was_decided_meanwhile_keeps_the_first_signature_and_says_so(memory: Memory):
     key, ada, ben = first_key(memory), auditor(memory, "Ada"), auditor(memory, "Ben")
     chunk = int(key.partition("-")[0])

@@ -80,8 +80,8 @@ def is_known(tx: Tx, user_id: str) -> bool:
         select(tables.run.c.id).where(tables.run.c.user_id == user_id),
     )
     is_there = any(tx.execute(look.limit(1)).first() is not None for look in looks)
-    is_named = tokens.payloads_of(tx, user_id) or roles.payloads_of(tx, user_id)
-    return user_id != ERASED and (is_there or bool(is_named))
+    is_named = tokens.payloads_of(tx, user_id) or roles.payloads_of(tx, user_id) or remarks.payloads_to(tx, user_id)
+    return user_id != ERASED and (is_there or bool(is_named) or remarks.are_kept_of(tx, user_id))
 
 
 def preview(tx: Tx, user_id: str) -> PersonErasurePreview:
@@ -133,7 +133,7 @@ def _trace(tx: Tx, user_id: str) -> PersonTrace:
     cuts = tuple(tx.execute(select(c.id).where(c.owner == owner).order_by(c.id)).scalars())
     asked = tx.execute(select(tables.fact_proposal.c.id).where(tables.fact_proposal.c.owner == owner)).scalars()
     items = (*own, second_looks.erasure_key("person", [user_id]))
-    remarked = remarks.payloads_of(tx, items) | remarks.payloads_by(tx, user_id)
+    remarked = remarks.payloads_of(tx, items) | remarks.payloads_by(tx, user_id) | remarks.payloads_to(tx, user_id)
     remarked |= remarks.payloads_on(tx, set(facts), set(asked)) | sampling.payloads_by(tx, user_id)
     said = _said_about(tx, owner, {"fact": set(facts), "session": set(sessions), "cuts": set(cuts)}, own)
     papers = {

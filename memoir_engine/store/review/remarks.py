@@ -8,14 +8,15 @@ Source: docs/decisions/0096.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import insert, or_, select, update
 
 from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.canonical_json import parse, put_payloads
+from memoir_engine.store.chain.canonical_json import parse, put_payloads, read_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, Tx
 from memoir_engine.store.ledger.sight import CLOSED, SHARING
@@ -173,6 +174,29 @@ def payloads_on(tx: Tx, facts: Collection[int], proposals: Collection[int]) -> s
 def payloads_by(tx: Tx, author: str) -> set[str]:
     """Return the payloads of everything that a person ever said."""
     return set(tx.execute(select(_R.payload).where(_R.author == author)).scalars())
+
+
+def payloads_to(tx: Tx, person: str) -> set[str]:
+    """Return the payloads of every assignment to a person, and of every call for their eyes."""
+    papers = set(tx.execute(select(_R.payload).where(_R.kind.in_((ASSIGNMENT, ASKED)))).scalars())
+    return {paper for paper, said in read_payloads(tx, papers).items() if said.get("to") == person}
+
+
+def are_kept_of(tx: Tx, author: str) -> bool:
+    """Tell whether words of a person are kept; an erasure takes them, and leaves that something was said."""
+    kept = select(_R.number).join(tables.payload, tables.payload.c.digest == _R.payload).where(_R.author == author)
+    return tx.execute(kept.limit(1)).first() is not None
+
+
+def said_by(tx: Tx, author: str) -> Iterator[dict[str, Any]]:
+    """Yield what a person ever said of answers and items, oldest first, with whether it stands."""
+    rows = tx.execute(select(tables.remark).where(_R.author == author).order_by(_R.number, _R.from_seq)).all()
+    newest = {row.number: row for row in rows}
+    said, causes = read_payloads(tx, (row.payload for row in newest.values())), actions.causes(tx, newest)
+    for number, row in newest.items():
+        about = {name: getattr(row, name) for name in ("number", "kind", "item", "verdict", "chunk_id")}
+        cause = causes[number]
+        yield {**about, "at": cause.at, "action": cause.action_id, "stands": row.to_seq == FAR, "said": said.get(row.payload)}
 
 
 def _some(items: Sequence[str]) -> Iterable[Any]:

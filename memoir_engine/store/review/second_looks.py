@@ -1,9 +1,9 @@
 """Decisions that take two people: a first signature that waits, and the second that carries the decision out.
 
 Invariant: nothing of a decision is carried out before a second person has decided the same; both are in the chain. What two
-people signed is undone by two. Who decided
-first, or proposed it, is never the second, under whatever tab or step. A second person who decides otherwise becomes the first.
-The decision and its second signature are written in one transaction.
+people signed is undone by two, and decided otherwise by two. Who decided first, or proposed it, is never the second, under
+whatever tab or step. A second person who decides otherwise becomes the first. The decision and its second signature are written
+in one transaction.
 Source: docs/decisions/0097.
 """
 
@@ -22,7 +22,7 @@ from memoir_engine.core.results.feedback import SecondLook, SignedKind
 from memoir_engine.core.run import Clock, new_id
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
-from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.actions import OpenAction, Seen
 from memoir_engine.store.chain.canonical_json import read_payloads
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.review import remarks
@@ -35,13 +35,17 @@ _R = tables.remark.c
 
 @dataclass(frozen=True)
 class SignedDecision:
-    """A decision about an item. what: all that a second person repeats. proposer: who proposed it, and cannot sign second."""
+    """A decision about an item. what: all that a second person repeats. proposer: who proposed it, and cannot sign second.
+
+    looked: what its maker saw would change, which is kept with a first signature; never of facts, which not everybody may read.
+    """
 
     kind: SignedKind
     item: str
     verdict: str
     what: dict[str, Any] = field(default_factory=dict)
     proposer: str | None = None
+    looked: Seen | None = field(default=None, repr=False)
 
 
 def drawn(item: str, share: float) -> bool:
@@ -67,7 +71,7 @@ def decide(
     clock: Clock,
     action_id: str,
 ) -> Action:
-    """Carry a decision out, or keep it as the first signature where it takes two.
+    """Carry a decision out, or keep it as the first signature where it takes two: so does one over what two signed.
 
     check: raises where it could not be carried out now. Returns the action of the first signature (`sign_first`), or that of the
     decision. Raises SecondSignatureNeeded for who decided first or proposed it, and what `check` and `carry_out` raise.
@@ -77,6 +81,7 @@ def decide(
         return actions.get(tx, action_id)
     standing = {row.kind: row for row in remarks.about(tx, [decision.item])}
     first, asked = standing.get(FIRST), standing.get(ASKED)
+    needed = needed or (decision.kind != "erasures" and bool(signed(tx, [decision.item])))
     if not needed and first is None and asked is None:
         return carry_out(tx)
     if first is not None and _same(tx, first, decision):
@@ -144,6 +149,11 @@ def waiting(tx: Tx, items: Iterable[str] | None = None) -> tuple[SecondLook, ...
     return tuple(sorted(looks, key=lambda one: one.at, reverse=True))
 
 
+def signed(tx: Tx, items: Iterable[str]) -> set[str]:
+    """Return those of these items of which two people signed a decision that stands."""
+    return {row.item for row in remarks.about(tx, items, kind=SECOND) if actions.undone_by(tx, row.names) is None}
+
+
 def signed_by(tx: Tx, item: str) -> tuple[str, ...]:
     """Return the two who signed the last decision about an item that took both and stands; empty if there is none."""
     rows = remarks.about(tx, [item], kind=SECOND)
@@ -196,7 +206,7 @@ def _write(
 ) -> Action:
     first = next((remarks.last(tx, number).author for number in ends), None)
     action = OpenAction(tx, verb=verb, actor=actor, clock=clock, action_id=action_id or new_id(clock.now()))
-    action.describe(reason=None)
+    action.describe(reason=None, seen=decision.looked if kind == FIRST else None)
     said: dict[str, Any] = {"kind": decision.kind, "words": reason}
     said |= {"what": decision.what} if kind == FIRST else {"first": first}
     remarks.make(tx, action, kind, decision.item, author=actor, said=said, verdict=decision.verdict, names=names, ends=ends)
