@@ -7,11 +7,16 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from memoir_engine import Memory
+import machine
+import servers
+from memoir_engine import MemoirError, Memory
 
 TEXT = "The tea harvest begins in May, when the first leaves are picked by hand. " * 20
 READER = """
@@ -78,3 +83,68 @@ def test_on_a_memory_that_can_only_be_read_reading_works_and_all_else_is_refused
     with Memory(data_dir=place, model="offline") as memory:
         assert memory.audit.head() == head
         assert memory.ingest_text("Lamps are lit at dusk. " * 20, name="lamps.md").error is None, "it can be changed again"
+
+
+class Replica(servers.Postgresql):
+    """A hot standby of another server: a copy of it that takes in what is written there, and refuses every change."""
+
+    def __init__(self, primary: servers.Postgresql) -> None:
+        self.primary = primary
+        super().__init__(primary._bin, durable=False)
+
+    def _init(self) -> None:
+        source = ("-h", "127.0.0.1", "-p", str(self.primary.port), "-U", "memoir")
+        self._run(self._bin / "pg_basebackup", *source, "-D", self.root / "data", "-R", "-c", "fast", "--no-sync")
+
+    def follow(self) -> None:
+        """Wait until it has taken in what stands in the primary now."""
+        with psycopg.connect(self.primary._dsn("postgres"), autocommit=True) as connection:
+            (position,) = connection.execute("SELECT pg_current_wal_flush_lsn()").fetchone() or ()
+        until = time.monotonic() + servers.BOOT_S
+        with psycopg.connect(self._dsn("postgres"), autocommit=True) as connection:
+            while connection.execute("SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", [position]).fetchone() != (True,):
+                assert time.monotonic() < until, "the replica does not follow"
+                time.sleep(0.05)
+
+
+@pytest.fixture
+def primary() -> Iterator[servers.Postgresql]:
+    server = servers.new_postgresql(durable=True)  # what is acknowledged is in its log, from which the replica reads
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def replica(primary: servers.Postgresql) -> Iterator[Replica]:
+    if not (primary._bin / "pg_basebackup").exists():
+        pytest.skip(machine.missing("pg_basebackup", "apt-get install postgresql-client"))
+    server = Replica(primary)
+    yield server
+    server.stop()
+
+
+@pytest.mark.full("boots two servers of its own")
+def test_a_replica_of_postgresql_answers_whoever_reads_and_sees_what_came_since(
+    tmp_path: Path, primary: servers.Postgresql, replica: Replica
+):
+    url = primary.fresh_url()
+    settings = {"model": "offline", "embedder": "offline", "vector_store": "auto"}
+    with Memory(database_url=url, data_dir=tmp_path / "there", **settings) as memory:
+        memory.ingest_text(TEXT, name="tea.md").raise_for_error()
+        memory.remember([{"role": "user", "content": "I live in Bern."}], user_id="mia", session_id="one")
+        memory.search("tea harvest")
+        replica.follow()
+        copy = url.replace(str(primary.port), str(replica.port))
+        with Memory(database_url=copy, data_dir=tmp_path / "here", **settings) as reader:
+            assert [(hit.text[:15], hit.mode) for hit in reader.search("tea harvest", top_k=1)] == [(TEXT[:15], "hybrid")]
+            assert [hit.content for hit in reader.recall("Where does she live?", "mia")] == ["Lives in Bern"]
+            assert (len(reader.tree.all()), len(reader.facts.list("mia")), reader.audit.verify().ok) == (3, 1, True)
+            asked = reader.query("When does the tea harvest begin?").error
+            assert asked is not None and asked.code == "E509" and "open the primary" in asked.remedy
+            with pytest.raises(MemoirError, match="E509"):
+                reader.facts.add("Likes tea", "mia")
+            memory.ingest_text("Lamps are lit at dusk by the keeper. " * 20, name="lamps.md").raise_for_error()
+            memory.search("lamps")
+            replica.follow()
+            assert reader.search("lamps", top_k=1)[0].text.startswith("Lamps are lit")
+            assert reader.audit.head() == memory.audit.head()

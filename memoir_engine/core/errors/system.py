@@ -353,11 +353,14 @@ class WriteFailed(DatabaseError):
 
 
 class DatabaseReadOnly(WriteFailed):
-    """The file of the memory, or its folder, may be read and not changed: what only reads works, all else is refused."""
+    """The file of the memory, or its folder, may be read and not changed, or its server is a replica: only reading works."""
 
     code = "E509"
     message_form = "this memory can only be read, and {operation} would have to be written"
-    remedy_form = "Give its file and folder the right to write, or copy them to another place and open the copy."
+    remedy_form = (
+        "Give its file and folder the right to write, or copy them to another place and open the copy; "
+        "instead of a replica of PostgreSQL open the primary."
+    )
     retryable = False
 
 

@@ -220,6 +220,7 @@ class Database:
             for attempt in self._attempts("opening"):
                 with attempt:
                     engines.check_encoding(self._writer)
+                    self.is_sealed = self.is_sealed or engines.only_reads(self._writer)
                     if self.is_sealed and not schema.is_current(self._writer):
                         raise errors.DatabaseReadOnly(operation="bringing it up to this version")
                     schema.bring_up(self._writer)

@@ -80,7 +80,7 @@ def make_folder(url: URL) -> None:
 
 
 BUSY_MS = 10_000
-POOL = 8
+POOL, MORE = 8, 4  # connections kept by each of the two engines, and those opened beyond them for a while
 
 _PRAGMAS = (
     f"busy_timeout={BUSY_MS}",  # first: the change to WAL needs the file for itself
@@ -105,6 +105,14 @@ def is_sealed(url: URL) -> bool:
     return file.is_file() and not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK | os.X_OK))
 
 
+def only_reads(engine: Engine) -> bool:
+    """Check whether PostgreSQL refuses every change: a replica (hot standby), or a database or role set to read only."""
+    if engine.dialect.name != "postgresql":
+        return False
+    with engine.connect() as connection:
+        return connection.execute(text("SHOW transaction_read_only")).scalar() == "on"
+
+
 def _unsealed(url: URL) -> URL:
     """Return the address under which SQLite reads a sealed file; one without a log needs no files beside it."""
     file = Path(str(url.database)).expanduser()
@@ -127,7 +135,7 @@ def build(url: URL, *, writes: bool) -> Engine:
         isolation_level="READ COMMITTED" if writes else "REPEATABLE READ",
         connect_args=connect,
         pool_size=POOL,
-        max_overflow=4,
+        max_overflow=MORE,
         pool_pre_ping=True,
         pool_recycle=1800,
     )
@@ -166,7 +174,7 @@ registry.register("sqlite.memoir", __name__, SQLite.__name__)
 def _sqlite(url: URL, *, writes: bool) -> Engine:
     sealed = is_sealed(url)
     url = _unsealed(url) if sealed else url
-    pool: dict[str, Any] = {"pool_size": 1 if writes else POOL, "max_overflow": 0 if writes else 4}
+    pool: dict[str, Any] = {"pool_size": 1 if writes else POOL, "max_overflow": 0 if writes else MORE}
     if in_memory(url):
         pool = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
     url = url.set(drivername="sqlite+memoir") if url.get_driver_name() == "pysqlite" else url
