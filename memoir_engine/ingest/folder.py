@@ -26,6 +26,7 @@ from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.sources import sources
 
 MOST = 10_000  # files; more are refused before the first is read
+SHOWN_CHARS = 500  # of a path, in an error
 
 
 async def ingest_folder(
@@ -52,18 +53,19 @@ async def ingest_folder(
 
 def files_of(folder: Path) -> list[Path]:
     """Return the files below a folder in the order of their paths. Raises FolderUnreadable (E517)."""
-    if not folder.is_dir():
-        raise FolderUnreadable(path=str(folder), problem="there is no such folder")
+    named = str(folder)[:SHOWN_CHARS]
     try:
+        if not folder.is_dir():  # of a name that no disk can have it raises
+            raise FolderUnreadable(path=named, problem="there is no such folder")
         inside = folder.resolve()
         found = [path for path in folder.rglob("*") if path.is_file() and path.resolve().is_relative_to(inside)]
     except OSError as refused:
-        raise FolderUnreadable(path=str(folder), problem=refused.strerror or "it cannot be read") from refused
+        raise FolderUnreadable(path=named, problem=refused.strerror or "it cannot be read") from refused
     seen = sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
     if not seen:
-        raise FolderUnreadable(path=str(folder), problem="no file is in it")
+        raise FolderUnreadable(path=named, problem="no file is in it")
     if len(seen) > MOST:
-        raise FolderUnreadable(path=str(folder), problem=f"it holds {len(seen)} files, more than {MOST}")
+        raise FolderUnreadable(path=named, problem=f"it holds {len(seen)} files, more than {MOST}")
     return seen
 
 
