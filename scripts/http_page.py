@@ -56,6 +56,7 @@ print([message["content"] for message in call("sessions.get_session_history", se
 
 `GET /api/v1/openapi.json` is the OpenAPI 3.1 document, with the types of arguments and results, from which clients in other
 languages are made. `GET /api/health` says whether the server is up. Neither needs a token.
+Counters for Prometheus: [telemetry.md](telemetry.md#prometheus).
 
 ## Who may do what
 

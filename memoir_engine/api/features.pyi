@@ -3,6 +3,7 @@
 from memoir_engine.api.views import Helpers as Helpers, Review as Review, RunsView as RunsView, reports_of as reports_of
 from memoir_engine.audit.export import export as export, import_memory as import_memory
 from memoir_engine.audit.handed_out import record_handed_out as record_handed_out
+from memoir_engine.audit.metrics import MetricFamily as MetricFamily, metrics as metrics
 from memoir_engine.audit.models import (
     TestCallOptions as TestCallOptions,
     choose_model as choose_model,

@@ -306,6 +306,9 @@ class MemoirConfig(Settings):
     telemetry: bool = False
     """Make OpenTelemetry spans and metrics of verbs and of requests to models (extra `otel`). They go where the program or its
     launcher has set up a provider; Memoir sends nothing by itself, and no text is in them."""
+    metrics: bool = False
+    """Serve counters of runs, requests to models, tokens and cost to Prometheus at `/api/metrics` of the HTTP door, to a token
+    with the role admin. No name of a person and no text is in them."""
 
     roles: dict[str, tuple[Role, ...]] = Field(default_factory=dict)
     """Roles of people who sign in to the app, by e-mail, as `{"ana@example.org": ["auditor"]}`; `*` is everybody else,

@@ -1,9 +1,10 @@
 """The HTTP door: `/api/v1/VERB` for every verb, as an ASGI application that needs no library.
 
 Invariant: a request is served as the actor that its token names, looked up anew each time; without one nothing is read but the
-description of the API and whether it is up. What is handed out is recorded first. Every answer is JSON, every refusal a code, a
-message and a remedy; a fault of our own goes to the log, and its text to nobody else. A body is never read past its limit.
-Source: docs/decisions/0122.
+description of the API and whether it is up. What is handed out is recorded first. Every answer is JSON (but for the metrics,
+which are sums and not recorded), every refusal a code, a message and a remedy; a fault of our own goes to the log, and its text
+to nobody else. A body is never read past its limit.
+Source: docs/decisions/0122, 0125.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from memoir_engine.api import features
-from memoir_engine.api.doors import http_status, http_table, openapi
+from memoir_engine.api.doors import http_metrics, http_status, http_table, openapi
 from memoir_engine.api.doors.values import plain
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.errors import (
@@ -32,12 +33,12 @@ from memoir_engine.core.errors import (
     TokenRefused,
 )
 
-HEALTH, DOCUMENT = "/api/health", f"{http_table.BASE}/openapi.json"
+HEALTH, METRICS, DOCUMENT = "/api/health", "/api/metrics", f"{http_table.BASE}/openapi.json"
 MIB = 1024 * 1024
 AT_ONCE = 32  # requests that are worked on; the others wait
 MOST_FIELDS = 1_000  # of a query string
 SHOWN_CHARS = 200  # of a path
-_FIXED = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+_FIXED = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 _log = logging.getLogger(__name__)
 
 Scope = MutableMapping[str, Any]
@@ -58,9 +59,12 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class HttpAnswer:
+    """content: what becomes JSON, or bytes as they are."""
+
     status: int
     content: Any
     headers: tuple[tuple[bytes, bytes], ...] = ()
+    kind: bytes = b"application/json"
 
 
 class HttpApi:
@@ -97,6 +101,8 @@ class HttpApi:
             if request.path in (HEALTH, DOCUMENT):
                 check_method(request, ("GET",))
                 return HttpAnswer(200, {"status": "ok"} if request.path == HEALTH else openapi.document())
+            if request.path == METRICS and self._memory().config.metrics:
+                return self._metrics(request)
             row = verb_of(request)
             self._memory().acting_by(request.token)
             check_method(request, http_table.methods(row))
@@ -105,6 +111,12 @@ class HttpApi:
         except Exception:
             return fault()
         return request
+
+    def _metrics(self, request: HttpRequest) -> HttpAnswer:
+        view = self._memory().acting_by(request.token)
+        check_method(request, ("GET",))
+        text = http_metrics.exposition(features.metrics(view._engine, view.actor))
+        return HttpAnswer(200, text.encode(), kind=http_metrics.CONTENT_TYPE)
 
     def _answer(self, request: HttpRequest) -> HttpAnswer:
         try:
@@ -205,7 +217,8 @@ async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
 
 async def send_answer(answer: HttpAnswer, is_head: bool, send: Send) -> None:
     # a lone surrogate in a text is written as the escape that JSON has for it
-    body = json.dumps(answer.content, ensure_ascii=False).encode("utf-8", "backslashreplace")
-    headers = [*_FIXED, *answer.headers, (b"content-length", str(len(body)).encode())]
+    is_made = isinstance(answer.content, bytes)
+    body = answer.content if is_made else json.dumps(answer.content, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    headers = [(b"content-type", answer.kind), *_FIXED, *answer.headers, (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if is_head else body})
