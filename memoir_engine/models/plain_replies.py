@@ -51,7 +51,7 @@ _FENCED = re.compile(r"```\w*\s*\n(.*?)\n?\s*```", re.DOTALL)
 
 def refuses(text: str) -> bool:
     """Return True if a reply says in words, or in a text of its one object, that the model will not answer."""
-    answer = THOUGHT.sub("", text, count=1)
+    answer = THOUGHT.sub("", text, count=1) if THOUGHT.match(text) else text  # looked for at the beginning alone: it is slow
     found = objects(answer) if "{" in answer else []
     texts = [value for value in found[0].values() if isinstance(value, str)] if len(found) == 1 else []
     return any(map(_is_refusal, texts if "{" in answer else [answer]))
