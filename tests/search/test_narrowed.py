@@ -79,7 +79,7 @@ def test_what_no_filter_can_be_is_refused_by_its_name(memory: Memory, limits: di
 
 
 def test_the_kinds_there_can_be_are_named(memory: Memory):
-    with pytest.raises(InvalidSetting, match="conversation, txt, md, html, pdf, docx, eml"):
+    with pytest.raises(InvalidSetting, match="conversation, txt, md, html, pdf, docx, xlsx, pptx, epub, eml"):
         memory.search("moon", kinds=["bogus"])
     assert memory.search("moon", kinds=["pdf"]) == []  # of which there is nothing
 
