@@ -54,7 +54,7 @@ def is_open(key: str) -> bool:
 def inside(memory: Memory, changes: Changes, *, key: str, suggested: Suggested = USUAL) -> str | None:
     """Draw what is in the fold; return as `fold` does."""
     slot = _held_as(changes, key)
-    shown, asking = _shown(memory, slot), f"{slot}-asking"
+    shown, press = _shown(memory, slot), st.session_state.setdefault(f"{key}-impact-press", _Press())
     st.caption(texts.ABOUT)
     asked = _choose(memory, changes, key, suggested)
     if asked is not None:
@@ -62,15 +62,17 @@ def inside(memory: Memory, changes: Changes, *, key: str, suggested: Suggested =
             texts.AGAIN if shown else texts.GO,
             key=f"{key}-impact-go",
             icon=":material/play_arrow:",
-            on_click=_start,
-            args=(memory, asking, changes, asked, f"{key}-impact-own"),
+            on_click=press.on,
+            args=(slot,),
         )
-    if asking in st.session_state:
+        press.begin(memory, slot, changes, asked)
+    if (asking := press.of(slot)) is not None:
         with problems.noted():
-            shown = _follow(st.session_state[asking])
-            if st.session_state.get(slot) != shown.run_id:
-                st.session_state[slot] = shown.run_id
-                st.session_state[HELD] = ",".join([shown.run_id, *_held()][:MOST_SETS])
+            found = _follow(asking)
+            if st.session_state.get(slot) != found.run_id:  # else it is read anew: the memory may have moved on
+                shown = found
+                st.session_state[slot] = found.run_id
+                st.session_state[HELD] = ",".join([found.run_id, *_held()][:MOST_SETS])
     if shown is not None:
         if shown.moved_on:
             st.warning(texts.MOVED_ON, icon=":material/sync_problem:")
@@ -168,21 +170,37 @@ def _cost(estimate: Estimate) -> str:
 
 
 class _Asking(NamedTuple):
-    """Questions that are being asked: the page may be drawn anew meanwhile, and goes on listening."""
+    """Questions that are being asked of a change: the page may be drawn anew meanwhile, and goes on listening."""
 
+    slot: str
     found: Future[Impact]
     told: list[dict[str, Any]]
 
 
-def _start(memory: Memory, slot: str, changes: Changes, asked: Mapping[str, Any], own: str) -> None:
-    """Ask beside the page: a drawing that is cut short by the next one must neither lose the press nor pay for it twice.
+class _Press:
+    """A press of the button of one fold, and what it began.
 
-    own: the field of one's own questions, read now: a press may leave it with words that no drawing has seen.
+    A drawing and a callback may be cut short wherever they touch the session's state, so that nothing here does: neither is a
+    press lost nor anything asked, and paid, twice.
     """
-    if "questions" in asked:
-        asked = {"questions": _lines(str(st.session_state.get(own, ""))) or asked["questions"]}
-        if not asked["questions"]:
-            return
+
+    def __init__(self) -> None:
+        self._pressed: str | None = None
+        self._asking: _Asking | None = None
+
+    def on(self, slot: str) -> None:
+        self._pressed = slot
+
+    def begin(self, memory: Memory, slot: str, changes: Changes, asked: Mapping[str, Any]) -> None:
+        """Ask beside the page what was pressed for; own questions that were typed in that moment may come one drawing later."""
+        if self._pressed == slot and asked.get("questions") != []:
+            self._pressed, self._asking = None, _ask(memory, slot, changes, asked)
+
+    def of(self, slot: str) -> _Asking | None:
+        return self._asking if self._asking is not None and self._asking.slot == slot else None
+
+
+def _ask(memory: Memory, slot: str, changes: Changes, asked: Mapping[str, Any]) -> _Asking:
     told: list[dict[str, Any]] = []
 
     def listen(stamped: Any) -> None:
@@ -190,8 +208,9 @@ def _start(memory: Memory, slot: str, changes: Changes, asked: Mapping[str, Any]
             told.append(stamped.event.body())
 
     pool = ThreadPoolExecutor(1, "memoir-impact")
-    st.session_state[slot] = _Asking(pool.submit(memory.impact, list(changes), **asked, on_event=listen), told)
+    asking = _Asking(slot, pool.submit(memory.impact, list(changes), **asked, on_event=listen), told)
     pool.shutdown(wait=False)
+    return asking
 
 
 def _follow(asking: _Asking) -> Impact:
