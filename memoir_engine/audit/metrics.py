@@ -1,4 +1,4 @@
-"""What a memory has done, in counters that a monitor reads: runs, requests to models, tokens, cost.
+"""Metrics of a memory, as counters that a monitor reads: runs, requests to models, tokens, cost.
 
 Invariant: each is added up from the ledger when it is asked for, so all processes of one database say the same, and a restart
 loses nothing. Only who has the role admin is told: the sums are everybody's.

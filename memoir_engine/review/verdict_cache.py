@@ -32,7 +32,7 @@ class DifferingVerdicts(NamedTuple):
 
 
 class JudgedTwice(NamedTuple):
-    """What several people judged, at one seq. differing: the latest verdict first."""
+    """Verdicts of several people on the same filings, at one seq. differing: the latest verdict first."""
 
     differing: tuple[DifferingVerdicts, ...]
     agreement: ReviewerAgreement

@@ -1,7 +1,7 @@
-"""What changes would change, from when it is seen until it is kept with the action whose maker saw it.
+"""Impacts of changes, from when they are seen until they are kept with the actions whose makers saw them.
 
-Invariant: held in this process until then, or with the run of a model that was paid; only a look at this very change counts as
-seen, and only by whom it was made for. As JSON an impact reads back as it was.
+Invariant: each is held in this process until then, or with the run of a model that was paid; only a look at this very change
+counts as seen, and only by whom it was made for. As JSON an impact reads back as it was.
 Source: docs/decisions/0101-a-branch-is-an-overlay.md.
 """
 

@@ -76,7 +76,7 @@ PlaceKind = Literal["page", "sheet", "slide", "chapter"]
 
 @dataclass(frozen=True)
 class SourcePlace:
-    """Where in its source a character stands. name: of the sheet, slide or chapter, where it has one; a page has none."""
+    """Place of a character in its source. name: of the sheet, slide or chapter, where it has one; a page has none."""
 
     kind: PlaceKind
     number: int  # from 1

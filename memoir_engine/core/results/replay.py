@@ -30,7 +30,7 @@ class ReplayOption:
 
 @dataclass(frozen=True)
 class ReplayBranch:
-    """What was offered below one open path; category_id 0 is the root. Options: the chosen ones, then by second opinion."""
+    """Options offered below one open path: the chosen ones, then by second opinion. category_id 0 is the root."""
 
     category_id: int
     path: Path

@@ -23,7 +23,7 @@ class RunTotal(NamedTuple):
 
 
 class RequestTotal(NamedTuple):
-    """What was asked of a model for a purpose. cost: USD, as far as prices are known. outcome: ok, error, or reused: not sent."""
+    """Requests to a model for a purpose. cost: USD, as far as prices are known. outcome: ok, error, or reused: not sent."""
 
     purpose: str
     provider: str
