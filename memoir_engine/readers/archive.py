@@ -6,7 +6,9 @@ Source: DESIGN §12 (archive bombs).
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable
 from io import BytesIO
+from typing import Any
 
 from memoir_engine.core.errors import FileUnreadable
 
@@ -30,3 +32,18 @@ def open_archive(data: bytes, name: str, kind: str) -> zipfile.ZipFile:
         problem = f"it would unpack to {unpacked / 1e6:.0f} MB in {len(entries)} parts, which no honest document does"
         raise FileUnreadable(name=name, kind=kind, problem=problem)
     return archive
+
+
+def open_office(data: bytes, name: str, kind: str, called: str, opener: Callable[[BytesIO], Any]) -> Any:
+    """Open an office file by its library after a check of its archive's sizes. Raises FileUnreadable (E203).
+
+    called: what such a file is called, as in "not a presentation".
+    """
+    open_archive(data, name, kind).close()
+    try:
+        return opener(BytesIO(data))
+    except MemoryError:
+        raise
+    except Exception as broken:  # the libraries let KeyError, XMLSyntaxError, BadZipFile and more through
+        problem = f"it is broken or not a {called} ({type(broken).__name__})"
+        raise FileUnreadable(name=name, kind=kind, problem=problem) from broken

@@ -14,12 +14,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from io import BytesIO
 from typing import Any
 
-from memoir_engine.core.errors import FileUnreadable
 from memoir_engine.core.results import Heading
-from memoir_engine.readers.archive import open_archive
+from memoir_engine.readers.archive import open_office
 from memoir_engine.readers.document import Document, Flow, iso_date, left_unread, markdown_table, own_words
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -206,14 +204,7 @@ def _open(data: bytes, name: str) -> Any:
     """Open a document after a check of its archive's sizes. Raises FileUnreadable (E203)."""
     import docx
 
-    open_archive(data, name, "DOCX").close()
-    try:
-        return docx.Document(BytesIO(data))
-    except MemoryError:
-        raise
-    except Exception as broken:  # python-docx lets KeyError, XMLSyntaxError, BadZipFile and more through
-        problem = f"it is broken or not a document ({type(broken).__name__})"
-        raise FileUnreadable(name=name, kind="DOCX", problem=problem) from broken
+    return open_office(data, name, "DOCX", "document", docx.Document)
 
 
 def _notes(part: Any) -> tuple[dict[str, dict[str, Any]], list[str]]:

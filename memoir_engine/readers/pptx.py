@@ -8,11 +8,9 @@ Source: DESIGN §8 (files.read), §12; decision 0126.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from io import BytesIO
 from typing import Any
 
-from memoir_engine.core.errors import FileUnreadable
-from memoir_engine.readers.archive import open_archive
+from memoir_engine.readers.archive import open_office
 from memoir_engine.readers.document import Document, Flow, iso_date, own_words, write_rows
 
 NOTES = "Notes:"
@@ -46,14 +44,7 @@ def read_pptx(data: bytes, name: str) -> Document:
 def open_deck(data: bytes, name: str) -> Any:
     import pptx
 
-    open_archive(data, name, "PPTX").close()
-    try:
-        return pptx.Presentation(BytesIO(data))
-    except MemoryError:
-        raise
-    except Exception as broken:  # python-pptx lets KeyError, XMLSyntaxError, BadZipFile and more through
-        problem = f"it is broken or not a presentation ({type(broken).__name__})"
-        raise FileUnreadable(name=name, kind="PPTX", problem=problem) from broken
+    return open_office(data, name, "PPTX", "presentation", pptx.Presentation)
 
 
 def slide_text(slide: Any) -> Flow:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time
-from io import BytesIO
+from functools import partial
 from typing import Any
 
-from memoir_engine.core.errors import FileUnreadable
-from memoir_engine.readers.archive import open_archive
+from memoir_engine.readers.archive import open_office
 from memoir_engine.readers.document import Document, Flow, iso_date, own_words, write_rows
 
 Row = list[str]
@@ -43,14 +42,8 @@ def read_xlsx(data: bytes, name: str) -> Document:
 def open_workbook(data: bytes, name: str) -> Any:
     import openpyxl
 
-    open_archive(data, name, "XLSX").close()
-    try:
-        return openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True)
-    except MemoryError:
-        raise
-    except Exception as broken:  # openpyxl lets KeyError, ParseError, BadZipFile and more through
-        problem = f"it is broken or not a workbook ({type(broken).__name__})"
-        raise FileUnreadable(name=name, kind="XLSX", problem=problem) from broken
+    load = partial(openpyxl.load_workbook, read_only=True, data_only=True)
+    return open_office(data, name, "XLSX", "workbook", load)
 
 
 def sheet_text(sheet: Any) -> Flow:
