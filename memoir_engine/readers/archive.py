@@ -34,10 +34,10 @@ def open_archive(data: bytes, name: str, kind: str) -> zipfile.ZipFile:
     return archive
 
 
-def open_office(data: bytes, name: str, kind: str, called: str, opener: Callable[[BytesIO], Any]) -> Any:
+def open_office(data: bytes, name: str, kind: str, otherwise: str, opener: Callable[[BytesIO], Any]) -> Any:
     """Open an office file by its library after a check of its archive's sizes. Raises FileUnreadable (E203).
 
-    called: what such a file is called, as in "not a presentation".
+    otherwise: what is said of one that cannot be opened; {kind} is the error that its library raised.
     """
     open_archive(data, name, kind).close()
     try:
@@ -45,5 +45,5 @@ def open_office(data: bytes, name: str, kind: str, called: str, opener: Callable
     except MemoryError:
         raise
     except Exception as broken:  # the libraries let KeyError, XMLSyntaxError, BadZipFile and more through
-        problem = f"it is broken or not a {called} ({type(broken).__name__})"
+        problem = otherwise.format(kind=type(broken).__name__)
         raise FileUnreadable(name=name, kind=kind, problem=problem) from broken

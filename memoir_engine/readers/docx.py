@@ -204,7 +204,7 @@ def _open(data: bytes, name: str) -> Any:
     """Open a document after a check of its archive's sizes. Raises FileUnreadable (E203)."""
     import docx
 
-    return open_office(data, name, "DOCX", "document", docx.Document)
+    return open_office(data, name, "DOCX", "it is broken or not a document ({kind})", docx.Document)
 
 
 def _notes(part: Any) -> tuple[dict[str, dict[str, Any]], list[str]]:

@@ -44,7 +44,7 @@ def read_pptx(data: bytes, name: str) -> Document:
 def open_deck(data: bytes, name: str) -> Any:
     import pptx
 
-    return open_office(data, name, "PPTX", "presentation", pptx.Presentation)
+    return open_office(data, name, "PPTX", "it is broken or not a presentation ({kind})", pptx.Presentation)
 
 
 def slide_text(slide: Any) -> Flow:

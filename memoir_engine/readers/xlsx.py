@@ -43,7 +43,7 @@ def open_workbook(data: bytes, name: str) -> Any:
     import openpyxl
 
     load = partial(openpyxl.load_workbook, read_only=True, data_only=True)
-    return open_office(data, name, "XLSX", "workbook", load)
+    return open_office(data, name, "XLSX", "it is broken or not a workbook ({kind})", load)
 
 
 def sheet_text(sheet: Any) -> Flow:
