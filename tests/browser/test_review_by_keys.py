@@ -21,6 +21,12 @@ TEN_TIMES = """([key, repeat]) => {
 }"""
 
 
+LEAVES = """() => {
+  document.querySelector("[data-testid=stSidebarNavLink][href$=settings]").click();
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "a", bubbles: true, composed: true }));
+}"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "memory"
@@ -36,6 +42,20 @@ def test_thirty_items_are_decided_by_keys_alone(folder: Path, served: Served, vi
     assert len(pressed) == len(verdicts(folder)) == 30
     assert Counter(item.state for item in items.values())["unreviewed"] == 6
     expect(desk.page.locator(".told")).to_have_text("24 of 36 chunks reviewed")
+
+
+def test_a_click_on_another_page_is_not_lost_to_what_the_desk_says_meanwhile(folder: Path, served: Served, visit: Visit):
+    """A message that comes behind the click would run Review once more; what was decided waits until one is back."""
+    fill(folder, 6)
+    desk = Desk(visit(f"{served()}/review"))
+    desk.ready()
+    first = desk.chunk
+    desk.page.evaluate(LEAVES)
+    expect(desk.page.get_by_role("heading", level=1, name="Settings")).to_be_visible(timeout=PATIENCE_MS)
+    desk.page.locator("[data-testid=stSidebarNavLink][href$=review]").click()
+    desk.ready()
+    desk.saved()
+    assert [chunk for chunk, item in every_item(folder).items() if item.state == "approved"] == [first]
 
 
 @pytest.mark.parametrize(
