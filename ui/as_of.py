@@ -88,7 +88,7 @@ def _switch(memory: Memory) -> None:
 
 
 def _take(memory: Memory, key: str) -> None:
-    day = st.session_state[key]
+    day = st.session_state.get(key)
     if isinstance(day, datetime):
         state.update(**{NAME: memory.tree.as_of(day.replace(tzinfo=figures.zone())).seq})
 

@@ -128,7 +128,7 @@ def expiry(one: SessionView) -> str:
 
 
 def _open(memory: Memory, sessions: Sequence[SessionView]) -> None:
-    row = state.row(st.session_state["conv-table"])
+    row = state.row(st.session_state.get("conv-table"))
     if row is not None and row < len(sessions):
         session = sessions[row]
         state.replace(session=session.session_id, **({} if session.user == memory.actor.user else {"user": session.user or ""}))

@@ -141,7 +141,7 @@ def _table(facts: Sequence[FactView]) -> None:
 
 def _picked(key: str, ids: Sequence[str]) -> None:
     """Select the facts whose boxes are ticked; open the fact of a cell that was clicked just now."""
-    picked = st.session_state[key]["selection"]
+    picked = (st.session_state.get(key) or {"selection": {"rows": []}})["selection"]
     fact_selection.keep(ids[int(row)] for row in picked["rows"] if int(row) < len(ids))
     cell = str(picked["cells"][0]) if picked.get("cells") else ""
     if cell and cell != st.session_state.get("facts-cell") and int(picked["cells"][0][0]) < len(ids):

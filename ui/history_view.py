@@ -75,6 +75,6 @@ def _table(memory: Memory, title: str, about: str, rows: list[Row], key: str) ->
 
 def _look(memory: Memory, key: str, causes: Sequence[Cause]) -> None:
     """Open the tree at the moment after this row's action."""
-    row = state.row(st.session_state[key])
+    row = state.row(st.session_state.get(key))
     if row is not None and row < len(causes):
         state.update(seq=memory.tree.as_of(causes[row].at).seq)

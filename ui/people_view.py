@@ -112,7 +112,7 @@ def _people(people: Sequence[Person]) -> None:
 
 
 def _choose(people: Sequence[Person]) -> None:
-    row = state.row(st.session_state["people-table"])
+    row = state.row(st.session_state.get("people-table"))
     if row is not None and row < len(people):
         state.replace(user=people[row].user_id)
 

@@ -89,6 +89,6 @@ def ended_as(run: RunView) -> str:
 
 
 def _open(ids: list[str]) -> None:
-    row = state.row(st.session_state["asked"])
+    row = state.row(st.session_state.get("asked"))
     if row is not None and row < len(ids):
         state.update(**NOTHING, run=ids[row])

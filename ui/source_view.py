@@ -115,7 +115,7 @@ def _row(source: Source, passages: int) -> dict[str, object]:
 
 
 def _open(key: str, sources: Sequence[Source]) -> None:
-    row = state.row(st.session_state[key])
+    row = state.row(st.session_state.get(key))
     if row is not None and row < len(sources):
         state.update(src=sources[row].id)
 

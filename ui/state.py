@@ -42,8 +42,10 @@ def with_moment(**params: str | int) -> dict[str, str]:
     return {name: str(value) for name, value in params.items()} | ({"seq": seq} if seq is not None else {})
 
 
-def row(selected: Mapping[str, Any]) -> int | None:
-    """Return the row of a table that was clicked, by its box or any of its cells."""
+def row(selected: Mapping[str, Any] | None) -> int | None:
+    """Return the row of a table that was clicked, by its box or any of its cells; None where the table is not drawn any more."""
+    if not selected:
+        return None
     chosen = selected["selection"]
     if chosen["rows"]:
         return int(chosen["rows"][0])

@@ -198,6 +198,6 @@ def _came_and_left(leaf: LeafChange) -> str:
 
 
 def _choose(ids: Sequence[int]) -> None:
-    row = state.row(st.session_state["past-since"])
+    row = state.row(st.session_state.get("past-since"))
     if row is not None and row < len(ids):
         state.update(cat=ids[row], chunk=None)

@@ -211,6 +211,6 @@ def _turn(place: str, after: str) -> None:
 
 
 def _open(key: str, name: str, ids: list[int]) -> None:
-    row = state.row(st.session_state[key])
+    row = state.row(st.session_state.get(key))
     if row is not None and row < len(ids):
         state.update(**{name: ids[row]})

@@ -31,7 +31,7 @@ def show(data: Mapping[str, Any], *, key: str, on_sent: Callable[[Mapping[str, A
     """Draw the desk. `on_sent` receives each browser message before the page is redrawn."""
 
     def arrived() -> None:
-        message = st.session_state[key].get("sent")
+        message = (st.session_state.get(key) or {}).get("sent")
         if isinstance(message, Mapping):
             on_sent(message)
 

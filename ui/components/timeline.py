@@ -45,7 +45,7 @@ def show(
     known = {bar.id for lane in lanes for bar in lane.bars}
 
     def turned() -> None:
-        sent = st.session_state[key].get("turned")
+        sent = (st.session_state.get(key) or {}).get("turned")
         if on_select is not None and isinstance(sent, dict) and sent.get("id") in known:
             on_select(str(sent["id"]))
 

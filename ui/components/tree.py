@@ -110,15 +110,15 @@ def _row(category: Category, marks: Marks, later: int = 0) -> Row:
 
 
 def _choose(key: str) -> None:
-    chosen = st.session_state[key].get("chosen")
+    chosen = (st.session_state.get(key) or {}).get("chosen")
     if isinstance(chosen, int):
         state.update(cat=chosen, chunk=None, done=None, undo=None)  # what was done elsewhere is undone there
 
 
 def _open(key: str, trigger: str, tree: TreeAt) -> None:
-    asked = st.session_state[key].get(trigger)
+    asked = (st.session_state.get(key) or {}).get(trigger)
     try:
-        found = _ways(tree, str(asked)) if trigger == "find" else {tree.node(int(asked)).id}
+        found = _ways(tree, str(asked)) if trigger == "find" else {tree.node(int(str(asked))).id}
     except (MemoirError, TypeError, ValueError):
         return
     state.keep_ids(f"{key}_open", state.ids(f"{key}_open") | found)
