@@ -94,12 +94,13 @@ def activity(memory: Memory) -> None:
 def line(action: Action, who: str, name: str) -> str:
     """Return in Markdown who did what, to what, and when. name: of what its run is about, if it has one."""
     said = [] if name else event_words.headline(action)[1]
-    about = f" **{md_escape(figures.one_line(name, 40))}**" if name else ""
-    about += f": {md_escape(figures.one_line(said[0], 90))}" if said else ""
     undone = f" :orange-badge[{wording.UNDONE}]" if action.undone_by else ""
     verb = wording.VERBS.get(action.verb, md_escape(action.verb))
     verb = wording.ADDED_NEWER if event_words.is_newer(action) else verb
-    return f":small[{wording.DID.format(actor=md_escape(who), verb=verb)}{about}{undone} :gray[{figures.brief(action.at)}]]"
+    did = wording.DID.format(actor=md_escape(who), verb=verb)
+    did += f" **{md_escape(figures.one_line(name, 40))}**" if name else ""
+    did = wording.DID_WHAT.format(did=did, what=md_escape(figures.one_line(said[0], 90))) if said else did
+    return f":small[{did}{undone} :gray[{figures.brief(action.at)}]]"
 
 
 def subjects(memory: Memory) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Memory, SettingView
-from ui import frame, memory_file, model_choice, problems, restore_view, search_card, setting_groups, viewer
+from ui import frame, memory_file, model_choice, presenting, problems, restore_view, search_card, setting_groups, viewer
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
 from ui.wording_counts import texts as counts
@@ -52,7 +52,7 @@ def group(memory: Memory, name: str, settings: Sequence[SettingView]) -> None:
     with left:
         for card in cards:
             card(memory)
-    with right:
+    with right, presenting.technical("settings"):
         if name == "storage":
             places(settings)
             these = [one for one in these if one.name not in ("database_url", "data_dir")]

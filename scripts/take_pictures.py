@@ -34,7 +34,7 @@ def prepare(folder: Path) -> dict[str, str]:
         done = ada.review.approve(memory.review.queue().items[0].key, reason="read in full")
         person, chunk = memory.people.list()[0].user_id, asked.used_chunks[0].chunk_id
         source = asked.used_chunks[0].source_id
-        seen = memory.impact([{"verb": "withdraw", "source_id": source}], touched=True)
+        seen = ada.impact([{"verb": "withdraw", "source_id": source}], touched=True)
         taken = ada.sources.withdraw(source, "out of date", seen=seen.run_id)
         ada.review.undo(taken.action_id)
         session = memory.acting_as(memory.actor.name, user=person, roles=memory.actor.roles).sessions.list()[0].session_id

@@ -93,8 +93,8 @@ def title(plan: SamplingPlan) -> str:
 def _scope(memory: Memory, plan: SamplingPlan) -> str:
     parts = [_place(memory, plan), _period(plan)]
     scope = " · ".join(part for part in parts if part) or texts.EVERYTHING
-    drawn, every, method = figures.count(plan.size), texts.SIZE_OF(plan.population), texts.METHODS[plan.method]
-    return md_escape(f"{drawn} {every} · {scope} · {method}")
+    drawn = texts.DRAWN_OF(plan.population, drawn=figures.count(plan.size))
+    return md_escape(f"{drawn} · {scope} · {texts.METHODS[plan.method]}")
 
 
 def _place(memory: Memory, plan: SamplingPlan) -> str:
@@ -121,7 +121,7 @@ def _progress(plan: SamplingPlan) -> None:
     told = texts.PROGRESS.format(judged=figures.count(plan.judged), all=figures.count(plan.size))
     rate = plan.error_rate
     if rate is not None:
-        told += f" · {texts.RATE} {share(rate.rate)} ({share(rate.low)}–{share(rate.high)})"
+        told += f" · {texts.RATE} {figures.share(rate.rate)} ({figures.share(rate.low)}–{figures.share(rate.high)})"
     st.progress(plan.judged / plan.size, told)
 
 
@@ -129,8 +129,8 @@ def _found(plan: SamplingPlan) -> None:
     rate = plan.error_rate
     frame.metrics(
         {
-            texts.RATE: share(rate.rate) if rate else texts.NO_RATE,
-            texts.INTERVAL: f"{share(rate.low)} – {share(rate.high)}" if rate else texts.NO_RATE,
+            texts.RATE: figures.share(rate.rate) if rate else texts.NO_RATE,
+            texts.INTERVAL: f"{figures.share(rate.low)} – {figures.share(rate.high)}" if rate else texts.NO_RATE,
             texts.WRONG: f"{figures.count(plan.wrong)} / {figures.count(plan.judged)}",
         },
         columns=3,
@@ -166,7 +166,3 @@ def _withdraw(memory: Memory, plan: SamplingPlan) -> None:
     there = {"done": plan.action_id, "undo": "1", review_filters.PLAN: None}
     icon = ":material/undo:"
     st.button(texts.WITHDRAW, icon=icon, type="tertiary", key="plan-withdraw", on_click=state.update, kwargs=there)
-
-
-def share(value: float) -> str:
-    return f"{value * 100:.1f} %"

@@ -9,7 +9,6 @@ import streamlit as st
 
 from memoir_engine import Disagreement, MemoirError, Memory, ReviewerAgreement
 from ui import figures, frame, problems, queue_states, state, together_panel, undo_banner, viewer
-from ui.audit_queue import share
 from ui.escape import md_escape
 from ui.plain_text import plain
 from ui.wording_audits import texts
@@ -134,7 +133,7 @@ def _agreement(memory: Memory) -> None:
         frame.metrics(
             {
                 texts.JUDGED_TWICE: figures.count(found.items),
-                texts.SHARE: share(found.agreement) if found.agreement is not None else "–",
+                texts.SHARE: figures.share(found.agreement) if found.agreement is not None else "–",
                 texts.ALPHA: _beyond_chance(found.alpha),
             },
             columns=3,
@@ -153,7 +152,7 @@ def _pairs(found: ReviewerAgreement) -> None:
             texts.ONE: viewer.plain_name(pair.one),
             texts.OTHER: viewer.plain_name(pair.other),
             texts.ITEMS: pair.items,
-            texts.SHARE: share(pair.agreement),
+            texts.SHARE: figures.share(pair.agreement),
             texts.KAPPA: _beyond_chance(pair.kappa),
         }
         for pair in found.pairs

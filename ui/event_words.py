@@ -20,6 +20,7 @@ from ui.wording_figures import texts as figure_words
 HIDDEN = ("before", "after")  # stand beside the sentence, not in it
 FIRST = ("source.added",)  # kinds that the others of their action follow from
 DECIDED = ("approve", "skip")  # verbs that say all they did to a chunk
+REPEATING = {"make_token", "revoke_token", "draw_sample", "comment", "assign", "ask_second"}  # verbs that one change says again
 JUDGED = ("filing.reviewed", "feedback.given", "feedback.settled")  # kinds whose end is a verdict
 BESIDE = ("fact.settled", "fact.reviewed", "cuts.recorded")  # kinds that go with another change, which says more
 
@@ -57,6 +58,8 @@ def headline(done: Action) -> tuple[str, list[str]]:
     if is_newer(done):  # its name says what was stored, and its title what that replaced
         names = [_word("source", one.fields.get("source")) for one in changes if one.kind == "source.added"]
         return action(done), names + [sentence(one) for one in changes if one.kind not in ("source.added", "source.replaced")]
+    if done.verb in REPEATING and [one.count for one in changes] == [1] and not any(before_after(changes[0])):
+        return action(done), []
     title = texts.SHORT.get(done.verb) if any(map(_ends, changes)) else None
     return title or action(done), [sentence(one) for one in changes]
 

@@ -119,13 +119,18 @@ def ago(when: datetime) -> str:
         return texts.JUST_NOW
     if past >= RECENT:
         return day(when)
-    return format_timedelta(-past, add_direction=True, threshold=1, locale=language.current())
+    return _closed_up(format_timedelta(-past, add_direction=True, threshold=1, locale=language.current()))
 
 
 def ahead(time: timedelta) -> str:
     """Format how far a moment lies ahead, to the minute at least."""
     left = max(time, timedelta(minutes=1))
-    return format_timedelta(left, granularity="minute", add_direction=True, threshold=1, locale=language.current())
+    return _closed_up(format_timedelta(left, granularity="minute", add_direction=True, threshold=1, locale=language.current()))
+
+
+def _closed_up(text: str) -> str:
+    """Return what Babel writes as Japanese is written, without a space between a number and its counter."""
+    return text if language.current() == language.ENGLISH else text.replace(" ", "")
 
 
 def stamp(when: datetime) -> str:

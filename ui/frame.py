@@ -46,7 +46,7 @@ STAYS = (
 @contextmanager
 def head(page: str, title: str, full: str | None = None) -> Iterator[None]:
     """Draw the page's title, with a tooltip if it is cut; content drawn inside is placed to its right."""
-    with st.container(horizontal=True, vertical_alignment="center", key=f"head-{page}"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"head-{page}"):
         st.title(title, icon=ICONS[page], anchor=False, width="content", help=full)
         yield
 

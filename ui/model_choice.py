@@ -12,7 +12,7 @@ from dataclasses import asdict
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory, ModelCheck, ModelOption, ModelsView
-from ui import engine_words, figures, problems, viewer
+from ui import engine_words, figures, presenting, problems, viewer
 from ui.escape import md_escape
 from ui.wording_settings import texts
 
@@ -36,7 +36,8 @@ def card(memory: Memory) -> None:
         chosen = _chosen(memory, view) if may else current
         if chosen is None:
             return
-        _facts(chosen)
+        with presenting.technical("model-facts"):
+            _facts(chosen)
         if not chosen.available:
             st.info(md_escape(engine_words.phrase(chosen.remedy)), icon=":material/info:")
         elif "admin" in memory.actor.roles:
@@ -68,7 +69,8 @@ def _chosen(memory: Memory, view: ModelsView) -> ModelOption | None:
 def _line(option: ModelOption) -> str:
     """Say in the list what tells models apart: window and price, where they are known."""
     window = texts.WINDOW_SHORT.format(tokens=figures.short(option.window_tokens)) if option.window_tokens else None
-    return " · ".join(part for part in (option.name, window, _price(option)) if part)
+    figures_of_it = presenting.told(*filter(None, (window, _price(option))))
+    return " · ".join((option.name, *figures_of_it))
 
 
 def _price(option: ModelOption) -> str | None:
@@ -155,4 +157,4 @@ def _tested(check: ModelCheck) -> None:
         return
     tokens = texts.TEST_TOKENS.format(prompt=check.tokens_prompt, completion=check.tokens_completion)
     line = texts.TEST_OK.format(model=md_escape(check.model), latency=figures.duration(check.latency_ms))
-    st.success(f"{line} :small[:gray[{tokens}]]", icon=":material/check_circle:")
+    st.success(" ".join((line, *presenting.told(f":small[:gray[{tokens}]]"))), icon=":material/check_circle:")

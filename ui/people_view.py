@@ -99,15 +99,15 @@ def _people(people: Sequence[Person]) -> None:
     rows = [
         {
             named["user"]: person.user_id,
+            named["last"]: _local(person.last_at),
             **{named[name]: getattr(person, name) for name in ("facts", "active", "sessions", "messages", "runs")},
             named["first"]: _local(person.first_at),
-            named["last"]: _local(person.last_at),
         }
         for person in people
     ]
-    counts = {label: st.column_config.NumberColumn(format="localized", width=90) for label in [*named.values()][1:6]}
-    times = {named[name]: st.column_config.DatetimeColumn(format=figures.column_time(), width=150) for name in ("first", "last")}
-    whose = {named["user"]: st.column_config.TextColumn(width=240)}
+    counts = {label: st.column_config.NumberColumn(format="localized", width=80) for label in [*named.values()][2:7]}
+    times = {named[name]: st.column_config.DatetimeColumn(format=figures.column_time(), width=140) for name in ("first", "last")}
+    whose = {named["user"]: st.column_config.TextColumn(width=110)}  # with the next two, all that a phone shows
     _table(rows, named.values(), "people-table", {**whose, **counts, **times}, partial(_choose, people))
 
 

@@ -25,9 +25,17 @@ _ISOLATED = re.compile(r"<bdi>.*?</bdi>", re.DOTALL)
 _TAG = re.compile(r"<(/?)(\w+)(?:[^>]*?class=\"?([\w-]+))?")
 _VOID = {"br", "meta", "!doctype"}
 _EDGES = re.compile(r"(\s*)(.*?)([\s→]*)", re.DOTALL)
-PLACES = {"kind": "KIND", "tag": "TAG", "soft": "SOFT", "warn": "WARN", "label": "LABEL"} | {  # by class, else by tag
+PLACES = {
+    "kind": "KIND",
+    "tag": "TAG",
+    "how": "HOW",
+    "soft": "SOFT",
+    "warn": "WARN",
+    "label": "LABEL",
+} | {  # by class, else by tag
     tag: tag.upper() for tag in ("h2", "h3", "th", "dt", "li", "dd", "td", "p", "b")
 }
+OF_RECORD = {"Status", "Verb"}  # labels whose values are words of the record, and so ours
 MARK = "\ue000"  # stands for a part that is isolated from the words around it
 
 
@@ -45,14 +53,16 @@ def page(html: str, spoken: str) -> str:
 
 def _parts(html: str, spoken: str) -> Iterator[str]:
     opened = ["html", "body", "main"]
-    section = ""
+    section = label = ""
     for found in _PART.finditer(html):
         part = found[0]
         tag = _TAG.match(part)
         if tag is None or tag[2] == "bdi":
             place = PLACES.get(opened[-1]) if opened else None
             section = part.strip() if place == "H2" else section
-            yield part if place is None or not _is_ours(place, section, opened) else _words(part, place, spoken)
+            label = part.strip() if place == "DT" else label
+            ours = place is not None and (_is_ours(place, section, opened) or (place == "DD" and label in OF_RECORD))
+            yield _words(part, place, spoken) if place is not None and ours else part
             continue
         yield part
         if tag[1]:
@@ -108,13 +118,15 @@ def translations() -> dict[str, tuple[str, ...]]:
     """Return the words of each place in the language of the session."""
     titles = {"KIND": texts.KIND, "H2": texts.H2, "H3": texts.H3, "TH": texts.TH, "DT": texts.DT, "LABEL": texts.LABEL}
     lines = {"TAG": texts.TAG, "SOFT": texts.SOFT, "WARN": texts.WARN, "P": texts.P, "B": texts.B, "LI": texts.LI}
-    return titles | lines | {"DD": texts.DD, "TD": texts.TD}
+    return titles | lines | {"DD": texts.DD, "TD": texts.TD, "HOW": texts.HOW}
 
 
 def _value(name: str, value: str) -> str:
     if name == "method":
         known: dict[str, str] = dict(zip(vars(English)["METHODS"], texts.METHODS, strict=True))
         return known.get(value, value)
+    if name == "origin":
+        return dict(zip(vars(English)["ORIGINS"], texts.ORIGINS, strict=True)).get(value, value)
     if name == "says":
         return engine_words.phrase(value)
     return texts.UNKNOWN_COST if value == vars(English)["UNKNOWN_COST"] else value

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import engine, engine_words, figures, filing, problems, viewer
+from ui import engine, engine_words, figures, filing, presenting, problems, viewer
 from ui.escape import md_escape
 from ui.wording_counts import texts as counts
 from ui.wording_settings import texts
@@ -25,7 +25,8 @@ def show(memory: Memory) -> None:
     with st.container(border=True, key="search-card"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{texts.SEARCH_TITLE}**", width="content")
-            st.badge(md_escape(here.embedder), color="orange" if here.lexical else "green")
+            with presenting.technical("embedder", width="content"):
+                st.badge(md_escape(here.embedder), color="orange" if here.lexical else "green")
             st.badge(counts.PASSAGES(here.passages), color="gray")
         st.caption(md_escape(engine_words.phrase(here.note)) or (texts.LEXICAL_ABOUT if here.lexical else texts.SEMANTIC_ABOUT))
         if viewer.may(memory, key="embedder", role="admin"):
@@ -40,7 +41,7 @@ def _choice(memory: Memory) -> None:
     in_force = next(option.name for option in options.values() if option.in_force)
     name = st.selectbox(texts.EMBEDDER, options, index=list(options).index(in_force), key="embedder", help=texts.EMBEDDER_HELP)
     chosen = options[name]
-    st.caption(md_escape(" ".join(filter(None, (chosen.compares, chosen.takes, chosen.changes)))))
+    st.caption(md_escape(" ".join(map(engine_words.phrase, filter(None, (chosen.compares, chosen.takes, chosen.changes))))))
     if chosen.in_force:
         return
     if not chosen.available:

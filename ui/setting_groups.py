@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Memory, SettingView
-from ui import frame, state
+from ui import frame, presenting, state
 from ui.escape import md_escape
 from ui.wording_columns import texts as labels
 from ui.wording_setting_abouts import texts as abouts
@@ -32,6 +32,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "storage": ("database_url", "data_dir", "anchors", "signing_key", "public_keys"),
     "developers": ("output_mode", "timeout_s", "max_retries", "max_concurrency", "profile_terms", "telemetry", "metrics"),
 }
+SHOWN = ("model", "answers", "storage")  # to an audience: those with something to press, the others are figures alone
 PARAM, FIND = "group", "q"  # in the address
 LINES = 62  # px: what a setting does may need three of them
 
@@ -42,12 +43,12 @@ def group_of(name: str) -> str:
 
 def chosen() -> str:
     """Draw the groups; return the one in the address, else the first."""
-    asked = state.param(PARAM)
-    group = asked if asked in GROUPS else next(iter(GROUPS))
+    asked, groups = state.param(PARAM), SHOWN if presenting.is_on() else tuple(GROUPS)
+    group = asked if asked in groups else groups[0]
     st.session_state["settings-group"] = group
     st.segmented_control(
         texts.TITLE,
-        list(GROUPS),
+        list(groups),
         format_func=texts.GROUPS.__getitem__,
         key="settings-group",
         required=True,
@@ -58,7 +59,9 @@ def chosen() -> str:
 
 
 def search() -> str:
-    """Draw the search field; return its words, which the address keeps."""
+    """Draw the search field; return its words, which the address keeps. None is drawn while this tab presents."""
+    if presenting.is_on():
+        return ""
     typed = st.text_input(
         texts.FIND,
         value=state.param(FIND) or "",
@@ -144,7 +147,7 @@ def origin(setting: SettingView) -> str:
 def _value(memory: Memory, setting: SettingView) -> str:
     if setting.name == "model" and setting.value == "none":
         return texts.NO_MODEL.format(model=memory.model_name)
-    return setting.value
+    return texts.VALUES.get(setting.value, setting.value)
 
 
 def _all_words(setting: SettingView) -> str:

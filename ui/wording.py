@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ui.wording_counts import texts as counts
-from ui.words import Plural, Words
+from ui.words import Plural, Words, meant
 
 NOT_CHOSEN, PART = "not chosen", "part"  # reasons of the engine
 
@@ -102,7 +102,7 @@ class Shared(Words):
 
     OVERVIEW_TITLE = "Memory overview"
     UNDONE = "undone"
-    ABOUT = "What it is about"
+    ABOUT = meant("What it is about", "the memory")
     ABOUT_HELP = "The first two levels of the tree. Larger areas hold more chunks. Click a category to open it."
     ATTENTION = "Needs attention"
     ALL_WELL = ":green[:material/check_circle:] Nothing is waiting for you."
@@ -116,7 +116,7 @@ class Shared(Words):
     ALL_ACTIVITY = "All activity"
     HEAD = "Audit log: {events} events"
     ASK_PLACEHOLDER = "Ask the memory a question"
-    DID = "{actor} {verb}"
+    DID, DID_WHAT = "{actor} {verb}", "{did}: {what}"
     ADDED_NEWER = "added a newer version of a source"
     RUNS = {  # a run that nobody has given a name
         "ingest_text": "Pasted text",
@@ -211,7 +211,7 @@ class Shared(Words):
     TREE_WORDS = {
         "tree": "Category tree",
         "find": "Filter categories",
-        "shown": "shown",
+        "shown": "{count} shown",
         "nothing": "No category name contains this.",
         "empty": "No categories yet.",
         "level": "level",
@@ -258,7 +258,7 @@ class Shared(Words):
         "unknown": "No second opinion is available.",
         "chosen": "Chosen, rank",
         "passed": "Offered, not chosen",
-        "more": "more offered, not chosen",
+        "more": "+ {count} more offered, not chosen",
         "less": "show fewer",
         "fresh": "new",
     }

@@ -29,6 +29,7 @@ class AuditWords(Words):
     }
     SIZE = "Filings to draw"
     SIZE_OF = Plural("of {count} filing", "of {count} filings")
+    DRAWN_OF = Plural("{drawn} of {count} filing", "{drawn} of {count} filings")
     PURPOSE, PURPOSE_HINT = "What it is for (optional)", "e.g. third quarter, all contracts"
     SEED = "Seed (optional)"
     SEED_HELP = "What decides the draw. Without one it is the head of the audit log, which nobody can choose."
@@ -41,7 +42,7 @@ class AuditWords(Words):
     ERASED_SOURCE, GONE_CATEGORY = "an erased source", "a category that is closed"
     PROGRESS = "{judged} of {all} judged"
     LEFT = Plural("{count} filing left the tree before it was judged", "{count} filings left the tree before they were judged")
-    RATE, INTERVAL, WRONG = "Error rate", "95 % interval", "Wrong"
+    RATE, INTERVAL, WRONG = "Error rate", "95% interval", "Wrong"
     NO_RATE = "–"
     RATE_ABOUT = {
         "random": "The share of wrong filings among those judged, with Wilson's score interval.",

@@ -39,7 +39,7 @@ class Comparison(Words):
         "absent": "did not get here",
         "onlyOne": "only the first",
         "onlyOther": "only the second",
-        "more": "more offered, chosen by neither",
+        "more": "+ {count} more offered, chosen by neither",
     }
 
 

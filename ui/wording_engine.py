@@ -308,6 +308,20 @@ _PEOPLE = (
     "signatures they gave are part of the record",
     "facts of others that speak of them belong to those; forget each by itself",
 )
+_EMBEDDERS = (
+    "OpenAI's embeddings where OpenAI is the model, those of the server at OPENAI_BASE_URL where it has any, else words.",
+    "What is searched goes to the server that the model is asked at.",
+    "Words and pieces of words; nothing said in other words is found.",
+    "Nothing.",
+    "Meaning, in English: all-MiniLM-L6-v2, computed on this machine.",
+    "90 MB of weights, some 250 MB of memory; nothing leaves the machine.",
+    "Meaning, in many languages: nomic-embed-text, by an Ollama server.",
+    "A running Ollama and 274 MB: ollama pull nomic-embed-text. Nothing leaves that server.",
+    "Meaning, in all languages: OpenAI's text-embedding-3-small.",
+    "OPENAI_API_KEY; $0.02 for a million tokens.",
+    "What its plug-in or its server compares.",
+    "{passages} will get vectors of it when something is searched next; vectors made before stay.",
+)
 _LOG = (
     "it holds event {seq}, which is missing: the end of the history was cut off after event {agreed} or later",
     "its head of event {seq} is another one: the history was rewritten after event {agreed}",
@@ -411,6 +425,7 @@ class Engine(Words):
         *_MODELS,
         *_TALKS,
         *_PEOPLE,
+        *_EMBEDDERS,
         *_LOG,
     )
     GONE = "erased source {number}"  # the name of a source whose own was erased

@@ -17,13 +17,13 @@ class People(Words):
     )
     COLUMNS = {
         "user": "Person",
+        "last": "Last change",
         "facts": "Facts",
         "active": "Active",
         "sessions": "Conversations",
         "messages": "Messages",
         "runs": "Runs",
         "first": "First seen",
-        "last": "Last change",
     }
     MORE = "Show more"
     BACK = "All people"
@@ -37,7 +37,7 @@ class People(Words):
         "sessions": "Conversations",
         "messages": "Messages",
         "runs": "Runs",
-        "cuts": "Parts",
+        "cuts": "Parts read",
         "graph_states": "Agent states",
     }
     BETWEEN = "Data from {first} to {last}"

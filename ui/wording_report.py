@@ -126,7 +126,14 @@ class Report(Words):
     DD = (  # what the engine says of a sample beside its figures
         *("simple random sample", "stratified by risk, the riskier the likelier"),
         "{filings:filing/filings} after event {event}",
+        *("filed", "replaced", "withdrawn", "erased", "running", "done", "failed", "cancelled", "interrupted"),  # of a record
+        *("query", "ingest", "remember", "converse", "reply", "create_summary", "add_knowledge", "reindex"),
     )
+    HOW = (  # beside the name of a category
+        *("(new)", "none", "model", "forced", "limit", "opinion", "reviewer", "repeated", "net", "call {call}"),
+        *("{attempts} attempts", "shown what people had placed: chunk ids {chunks}"),
+    )
+    ORIGINS = ("user", "generated")  # who wrote a contextual helper
     TD = ("All", "Riskiest third", "Middle third", "Last third", "none yet", "reachable", "approved", "refiled", "rejected")
     UNKNOWN_COST = "cost unknown"
     METHODS = (

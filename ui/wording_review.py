@@ -134,7 +134,7 @@ class Review(Words):
         "alike": "Text similarity:",
         "chosen": "chosen",
         "passed": "offered, not chosen",
-        "more": "more offered, not chosen",
+        "more": "+ {count} more offered, not chosen",
         "fresh": "new",
         "noDecisions": "No decision is recorded for this chunk.",
         "whyQueued": "Why it is in the queue",

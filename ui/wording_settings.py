@@ -35,6 +35,13 @@ class Settings(Words):
         "chosen": meant("chosen here", "where a setting comes from"),
         "entered": meant("entered here", "where a setting comes from"),
     }
+    VALUES = {  # what stands for no value, and for those that are words; names and figures stay as they are
+        "none": meant("none", "value of a setting"),
+        "on": meant("on", "value of a setting"),
+        "off": meant("off", "value of a setting"),
+        "auto": meant("auto", "value of a setting"),
+        "set": meant("set", "value of a setting"),
+    }
     OTHERS = {"a provider's key": "A provider's key", "a model server": "Address of a model server"}
     AUDIT_TITLE = "Audit log"
     AUDIT_ABOUT = (

@@ -16,6 +16,7 @@ from ui import catalogue, language
 
 _NO_WORD = re.compile(r"\{[^{}]*\}|:material/\w+:")
 _WORD = re.compile(r"[^\W\d_]{2}|“")
+_JOINED = re.compile(r"\}[:,]? \{")  # names and sentences are not joined alike in every language
 
 
 class InContext(str):
@@ -111,5 +112,5 @@ def _translated(value: Any, spoken: str) -> Any:
 
 
 def _is_word(text: str) -> bool:
-    """Check for two letters in a row that are no name of a field or an icon, or for a quotation mark."""
-    return _WORD.search(_NO_WORD.sub(" ", text)) is not None
+    """Check for two letters in a row outside names of fields and icons, for a quotation mark, or for fields that are joined."""
+    return _WORD.search(_NO_WORD.sub(" ", text)) is not None or _JOINED.search(text) is not None

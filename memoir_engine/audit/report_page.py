@@ -340,22 +340,27 @@ def decisions_html(decisions: Iterable[Record]) -> str:
         opinion = offered["second_opinion"]
         name = escaped(offered["name"])
         if "rank" in offered:
-            name = f"<b>{name}</b>{' (new)' if offered['new'] else ''}"
+            name = f"<b>{name}</b>{_how(' (new)') if offered['new'] else ''}"
         return f"{name} " + ("" if opinion is None else f'<span class="soft">{opinion:.2f}</span>')
 
     def row(decision: Record) -> tuple[str, str, str, str]:
         above = f'<span class="soft">under {_path(decision["under"])}</span>' if decision["under"] else ""
         rejected = ", ".join(map(option, decision["rejected"])) or '<span class="soft">no other</span>'
-        how = [escaped(decision["decided_by"])]
-        how += [f"{decision['attempts']} attempts"] if decision["attempts"] > 1 else []
-        how += [f"call {decision['call']}"] if decision["call"] else []
+        how = [_how(decision["decided_by"])]
+        how += [_how(f"{decision['attempts']} attempts")] if decision["attempts"] > 1 else []
+        how += [_how(f"call {decision['call']}")] if decision["call"] else []
         how += [escaped(decision["note"])] if decision["note"] else []
         taught_by = ", ".join(map(str, decision["taught_by"]))
-        how += [f"shown what people had placed: chunk ids {taught_by}"] if taught_by else []
-        chosen = "<br>".join(map(option, decision["chosen"])) or "none"
+        how += [_how(f"shown what people had placed: chunk ids {taught_by}")] if taught_by else []
+        chosen = "<br>".join(map(option, decision["chosen"])) or _how("none")
         return f"{decision['level']} {above}", chosen, rejected, "<br>".join(how)
 
     return _table(("Level", "Chosen", "Rejected", "Decided"), map(row, decisions))
+
+
+def _how(said: str) -> str:
+    """Mark words of ours that stand beside names which are not."""
+    return f'<span class="how">{said}</span>'
 
 
 def run_html(run: Record) -> str:

@@ -37,13 +37,13 @@ KNOWN = {  # what it compares, what it takes
     ),
     OPENAI: ("Meaning, in all languages: OpenAI's text-embedding-3-small.", "OPENAI_API_KEY; $0.02 for a million tokens."),
 }
-CHANGES = "{passages} vectors of it when something is searched next; vectors made before stay."
+CHANGES = "{passages} will get vectors of it when something is searched next; vectors made before stay."
 
 
 def embedders(engine: Engine, actor: Actor) -> tuple[EmbedderOption, ...]:
     chosen = engine.resolved.config.embedder or AUTO
     names = [*KNOWN] if chosen in KNOWN else [chosen, *KNOWN]
-    changes = CHANGES.format(passages=counted(searchable(engine, actor).passages, "passage gets", "passages get"))
+    changes = CHANGES.format(passages=counted(searchable(engine, actor).passages, "passage"))
     return tuple(_option(engine, name, name == chosen, "" if name == chosen else changes) for name in names)
 
 

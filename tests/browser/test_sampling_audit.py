@@ -32,8 +32,8 @@ def test_a_sample_is_drawn_judged_signed_and_reported(served: Served, visit: Vis
     desk.press("a")
     desk.saved()
     expect(page.get_by_text("All of the sample is judged")).to_be_visible(timeout=PATIENCE_MS)
-    expect(_metric(page, "Error rate")).to_contain_text("33.3 %", timeout=PATIENCE_MS)
-    expect(_metric(page, "95 % interval")).to_contain_text("6.1 % – 79.2 %", timeout=PATIENCE_MS)  # Wilson's, of 1 in 3
+    expect(_metric(page, "Error rate")).to_contain_text("33.3%", timeout=PATIENCE_MS)
+    expect(_metric(page, "95% interval")).to_contain_text("6.1% – 79.2%", timeout=PATIENCE_MS)  # Wilson's, of 1 in 3
 
     page.get_by_test_id("stExpander").get_by_text("Sign", exact=True).click()
     fill(page, "Statement", "I have read the three.")

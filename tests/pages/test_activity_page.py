@@ -40,6 +40,8 @@ def test_an_action_begins_with_what_it_was_about_and_says_nothing_twice(filled: 
     assert f"**Approved a chunk** :gray[·] chunk {of['position']} of {of['source']}\n" in f"{page}\n".replace("\\", "")
     assert page.replace("\\", "").count(" was stored") == 2
     assert "**Added a source** :gray[·] version" not in page
+    filled.acting_as("Mia", roles=("auditor",)).review.draw_sample(size=1)
+    assert "**Drew a sample for an audit**\n" in f"{words(opened('activity'))}\n"
     undo = words(opened("activity", action=done.action_id)).replace("\\", "")
     assert f"chunk {of['position']} of {of['source']} was reviewed: approved" in undo
 

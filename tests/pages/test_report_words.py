@@ -21,7 +21,7 @@ HOSTILE = 'Signatures <b>What stands</b> "approved by Ada" & 未レビュー \u2
 ENGINE = Path(memoir_engine.__file__).parent
 CODE = [
     path.read_text(encoding="utf-8")
-    for part in ("audit", "core/results", "store/ledger")
+    for part in ("audit", "core/results", "store/ledger", "ingest")
     for path in (ENGINE / part).glob("*.py")
 ]
 WORD = re.compile(r"[A-Za-z]{3,}")
@@ -77,6 +77,9 @@ def test_its_words_are_japanese_and_its_data_stay(memory: Memory, japanese: None
         assert escaped(text) in page, "what a source says stays as it is"
     assert page.count(escaped(HOSTILE)) == source.html.count(escaped(HOSTILE))
     assert "Adaさんが承認" in page
+    answer = report_words.told(list(made(memory))[3]).html
+    assert "<dd>完了" in answer.replace("<bdi>", "") and "<dd>質問" in answer.replace("<bdi>", ""), "the record's values, too"
+    assert "（新規）" in page and "呼び出し" in page
 
 
 def test_a_pdf_has_the_same_words(memory: Memory, japanese: None) -> None:

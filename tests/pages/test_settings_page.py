@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 import fake_openai as fake
 from app_pages import ended, opened, words
 from memoir_engine import Memory
-from ui import engine, setting_groups
+from ui import engine, language, setting_groups
 
 
 def test_each_setting_says_where_it_came_from(memory: Memory):
@@ -199,3 +199,18 @@ def test_a_setting_is_found_by_its_name_or_by_what_it_does(memory: Memory, words
 
 def test_a_search_that_finds_nothing_says_so(memory: Memory):
     assert "No setting found" in words(opened("settings", q="zebra"))
+
+
+def test_no_value_and_the_words_of_others_are_told_in_the_language_of_the_page(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(language, "current", lambda: "ja")
+    page = opened("settings")
+    values = [mark.value for mark in page.markdown if mark.value.startswith("**")]
+    assert {"**なし**", "**オフ**"} <= set(values) and not {"**none**", "**off**"} & set(values)
+
+
+def test_an_audience_sees_the_groups_with_something_to_press_and_no_figures_of_the_model(memory: Memory):
+    assert len(opened("settings").segmented_control(key="settings-group").options) == len(setting_groups.GROUPS)
+    page = opened("settings", present="1", group="developers", q="cost")
+    assert len(page.segmented_control(key="settings-group").options) == len(setting_groups.SHOWN)
+    assert not page.dataframe
+    assert page.selectbox(key="model-choice").options[0] == "offline"

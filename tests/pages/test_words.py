@@ -167,7 +167,7 @@ def test_numbers_and_times_follow_the_language(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(language, "current", lambda: "ja")
     assert [figures.stamp(at), figures.short(12_345), figures.duration(3_400)] == ["2026/03/07 21:05", "1.2万", "3.4 秒"]
     assert (figures.short(5_589), figures.short(950)) == ("5,589", "950")
-    assert figures.ago(datetime.now(UTC) - timedelta(minutes=3)) == "3 分前"
+    assert figures.ago(datetime.now(UTC) - timedelta(minutes=3)) == "3分前"
     assert (figures.tokens(1), figures.tokens(1_200)) == ("1トークン", "1,200トークン")
 
 

@@ -32,7 +32,7 @@ const optionCard = (card, words, scale, mine, pick, redraw) => {
   }
   const rest = card.options.length - visible.length;
   if (rest > 0 || open) {
-    const more = make("button", "more", open ? words.less : `+ ${rest} ${words.more}`);
+    const more = make("button", "more", open ? words.less : words.more.replace("{count}", rest));
     more.setAttribute("aria-expanded", String(open));
     more.onclick = () => { open ? mine.open.delete(card.id) : mine.open.add(card.id); redraw(); };
     node.append(more);

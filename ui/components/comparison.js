@@ -21,7 +21,7 @@ const card = (data, words) => {
   top.append(name);
   if (!data.made[0] || !data.made[1]) top.append(make("span", "mark", data.made[0] ? words.onlyOne : words.onlyOther));
   node.append(top, ...data.options.map((option) => row(option, data.made, words)));
-  if (data.rest > 0) node.append(make("div", "rest", `+ ${data.rest} ${words.more}`));
+  if (data.rest > 0) node.append(make("div", "rest", words.more.replace("{count}", data.rest)));
   return node;
 };
 

@@ -73,7 +73,7 @@ const levelCard = (level, scale, words) => {
   if (rest.length) {
     const more = make("details"), others = make("ul");
     others.append(...rest.map((option) => optionRow(option, scale, words)));
-    join(more, make("summary", "", `+ ${rest.length} ${words.more}`), others);
+    join(more, make("summary", "", words.more.replace("{count}", rest.length)), others);
     node.append(more);
   }
   if (level.note) node.append(make("p", "note", level.note));

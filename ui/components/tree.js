@@ -114,7 +114,7 @@ export default function (component) {
     rows.replaceChildren(...drawn);
     const here = mine.flat[mine.here];
     if (here) view.setAttribute("aria-activedescendant", "row-" + here[0]);
-    shown.textContent = mine.flat.length.toLocaleString("en") + " " + data.words.shown;
+    shown.textContent = data.words.shown.replace("{count}", mine.flat.length.toLocaleString("en"));
   };
   const bring = (at, centre) => {
     const top = at * ROW;

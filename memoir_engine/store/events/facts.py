@@ -436,7 +436,7 @@ KINDS = family(
     _cuts(
         "cuts.recorded",
         "first count digest",
-        "a conversation was read in {parts}",
+        "a conversation was read",
         "{count} conversations were read",
         apply=record_cuts,
     ),

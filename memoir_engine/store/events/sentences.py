@@ -78,7 +78,7 @@ VERBS: dict[str, str] = {
     "adjudicate": "Settled a disagreement",
 }
 
-COUNTED = {"parts": "part", "messages": "message", "chunks": "chunk", "filings": "chunk"}  # fields that count, and what
+COUNTED = {"messages": "message", "chunks": "chunk", "filings": "chunk"}  # fields that count, and what
 MORE = "and {count} more event", "and {count} more events"
 UNKNOWN = {
     "model": "the one in the settings",
@@ -139,7 +139,7 @@ def _named(form: str, body: Body, names: Names) -> dict[str, Any]:
     source: Callable[[Any], object] = names.sources.get
     values = {
         **body,
-        **dict.fromkeys(("parts", "messages", "chunks"), body.get("count")),
+        **dict.fromkeys(("messages", "chunks"), body.get("count")),
         "source": source(body.get("source")),
         "chunk": names.chunk(body.get("chunk")),
         "category": names.path(body.get("category")),
