@@ -218,7 +218,7 @@ def named(name: str, limit: int) -> tuple[str, str | None]:
 
 def one_line(text: str, limit: int = 160) -> str:
     flat = " ".join(text.split())
-    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+    return flat if len(flat) <= limit else flat[: limit - 1].rstrip(" .,;:、。") + "…"
 
 
 def share(value: float) -> str:

@@ -17,7 +17,7 @@ from html import escape, unescape
 from memoir_engine import ACTION_TEXTS, Report
 from ui import engine_words, language
 from ui.wording_events import texts as events
-from ui.wording_report import LISTED, SAMPLED, TITLED, texts
+from ui.wording_report import LISTED, RECORDED, SAMPLED, TITLED, texts
 from ui.wording_report import Report as English
 
 _PART = re.compile(r"(<bdi>.*?</bdi>|[^<]+)+|<[^>]*>", re.DOTALL)
@@ -35,7 +35,6 @@ PLACES = {
 } | {  # by class, else by tag
     tag: tag.upper() for tag in ("h2", "h3", "th", "dt", "li", "dd", "td", "p", "b")
 }
-OF_RECORD = {"Status", "Verb"}  # labels whose values are words of the record, and so ours
 MARK = "\ue000"  # stands for a part that is isolated from the words around it
 
 
@@ -61,7 +60,7 @@ def _parts(html: str, spoken: str) -> Iterator[str]:
             place = PLACES.get(opened[-1]) if opened else None
             section = part.strip() if place == "H2" else section
             label = part.strip() if place == "DT" else label
-            ours = place is not None and (_is_ours(place, section, opened) or (place == "DD" and label in OF_RECORD))
+            ours = place is not None and (_is_ours(place, section, opened) or (place == "DD" and label in RECORDED))
             yield _words(part, place, spoken) if place is not None and ours else part
             continue
         yield part

@@ -11,6 +11,7 @@ from ui.words import Words
 # sections by their English titles
 TITLED = {"Chunks", "Contextual helper", "Activity", "Caught outside the paths, not read by the model"}  # whose titles are ours
 SAMPLED = {"What was found", "How it was drawn"}  # whose values are ours
+RECORDED = {"Status", "Verb"}  # labels whose values are words of the record, and so ours
 LISTED = {
     "What was found",
     "Drawn filings",
