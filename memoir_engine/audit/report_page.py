@@ -346,7 +346,7 @@ def decisions_html(decisions: Iterable[Record]) -> str:
     def row(decision: Record) -> tuple[str, str, str, str]:
         above = f'<span class="soft">under {_path(decision["under"])}</span>' if decision["under"] else ""
         rejected = ", ".join(map(option, decision["rejected"])) or '<span class="soft">no other</span>'
-        how = [_how(decision["decided_by"])]
+        how = [_how(escaped(decision["decided_by"]))]
         how += [_how(f"{decision['attempts']} attempts")] if decision["attempts"] > 1 else []
         how += [_how(f"call {decision['call']}")] if decision["call"] else []
         how += [escaped(decision["note"])] if decision["note"] else []
@@ -359,7 +359,7 @@ def decisions_html(decisions: Iterable[Record]) -> str:
 
 
 def _how(said: str) -> str:
-    """Mark words of ours that stand beside names which are not."""
+    """Mark words of ours that stand beside names which are not. said: HTML."""
     return f'<span class="how">{said}</span>'
 
 
