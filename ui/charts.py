@@ -52,7 +52,8 @@ def waterfall(calls: Sequence[Call], *, dark: bool) -> Any:
 
     colors, shown = (DARK if dark else LIGHT), calls[:MOST]
     first = min(call.started_at for call in shown)
-    labels = [f"{at}  {html.escape(call.purpose, quote=False)}" for at, call in enumerate(shown, start=1)]
+    purposes = [html.escape(wording.PURPOSES.get(call.purpose, call.purpose), quote=False) for call in shown]
+    labels = [f"{at}  {purpose}" for at, purpose in enumerate(purposes, start=1)]
     bars = go.Bar(
         orientation="h",
         y=labels,

@@ -79,7 +79,12 @@ def call(memory: Memory, call_id: int) -> None:
     with problems.shown():
         made = memory.runs.call(call_id)
     with st.container(horizontal=True):
-        for label in (made.purpose, made.model, made.output_mode, wording.ATTEMPT.format(number=made.attempt)):
+        for label in (
+            wording.PURPOSES.get(made.purpose, made.purpose),
+            made.model,
+            made.output_mode,
+            wording.ATTEMPT.format(number=made.attempt),
+        ):
             st.badge(md_escape(label), color="gray")
     tokens = figures.in_and_out(made)
     if made.tokens_estimated:

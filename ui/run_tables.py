@@ -60,7 +60,7 @@ def _calls(memory: Memory, calls: Sequence[Call]) -> None:
     rows = pd.DataFrame(
         [
             {
-                labels.PURPOSE: call.purpose,
+                labels.PURPOSE: wording.PURPOSES.get(call.purpose, call.purpose),
                 labels.MODEL: call.model,
                 labels.START: round((call.started_at - first).total_seconds() * 1_000),
                 labels.TOOK: round(call.latency_ms, 1),

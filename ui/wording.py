@@ -248,6 +248,13 @@ class Shared(Words):
     ESTIMATED = "{tokens} (estimated)"
     ATTEMPT = "attempt {number}"
     ENDED = {"ok": "ok", "reused": "reused"}
+    PURPOSES = {  # of a call, as a prompt names it
+        name: meant(name, "purpose of a call")
+        for name in (
+            *("answer", "classify", "condense", "consolidate", "facts", "helper", "ping", "recap", "relate", "select"),
+            *("settle", "split", "summarise", "tidy"),
+        )
+    }
     LEVEL, LEVELS = "Level {level}", "Levels {first}–{last}"
     FORCED = "only one option, no call"
     SKIPPED = "{levels} levels, one choice each"
