@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 
 from memoir_engine.text.languages import language
 from memoir_engine.text.sentences import Sentence, split
@@ -52,7 +52,9 @@ _HOW_MANY = re.compile(
     rf"There (?P<is>are|were) (?:about |around |only )?{_NUMBER} (?P<thing>[a-z-]+(?: [a-z-]+)?) "
     r"(?P<rest>(?:in|on|at|for) [^,;:.()]+)"
 )
-_BY_WHOM = re.compile(rf"{_THING} (?P<is>is|are|was|were) {_DONE} by (?:the |a |an )?(?!hand|law|mistake|far)[A-Za-z]")
+_SOMEBODY = r"(?:(?:the|a|an) [A-Za-z]|[A-Z]|[a-z]+(?<![aisu])s\b|people\b|men\b|women\b|children\b)"  # not "sorted by name"
+_BY_WHOM = re.compile(rf"{_THING} (?P<is>is|are|was|were) {_DONE} by {_SOMEBODY}")
+_MARKED = re.compile(r"```|<!--")  # code, and what is not shown
 _ARTICLES = frozenset(("the", "our", "each", "every"))
 _NO_THING = frozenset(
     "it he she we they you i this that these those there here what who which one both all some many most".split()
@@ -163,13 +165,19 @@ def _about_pairs(form: Form, sentences: Sequence[Sentence]) -> Iterator[AskedSpa
     counts: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], Sentence] = {}
     for sentence in sentences:
-        spoken = words(sentence.text) if sentence.kind in ("prose", "item") else []
+        spoken = words(sentence.text) if sentence.kind in ("prose", "item") and not _MARKED.search(sentence.text) else []
         for pair in zip(spoken, spoken[1:], strict=False):
             if all(word.isalpha() and stem(word) and word not in STOP for word in pair):
                 counts[pair] += 1
                 first.setdefault(pair, sentence)
-    for pair, count in counts.most_common(MOST_PAIRS):
-        if count > 1:
-            written = re.search(r"\W+".join(pair), first[pair].text, re.IGNORECASE)
-            thing = " ".join((written.group() if written else " ".join(pair)).split())
-            yield AskedSpan(_about(form, thing), first[pair].start, first[pair].end)
+    named = ((pair, _written(pair, first[pair].text)) for pair, count in counts.most_common() if count > 1)
+    for pair, thing in islice(((pair, thing) for pair, thing in named if thing), MOST_PAIRS):
+        yield AskedSpan(_about(form, thing), first[pair].start, first[pair].end)
+
+
+def _written(pair: tuple[str, str], text: str) -> str:
+    """Return the pair as the text writes it; "" where more than a space or a hyphen parts the two, as in an address."""
+    unspaced = any(map(is_cjk, pair))
+    between = r"\W+" if unspaced else r"(?:[’']s?)?[\s-]+"
+    found = re.search(rf"{pair[0]}{between}{pair[1]}", text, re.IGNORECASE)
+    return " ".join(found.group().split()) if found else " ".join(pair) if unspaced else ""
