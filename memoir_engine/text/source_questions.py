@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, zip_longest
+from itertools import chain, zip_longest
 
 from memoir_engine.text.languages import language
 from memoir_engine.text.sentences import Sentence, split
@@ -54,7 +54,9 @@ _HOW_MANY = re.compile(
 )
 _SOMEBODY = r"(?:(?:the|a|an) [A-Za-z]|[A-Z]|[a-z]+(?<![aisu])s\b|people\b|men\b|women\b|children\b)"  # not "sorted by name"
 _BY_WHOM = re.compile(rf"{_THING} (?P<is>is|are|was|were) {_DONE} by {_SOMEBODY}")
-_MARKED = re.compile(r"```|<!--")  # code, and what is not shown
+_WORD = re.compile(r"[^\W_]+")
+_BESIDE = re.compile(r"(?:[’']s?)?[ \t\r\n]+|[-./]")  # a name may be written so: "memory.people"
+_NOT_SAID = re.compile(r"```.*?(?:```|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL)  # code, and what is not shown
 _ARTICLES = frozenset(("the", "our", "each", "every"))
 _NO_THING = frozenset(
     "it he she we they you i this that these those there here what who which one both all some many most".split()
@@ -163,21 +165,26 @@ def _about(form: Form, thing: str) -> str:
 def _about_pairs(form: Form, sentences: Sequence[Sentence]) -> Iterator[AskedSpan]:
     """Ask about two words that stand side by side more than once, the commonest pair first."""
     counts: Counter[tuple[str, str]] = Counter()
-    first: dict[tuple[str, str], Sentence] = {}
+    first: dict[tuple[str, str], tuple[str, Sentence]] = {}
     for sentence in sentences:
-        spoken = words(sentence.text) if sentence.kind in ("prose", "item") and not _MARKED.search(sentence.text) else []
-        for pair in zip(spoken, spoken[1:], strict=False):
+        for pair, written in _pairs(sentence.text) if sentence.kind in ("prose", "item") else ():
             if all(word.isalpha() and stem(word) and word not in STOP for word in pair):
                 counts[pair] += 1
-                first.setdefault(pair, sentence)
-    named = ((pair, _written(pair, first[pair].text)) for pair, count in counts.most_common() if count > 1)
-    for pair, thing in islice(((pair, thing) for pair, thing in named if thing), MOST_PAIRS):
-        yield AskedSpan(_about(form, thing), first[pair].start, first[pair].end)
+                first.setdefault(pair, (written, sentence))
+    for pair, count in counts.most_common(MOST_PAIRS):
+        if count > 1:
+            thing, sentence = first[pair]
+            yield AskedSpan(_about(form, thing), sentence.start, sentence.end)
 
 
-def _written(pair: tuple[str, str], text: str) -> str:
-    """Return the pair as the text writes it; "" where more than a space or a hyphen parts the two, as in an address."""
-    unspaced = any(map(is_cjk, pair))
-    between = r"\W+" if unspaced else r"(?:[’']s?)?[\s-]+"
-    found = re.search(rf"{pair[0]}{between}{pair[1]}", text, re.IGNORECASE)
-    return " ".join(found.group().split()) if found else " ".join(pair) if unspaced else ""
+def _pairs(text: str) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield words that stand side by side, and how: what a comma, a bracket or a quote parts is no name."""
+    if is_cjk(text):
+        spoken = words(text)
+        yield from ((pair, " ".join(pair)) for pair in zip(spoken, spoken[1:], strict=False))
+        return
+    found = list(_WORD.finditer(_NOT_SAID.sub(". ", text)))
+    for one, other in zip(found, found[1:], strict=False):
+        between = one.string[one.end() : other.start()]
+        if _BESIDE.fullmatch(between):
+            yield (one.group().lower(), other.group().lower()), " ".join(one.string[one.start() : other.end()].split())
