@@ -144,9 +144,9 @@ def detail(memory: Memory, source_id: int) -> None:
     with left:
         numbers = _numbers(source, memory.sources.passages([source.id]).get(source.id, 0))
         frame.metrics(numbers, columns=2 if len(numbers) == 4 else 3, width=96)
+        sign_panel.show(memory, source_id=source.id)
         helper_view.card(memory, source)
         _facts(source)
-        sign_panel.show(memory, source_id=source.id)
         withdraw_panel.button(source)
         erase_panel.button(memory, source)
     with right:

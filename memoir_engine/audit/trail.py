@@ -213,7 +213,8 @@ def with_words(tx: Tx, actions: Sequence[Action], whose: str | None) -> tuple[Ac
         return {number for key, number in members if key in keys and isinstance(number, int)}
 
     facts = {number for counted, _ in tallies.values() for tally in counted for number in sentences.facts(tally) if number}
-    places = {"sources": ids("source"), "categories": ids("category", "was"), "chunks": ids("chunk")}
+    items = {number for body in bodies if (number := sentences.chunk_of(body.get("item"))) is not None}
+    places = {"sources": ids("source"), "categories": ids("category", "was"), "chunks": ids("chunk") | items}
     names = activity.names(tx, **places, facts=facts, whose=whose)
 
     def changes(action: Action) -> tuple[Change, ...]:

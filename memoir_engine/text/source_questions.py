@@ -52,7 +52,11 @@ _HOW_MANY = re.compile(
     rf"There (?P<is>are|were) (?:about |around |only )?{_NUMBER} (?P<thing>[a-z-]+(?: [a-z-]+)?) "
     r"(?P<rest>(?:in|on|at|for) [^,;:.()]+)"
 )
-_BY_WHOM = re.compile(rf"{_THING} (?P<is>is|are|was|were) {_DONE} by (?:the |a |an )?(?!hand|law|mistake|far)[A-Za-z]")
+_SOMEBODY = r"(?:(?:the|a|an) [A-Za-z]|[A-Z]|[a-z]+(?<![aisu])s\b|people\b|men\b|women\b|children\b)"  # not "sorted by name"
+_BY_WHOM = re.compile(rf"{_THING} (?P<is>is|are|was|were) {_DONE} by {_SOMEBODY}")
+_WORD = re.compile(r"[^\W_]+")
+_BESIDE = re.compile(r"(?:[’']s?)?[ \t\r\n]+|[-./]")  # a name may be written so: "memory.people"
+_NOT_SAID = re.compile(r"```.*?(?:```|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL)  # code, and what is not shown
 _ARTICLES = frozenset(("the", "our", "each", "every"))
 _NO_THING = frozenset(
     "it he she we they you i this that these those there here what who which one both all some many most".split()
@@ -161,15 +165,26 @@ def _about(form: Form, thing: str) -> str:
 def _about_pairs(form: Form, sentences: Sequence[Sentence]) -> Iterator[AskedSpan]:
     """Ask about two words that stand side by side more than once, the commonest pair first."""
     counts: Counter[tuple[str, str]] = Counter()
-    first: dict[tuple[str, str], Sentence] = {}
+    first: dict[tuple[str, str], tuple[str, Sentence]] = {}
     for sentence in sentences:
-        spoken = words(sentence.text) if sentence.kind in ("prose", "item") else []
-        for pair in zip(spoken, spoken[1:], strict=False):
+        for pair, written in _pairs(sentence.text) if sentence.kind in ("prose", "item") else ():
             if all(word.isalpha() and stem(word) and word not in STOP for word in pair):
                 counts[pair] += 1
-                first.setdefault(pair, sentence)
+                first.setdefault(pair, (written, sentence))
     for pair, count in counts.most_common(MOST_PAIRS):
         if count > 1:
-            written = re.search(r"\W+".join(pair), first[pair].text, re.IGNORECASE)
-            thing = " ".join((written.group() if written else " ".join(pair)).split())
-            yield AskedSpan(_about(form, thing), first[pair].start, first[pair].end)
+            thing, sentence = first[pair]
+            yield AskedSpan(_about(form, thing), sentence.start, sentence.end)
+
+
+def _pairs(text: str) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield words that stand side by side, and how: what a comma, a bracket or a quote parts is no name."""
+    if is_cjk(text):
+        spoken = words(text)
+        yield from ((pair, " ".join(pair)) for pair in zip(spoken, spoken[1:], strict=False))
+        return
+    found = list(_WORD.finditer(_NOT_SAID.sub(". ", text)))
+    for one, other in zip(found, found[1:], strict=False):
+        between = one.string[one.end() : other.start()]
+        if _BESIDE.fullmatch(between):
+            yield (one.group().lower(), other.group().lower()), " ".join(one.string[one.start() : other.end()].split())

@@ -36,6 +36,14 @@ class Line:
             self.socket.send(message)
 
 
+LEAVES = """(range) => {
+  range.value = 1;
+  range.dispatchEvent(new Event("change"));
+  document.querySelector("[data-testid=stSidebarNavLink][href$=settings]").click();
+  return new Promise((done) => setTimeout(done, 500)); // until the slider has told its weight
+}"""
+
+
 def _kind(message: str | bytes) -> str | None:
     return ForwardMsg.FromString(message).WhichOneof("type") if isinstance(message, bytes) else None
 
@@ -174,3 +182,22 @@ def test_an_address_that_no_page_has_says_so_in_words_of_the_app(served: Served,
     expect(page).to_have_url(f"{app}/")
     page.goto(f"{app}/overview?present=1")
     expect(page).to_have_url(f"{app}/?present=1")
+
+
+def test_a_click_on_another_page_is_not_lost_to_what_this_one_sends_behind_it(
+    filled: dict[str, str], served: Served, visit: Visit
+):
+    app = served()
+    page = visit(app)
+    line = Line(page)
+    page.goto(f"{app}/search?q=bread")
+    weight = page.get_by_role("slider", name="Weight of vectors")
+    expect(weight).to_be_enabled()
+    ready(page)
+    line.is_held = True
+    weight.evaluate(LEAVES)
+    line.wait("navigation")
+    line.let_go()
+    expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
+    ready(page)
+    expect(page).to_have_url(f"{app}/settings")

@@ -52,6 +52,7 @@ OF_THE_TREE = {kind.name for kind in KINDS.values() if kind.moment or kind.name.
 BODY = {
     **{"source": 1, "category": 7, "chunk": 3, "was": 8, "count": 2, "filings": 1, "version": 2, "fact": 4, "status": "done"},
     "model": "ollama:qwen3",
+    "item": "3-9",
     **{"roles": ["auditor"], "before": ["viewer"]},
     **{"target": 5, "row": ["update", "model", 6, [4], "paper", None]},
 }

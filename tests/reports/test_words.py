@@ -69,6 +69,11 @@ def test_a_signature_tells_its_statement() -> None:
     assert (change.says, change.after, change.source_id) == ("report.md was signed", "All read.", 1)
 
 
+def test_what_is_said_of_an_item_names_its_chunk() -> None:
+    assert said(event("item.commented", item="3-9", words="x", ends=[])).says == "chunk 5 of report.md was commented on"
+    assert said(event("item.assigned", item="fact-3-9", words="x", ends=[])).says == "an item of the review was assigned"
+
+
 def test_braces_in_a_name_are_just_characters() -> None:
     names = Names({1: "{chunk} {0} <b>"})
     (change,) = sentences.changes([Tally(event("source.added", source=1), 1)], names)

@@ -20,6 +20,7 @@ from memoir_engine.text.source_questions import questions_of
             "How many children were there in the large hall that evening?",
         ),
         ("The accounts are kept by the treasurer and by nobody else.", "Who are the accounts kept by?"),
+        ("The list of files is sorted by name, and nothing else is.", None),  # nobody sorts it
         ("It was built in 1938 and has been used ever since then.", None),  # nobody knows what "it" is
         ("Agatha was fed on Tuesday with rye flour and with water.", None),  # a name would lose its capital
     ],
@@ -60,3 +61,8 @@ def test_a_question_is_in_the_language_of_its_text(text: str, question: str):
 def test_where_nothing_else_is_known_words_that_stand_together_again_and_again_are_asked_about():
     text = "We saw Ruth Adeyemi, who opened the meeting. Later Ruth Adeyemi closed it, and we went home."
     assert [one.question for one in questions_of(text)] == ["What is said about “Ruth Adeyemi”?"]
+
+
+def test_words_that_a_comma_or_a_link_parts_are_not_asked_about():
+    text = "See [the map](docs/map.md) for red, green and more. Read [the map](docs/map.md) where red, green stand."
+    assert [one.question for one in questions_of(text)] == ["What is said about “docs/map”?", "What is said about “map.md”?"]

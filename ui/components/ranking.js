@@ -96,7 +96,7 @@ const slider = (mine, data, changed) => {
     range.style.setProperty("--at", (data.hybrid ? mine.alpha : 0) * 100 + "%");
   };
   range.oninput = () => { mine.alpha = Number(range.value); tell(); rank(mine, data); };
-  range.onchange = () => { clearTimeout(mine.telling); mine.telling = setTimeout(() => changed(mine.alpha), TOLD_MS); };
+  range.onchange = () => { clearTimeout(mine.telling); mine.telling = setTimeout(() => leaving() || changed(mine.alpha), TOLD_MS); };
   tell();
   node.append(make("span", "end", words.only_bm25), range, make("span", "end", words.only_dense), value);
   return node;

@@ -26,7 +26,7 @@ _component = st.components.v2.component(
     "memoir_ranking",
     html='<div class="ranking"></div>\n',
     css=read("ranking.css"),
-    js=script("ranking.js"),
+    js=script("leaving.js", "ranking.js"),
 )
 
 

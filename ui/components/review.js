@@ -2,7 +2,7 @@
 const desks = new WeakMap();
 const WRITING = "input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true], [role=combobox], [role=listbox], [role=option], [role=slider]";
 const GRID = "[role=grid], canvas, [data-testid=stDataFrame]";
-const DEAF = "memoir-review-keys-off", FIND_MS = 180, TELL_MS = 700, SAID_MS = 3000, LEAVING_MS = 3000, ABOVE = 110; // px of what stands before the chunk
+const DEAF = "memoir-review-keys-off", FIND_MS = 180, TELL_MS = 700, SAID_MS = 3000, ABOVE = 110; // px of what stands before the chunk
 
 const keysOn = () => { try { return localStorage.getItem(DEAF) !== "1"; } catch { return true; } };
 const setKeys = (on) => { try { on ? localStorage.removeItem(DEAF) : localStorage.setItem(DEAF, "1"); } catch { /* kept by no browser, so on */ } };
@@ -109,11 +109,10 @@ export default function (component) {
     desk.hushing = setTimeout(() => { one(".live").textContent = ""; drawTop(desk, desk.data, one); }, SAID_MS + 20);
   };
   const pump = () => {
-    const now = performance.now(), leaving = desk.leftAt && now - desk.leftAt < LEAVING_MS;
-    const sent = leaving ? null : message(desk, now); // whatever is sent now would run this page again, instead of the other one
+    const gone = leaving(), sent = gone ? null : message(desk, performance.now()); // whatever is sent now would run this page again, instead of the other one
     if (sent) desk.setTrigger("sent", sent);
     clearTimeout(desk.again);
-    if (leaving) desk.again = setTimeout(pump, LEAVING_MS);
+    if (gone) desk.again = setTimeout(pump, LEAVING_MS);
     else if (desk.n > desk.answered) desk.again = setTimeout(() => { drawTop(desk, desk.data, one); pump(); }, PATIENCE_MS / 2 + 50);
   };
   const ready = () => data.may && !!current(desk) && !!desk.evidence[current(desk)] && !markOf(desk, current(desk));
@@ -301,10 +300,6 @@ export default function (component) {
     arrowright: () => walk(1), arrowleft: () => walk(-1), n: () => one(".reason input") && one(".reason input").focus(), l: () => one(".act.again") && again(),
     "?": () => showHelp(true), 1: () => chosen(0), 2: () => chosen(1), 3: () => chosen(2), 4: () => chosen(3), 5: () => chosen(4),
   };
-  const onclick = (event) => {
-    const link = event.composedPath().find((node) => node.matches && node.matches("a[href]"));
-    if (link && link.target !== "_blank" && !link.hasAttribute("download")) desk.leftAt = performance.now();
-  };
   const DECIDES = new Set(["a", "x", "s", "u", "1", "2", "3", "4", "5"]);
   const onkey = (event) => {
     const target = event.composedPath()[0], inside = event.composedPath().includes(root), name = event.key.toLowerCase();
@@ -332,10 +327,6 @@ export default function (component) {
   desk.listening = onkey;
   for (const kind of ["keydown", "keypress", "keyup"]) window.addEventListener(kind, onkey, true);
 
-  if (desk.clicked) document.removeEventListener("click", desk.clicked, true);
-  desk.clicked = onclick;
-  document.addEventListener("click", onclick, true);
-
   // What is not saved yet is told above the panes; the desk itself stays as clear as it was while the memory is at it.
   const shadow = root.host ? root : root.getRootNode();
   const frame = shadow.host ? shadow.host.closest("[data-testid=stElementContainer]") : null;
@@ -348,6 +339,5 @@ export default function (component) {
     clearTimeout(desk.seeking);
     clearTimeout(desk.hushing);
     for (const kind of ["keydown", "keypress", "keyup"]) window.removeEventListener(kind, desk.listening, true);
-    document.removeEventListener("click", desk.clicked, true);
   };
 }

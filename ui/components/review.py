@@ -13,6 +13,7 @@ import streamlit as st
 from ui.components.scripts import read, script
 
 _SCRIPTS = (
+    "leaving.js",
     "markup.js",
     "review_desk.js",
     "review_panes.js",

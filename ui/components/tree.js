@@ -195,7 +195,7 @@ export default function (component) {
     mine.seeking = mine.query !== "";
     view.scrollTop = 0;
     clearTimeout(mine.asked);
-    if (data.lazy && mine.query.length > 1) mine.asked = setTimeout(() => setTriggerValue("find", mine.query), 300);
+    if (data.lazy && mine.query.length > 1) mine.asked = setTimeout(() => leaving() || setTriggerValue("find", mine.query), 300);
     refresh();
   };
   find.onkeydown = (event) => {

@@ -25,7 +25,7 @@ _component = st.components.v2.component(
     "memoir_tree",
     html=read("tree.html"),
     css=read("tree.css"),
-    js=script("tree.js"),
+    js=script("leaving.js", "tree.js"),
 )
 
 Row = tuple[int, str, int, int, str, str, str]  # id, name, chunks, categories inside; its mark: a word, in full, its look

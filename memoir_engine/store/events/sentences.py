@@ -82,7 +82,7 @@ COUNTED = {"messages": "message", "chunks": "chunk", "filings": "chunk"}  # fiel
 MORE = "and {count} more event", "and {count} more events"
 UNKNOWN = {
     "model": "the one in the settings",
-    **{"source": "a source", "subject": "a source", "name": "a category", "chunks": "chunks"},
+    **{"source": "a source", "subject": "a source", "name": "a category", "chunks": "chunks", "item": "an item of the review"},
     **dict.fromkeys(("category", "other", "was"), "the top of the tree"),
 }
 
@@ -134,6 +134,12 @@ def _subject(body: Body, names: Names) -> object:
     return names.sources.get(number or 0) if body.get("subject") == "source" else names.path(number)
 
 
+def chunk_of(item: object) -> int | None:
+    """Return the number of the chunk that an item of the review is about; None if it is about something else."""
+    begins = item.partition("-")[0] if isinstance(item, str) else ""
+    return int(begins) if begins.isascii() and begins.isdecimal() and len(begins) < 20 else None
+
+
 def _named(form: str, body: Body, names: Names) -> dict[str, Any]:
     """Return the raw values that the form names: plain values of the body, and what its numbers stand for."""
     source: Callable[[Any], object] = names.sources.get
@@ -144,6 +150,7 @@ def _named(form: str, body: Body, names: Names) -> dict[str, Any]:
         "chunk": names.chunk(body.get("chunk")),
         "category": names.path(body.get("category")),
         "subject": _subject(body, names),
+        "item": None if (number := chunk_of(body.get("item"))) is None else names.chunk(number),
     }
     return {name: values.get(name) for name in places(form)}
 
