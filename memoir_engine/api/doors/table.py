@@ -58,7 +58,7 @@ READS = {
     *("audit.verbs", "audit.verify", "audit.words"),
     *(f"helpers.{verb}" for verb in ("current", "difference", "draft", "drafts", "history", "preview")),
     *(f"review.{verb}" for verb in ("assignments", "fact", "facts", "item", "of_chunk", "of_chunks", "preview_sign_off")),
-    *("review.preview", "sources.preview_erase"),  # auditors and admins alone see what would follow
+    *("review.assignees", "review.preview", "sources.preview_erase"),  # auditors and admins alone see what would follow
     *(f"review.{verb}" for verb in ("preview_steps", "preview_undo", "proposal", "queue", "remarks", "second_looks")),
     *("review.sign_offs", "review.tidying"),
     *(f"feedback.{verb}" for verb in ("get", "mending", "of", "reports")),
