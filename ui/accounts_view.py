@@ -58,7 +58,7 @@ def show(memory: Memory) -> None:
         tokens_view.show()
     with right:
         _meaning()
-        _sessions()
+        _sessions(memory)
 
 
 def _where_from(memory: Memory, accounts: Sequence[Account], settings: dict[str, SettingView]) -> None:
@@ -149,11 +149,12 @@ def _meaning() -> None:
         st.markdown("\n".join(f"- **{texts.ROLES[role]}**: {says}" for role, says in texts.MEANING.items()))
 
 
-def _sessions() -> None:
+def _sessions(memory: Memory) -> None:
     st.header(texts.SESSIONS, anchor=False, help=texts.SESSIONS_ABOUT)
-    for number, tab in enumerate(app_sessions.open_now()):
+    tabs, own_tab = app_sessions.open_now(memory)
+    for number, tab in enumerate(tabs):
         name = md_escape(tab.name) if tab.name != viewer.ALONE else f":gray[{texts.UNNAMED}]"
-        own = f" :blue-badge[{texts.THIS_TAB}]" if tab.is_own else ""
+        own = f" :blue-badge[{texts.THIS_TAB}]" if tab.tab == own_tab else ""
         with st.container(key=f"accounts-tab-{number}", gap="xxsmall"):
             st.markdown(f"**{name}** · {wording.PAGES.get(tab.page, tab.page)}{own}")
-            st.caption(f"{figures.stamp(tab.since)} – {figures.ago(tab.last)}")
+            st.caption(f"{figures.stamp(tab.since)} – {figures.ago(tab.last_at)}")

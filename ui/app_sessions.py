@@ -1,35 +1,26 @@
-"""Who has the app open: the tabs that are connected to this server, in its memory alone.
+"""Who has the app open: browser tabs, whichever server of the app they are connected to.
 
-Invariant: nothing of it is recorded, and a tab that is closed is gone. Only names that an action would carry are kept.
+Invariant: nothing of it is recorded; the memory holds a row for each tab, which is over by itself. A tab is noted after its page
+is drawn, and again only once it shows another page or some minutes have passed; tabs of this server that were closed go with the
+next one that is noted. Only names that an action would carry are kept.
+Source: docs/decisions/0129.
 """
 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from memoir_engine import Memory
+from memoir_engine import MemoirError, Memory, OpenTab
 
-MOST = 1_000
-
-
-@dataclass(frozen=True)
-class AppSession:
-    """A tab: who uses it, the page it shows, since when it is open, when it was drawn last."""
-
-    name: str
-    page: str
-    since: datetime
-    last: datetime
-    is_own: bool = False
-
+AGAIN = timedelta(minutes=5)
 
 _lock = threading.Lock()
-_tabs: dict[str, AppSession] = {}
+_noted: dict[tuple[str, str], tuple[str, str, datetime]] = {}  # by tab and memory: name, page, and when they were noted
 
 
 def note(memory: Memory, page: str) -> None:
@@ -37,27 +28,30 @@ def note(memory: Memory, page: str) -> None:
     context, now = get_script_run_ctx(suppress_warning=True), datetime.now(UTC)
     if context is None:
         return
+    name, key = memory.actor.name, (context.session_id, str(memory.config.data_dir))
     with _lock:
-        before = _tabs.get(context.session_id)
-        since = before.since if before and before.name == memory.actor.name else now
-        _tabs[context.session_id] = AppSession(memory.actor.name, page, since, now)
-        if len(_tabs) > MOST:
-            _forget_closed()
+        before = _noted.get(key)
+        if before is not None and before[:2] == (name, page) and now - before[2] < AGAIN:
+            return
+        closed = _forget_closed()
+        _noted[key] = (name, page, now)
+    with suppress(MemoirError):  # of a memory that is busy or gone: the page is drawn, and another will note it
+        memory.people.note_tab(context.session_id, page, closed=closed)
 
 
-def open_now() -> list[AppSession]:
-    """Return the open tabs, the one seen last first."""
+def open_now(memory: Memory) -> tuple[tuple[OpenTab, ...], str]:
+    """Return the open tabs, the one seen last first, and the digest of this one, which is noted first."""
     context = get_script_run_ctx(suppress_warning=True)
-    own = None if context is None else context.session_id
-    with _lock:
-        _forget_closed()
-        tabs = [replace(tab, is_own=key == own) for key, tab in _tabs.items()]
-    return sorted(tabs, key=lambda tab: tab.last, reverse=True)
+    own = "" if context is None else memory.people.note_tab(context.session_id, "people")
+    return memory.people.open_tabs(), own
 
 
-def _forget_closed() -> None:
+def _forget_closed() -> list[str]:
+    """Forget the tabs of this server that are no longer connected, and return them."""
     if not exists():  # a test of a single page has no server
-        return
+        return []
     runtime = get_instance()
-    for key in [key for key in _tabs if not runtime.is_active_session(key)]:
-        del _tabs[key]
+    closed = [key for key in _noted if not runtime.is_active_session(key[0])]
+    for key in closed:
+        del _noted[key]
+    return [tab for tab, _ in closed]

@@ -74,7 +74,6 @@ sample.foot(memory)
 presenting.switch()
 language_switch.foot()
 here = chosen.url_path or "overview"
-app_sessions.note(memory, here)
 above = st.container(gap=None, key="above")
 with st.container(key="palette-frame"):
     palette.show(memory if viewer.sees_everybody(memory) else viewer.mine())
@@ -92,5 +91,6 @@ finally:
     try:
         with above:
             address.keep(sample.address() | tour.address() | presenting.address(), page=chosen.url_path, asked=asked)
+        app_sessions.note(memory, here)
     finally:
         engine.drawn()

@@ -42,10 +42,16 @@ def _ask(memory: Memory) -> None:
     st.caption(texts.RESTORE_ABOUT)
     given = st.file_uploader(texts.FILE, type="zip", key="restore-file")
     if st.button(texts.CHECK, icon=":material/fact_check:", key="restore-check", disabled=given is None) and given is not None:
-        with st.spinner(texts.CHECKING), TemporaryDirectory(prefix="memoir-restore-") as folder:
+        bar = st.empty()
+
+        def on_progress(done: float) -> None:
+            bar.progress(done, texts.STEPS[Restoration.step_at(done)])
+
+        on_progress(0.0)
+        with TemporaryDirectory(prefix="memoir-restore-") as folder:
             path = Path(folder) / "backup.zip"
             path.write_bytes(given.getbuffer())
-            st.session_state[STAGED] = Restoration.check(path, memory).name
+            st.session_state[STAGED] = Restoration.check(path, memory, on_progress).name
         st.rerun()
 
 
@@ -122,7 +128,8 @@ def _confirm(memory: Memory, staged: Restoration) -> None:
     if typed.strip() != texts.WORD:
         st.warning(texts.NOT_CONFIRMED, icon=":material/edit:")
         return
-    engine.restore(staged, memory)
+    with st.spinner(texts.REPLACING):
+        engine.restore(staged, memory)
     page_view.forget()
     _end(texts.REPLACED)
 

@@ -14,7 +14,7 @@ from ui import figures, problems, viewer
 from ui.escape import md_escape
 from ui.wording_together import texts
 
-WORDS_CHARS, NAME_CHARS = 2_000, 200
+WORDS_CHARS = 2_000
 
 
 def waits(done: Action) -> bool:
@@ -37,6 +37,8 @@ def show(memory: Memory, key: str) -> None:
                 _assign(memory, said)
                 if said.second_look is None and not said.signed:
                     _ask(memory, key)
+        for name in said.unknown:
+            st.caption(f":material/person_off: {texts.UNKNOWN.format(name=md_escape(name))}")
         if said.second_look is not None:
             look(memory, said.second_look)
         for one in said.comments:
@@ -65,13 +67,13 @@ def _assign(memory: Memory, said: ItemRemarks) -> None:
         if not form.open:
             return
         with st.form(f"{key}-form", border=False):
-            st.text_input(texts.PERSON, placeholder=texts.PERSON_HINT, max_chars=NAME_CHARS, key=f"{key}-to")
+            _person(memory, texts.PERSON, f"{key}-to")
             st.form_submit_button(
                 texts.ASSIGN_IT,
                 type="primary",
                 key=f"{key}-go",
                 on_click=_do,
-                args=(said.key, key, lambda: memory.review.assign(said.key, st.session_state[f"{key}-to"])),
+                args=(said.key, key, lambda: memory.review.assign(said.key, st.session_state[f"{key}-to"] or "")),
             )
         if said.assigned_to:
             away = (said.key, key, lambda: memory.review.assign(said.key, None))
@@ -85,7 +87,7 @@ def _ask(memory: Memory, item: str) -> None:
             return
         with st.form(f"{key}-form", border=False):
             st.caption(texts.SECOND_ABOUT)
-            st.text_input(texts.WHOSE, placeholder=texts.PERSON_HINT, max_chars=NAME_CHARS, key=f"{key}-to")
+            _person(memory, texts.WHOSE, f"{key}-to")
             st.text_input(texts.QUESTION, placeholder=texts.QUESTION_HINT, max_chars=WORDS_CHARS, key=f"{key}-why")
             st.form_submit_button(
                 texts.ASK_IT,
@@ -96,8 +98,15 @@ def _ask(memory: Memory, item: str) -> None:
             )
 
 
+def _person(memory: Memory, label: str, key: str) -> None:
+    """Draw a field with the names there are, which takes another too: a colleague may not have been here yet."""
+    names = memory.review.assignees()
+    hint, shown = texts.PERSON_HINT, viewer.plain_name
+    st.selectbox(label, names, index=None, format_func=shown, placeholder=hint, accept_new_options=True, key=key)
+
+
 def _asked(key: str) -> dict[str, str | None]:
-    return {"to": st.session_state[f"{key}-to"].strip() or None, "words": st.session_state[f"{key}-why"].strip() or None}
+    return {"to": (st.session_state[f"{key}-to"] or "").strip() or None, "words": st.session_state[f"{key}-why"].strip() or None}
 
 
 def look(memory: Memory, one: SecondLook) -> None:

@@ -47,7 +47,9 @@ class Accounts(Words):
     ASSIGNMENT = "{person}: {item}, assigned by {by} {when}"
     OPEN = "Open"
     SESSIONS = "Open now"
-    SESSIONS_ABOUT = "Browser tabs that are connected to this server. They are not recorded, and begin anew with the server."
+    SESSIONS_ABOUT = (
+        "Browser tabs that have this memory open, on every server. They are not recorded, and go after half an hour without use."
+    )
     UNNAMED = "no name given"
     THIS_TAB = "this tab"
 

@@ -26,7 +26,12 @@ class Backup(Words):
     NOT_IN_SAMPLE = "The sample memory cannot be restored. Leave it first."
     FILE = "Backup file"
     CHECK = "Check this file"
-    CHECKING = "Reading the file and verifying its audit log…"
+    STEPS = {
+        "read": "Reading the file to its end…",
+        "store": "Storing what it holds, beside this memory…",
+        "verify": "Verifying its audit log…",
+    }
+    REPLACING = "Putting the backup in the place of this memory…"
     SOUND = "The backup is complete and its audit log is intact."
     MADE_BY = "Written by {version}, audit log up to {when}"
     COLUMNS = {"what": "What it holds", "now": "This memory", "backup": "Backup"}

@@ -82,6 +82,7 @@ _REVIEW = (
     "suggestions for the tree take two people, and a look that carries them out is one person's",
     "the name is empty",
     "they do not have the role auditor",
+    "several people are called so: {names}",
     "settled by a change of its facts",
     "it was undone",
     "it was done before the report",
@@ -307,6 +308,7 @@ _PEOPLE = (
     "reviews they made are part of the record",
     "signatures they gave are part of the record",
     "facts of others that speak of them belong to those; forget each by itself",
+    "what others said of them in other words belongs to those",
 )
 _EMBEDDERS = (
     "OpenAI's embeddings where OpenAI is the model, those of the server at OPENAI_BASE_URL where it has any, else words.",
@@ -363,6 +365,7 @@ _ERASED = (  # what an erasure takes
     "choices made for questions",
     "prompts, replies, requests and reasons",
     "remarks of theirs, and on their answers",
+    "their name in what others said, where it is called with an @",
     "states of graphs",
 )
 _DEEDS = (  # what somebody may not do

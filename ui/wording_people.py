@@ -70,6 +70,7 @@ class People(Words):
         "filing": "Reviews",
         "sign_off": "Signatures",
         "fact": "Other people's facts",
+        "remark": "What others said",
     }
     WHY = "Reason"
     WHY_PLACEHOLDER = "Stays on record, so do not repeat what is to be erased"

@@ -14,6 +14,7 @@ class TogetherWords(Words):
     ASSIGN = "Assign"
     REASSIGN = "Assign to another"
     PERSON, PERSON_HINT = "Person", "Name or e-mail"
+    UNKNOWN = "Nobody called {name} has used this memory yet; they are told once they do."
     ASSIGN_IT, UNASSIGN = "Assign", "Take the assignment away"
     SECOND = "Second pair of eyes"
     SECOND_ABOUT = "Whatever is decided about this then takes two people. Who decides first cannot be the second."

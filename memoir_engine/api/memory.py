@@ -91,14 +91,15 @@ class Face(Finding):
         backend: str = "auto",
         db_path: str | Path | None = None,
         backend_options: dict[str, Any] | None = None,
+        on_progress: Callable[[float], None] | None = None,
         **settings: Any,
     ) -> Self:
         """Open an empty store with what `export` wrote, on any kind of database: equal by head and state, or refused whole.
 
-        The depth is the file's. Raises ImportRefused, ImportTooNew, StoreNotEmpty, DepthMismatch.
+        The depth is the file's. on_progress: as in `export`. Raises ImportRefused, ImportTooNew, StoreNotEmpty, DepthMismatch.
         """
         engine = features.import_memory(
-            path, config, backend=backend, db_path=db_path, backend_options=backend_options, settings=settings
+            path, config, on_progress, backend=backend, db_path=db_path, backend_options=backend_options, settings=settings
         )
         return cls._of(engine, Actor())
 

@@ -10,13 +10,15 @@ import json
 import re
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 from memoir_engine.api.sync import Memory
+from memoir_engine.audit.export import IMPORT_STEPS
 from memoir_engine.core.errors import RestoreRefused
 from memoir_engine.core.results import AuditHead, BackupContents
 from memoir_engine.runtime.access import needs_admin
@@ -28,6 +30,7 @@ CACHES = ("bm25", "passages")  # of a data_dir: made anew from the database
 BEFORE = ".restoring-"  # what such a folder is called while nobody has decided
 FORGOTTEN_S = 24 * 3600.0
 AT_WORK = ("queued", "running", "waiting_helper")
+RestoreStep = Literal["read", "store", "verify"]
 _NAME = re.compile(r"\.restoring-[0-9a-f]{32}")
 
 
@@ -38,22 +41,30 @@ class Restoration:
     folder: Path
 
     @classmethod
-    def check(cls, path: str | Path, memory: Memory) -> Restoration:
+    def check(cls, path: str | Path, memory: Memory, on_progress: Callable[[float], None] | None = None) -> Restoration:
         """Read a backup into a folder of its own and verify it: rows, bytes, head, state and the whole record. Role: admin.
 
+        on_progress: called with the share of the work done, from 0 to 1; `step_at` says what is being done there.
         Raises NotAllowed, ImportRefused, ImportTooNew; then nothing of it is left.
         """
         needs_admin(memory.actor, "restore a backup")
         _forget_old(memory.config.data_dir)
         folder = memory.config.data_dir / f"{BEFORE}{uuid4().hex}"
         try:
-            with Memory.import_(path, **_place(folder), model="offline", embedder="offline", vector_store="off") as read:
+            with Memory.import_(
+                path, on_progress=on_progress, **_place(folder), model="offline", embedder="offline", vector_store="off"
+            ) as read:
                 contents = _contents(read, archive.manifest_of(Path(path)).made_by)
             (folder / MARK).write_text(json.dumps(asdict(contents), default=str), encoding="utf-8")
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         return cls(folder)
+
+    @staticmethod
+    def step_at(done: float) -> RestoreStep:
+        """Return what a check does when this share of it is done: reads the file, stores it, verifies the record."""
+        return next((step for step, until in IMPORT_STEPS if done < until), "verify")
 
     @classmethod
     def named(cls, name: str, memory: Memory) -> Restoration | None:

@@ -12,7 +12,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig, Resolved, resolve
@@ -25,6 +25,11 @@ from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.engines import address, in_memory
 
 PATH_CHARS = 4096  # no system takes longer ones
+IMPORT_STEPS: tuple[tuple[Literal["read", "store", "verify"], float], ...] = (
+    ("read", 0.2),
+    ("store", 0.6),
+    ("verify", 1.0),
+)  # of an import, and up to which share of it each goes
 
 
 def export(engine: Engine, actor: Actor, path: str | Path, on_progress: Callable[[float], None] | None = None) -> Exported:
@@ -42,6 +47,7 @@ def export(engine: Engine, actor: Actor, path: str | Path, on_progress: Callable
 def import_memory(
     path: str | Path,
     config: MemoirConfig | None,
+    on_progress: Callable[[float], None] | None,
     *,
     backend: str,
     db_path: str | Path | None,
@@ -53,8 +59,8 @@ def import_memory(
     Raises ImportRefused, StoreNotEmpty, DepthMismatch when `config` or `settings` name another depth than the file, and what
     opening raises for the configuration; then nothing is kept.
     """
-    source = absolute(path)
-    depth = archive.look(source)
+    source, (reading, storing, verifying) = absolute(path), _steps(on_progress)
+    depth = archive.look(source, reading)
     named = settings.get("hierarchy_depth")
     if named is None and config is not None and "hierarchy_depth" in config.model_fields_set:
         named = config.hierarchy_depth
@@ -65,21 +71,36 @@ def import_memory(
     if in_memory(address(str(resolved.config.database_url))):
         engine = open_engine(resolved)
         try:
-            archive.fill(engine.db, source)  # through this very engine: such a database is gone with its connection
+            archive.fill(
+                engine.db, source, storing, verifying
+            )  # through this very engine: such a database is gone with its connection
         except BaseException:
             engine.close()
             raise
     else:
-        engine = open_engine(resolved, first=partial(_fill, resolved, source))
+        engine = open_engine(resolved, first=partial(_fill, resolved, source, storing, verifying))
     engine.lexical.clear()  # an index of another memory may lie in the folder
     engine.refresher.later()
     return engine
 
 
-def _fill(resolved: Resolved, source: Path) -> None:
+def _steps(on_progress: Callable[[float], None] | None) -> list[archive.Progress | None]:
+    """Return what each step is told of itself, so that its caller hears of the whole."""
+    if on_progress is None:
+        return [None for _ in IMPORT_STEPS]
+    told = validation.function("on_progress", on_progress)
+    begins = (0.0, *(until for _, until in IMPORT_STEPS))
+
+    def tell(since: float, until: float, done: float) -> None:
+        told(since + (until - since) * done)
+
+    return [partial(tell, since, until) for since, (_, until) in zip(begins, IMPORT_STEPS, strict=False)]
+
+
+def _fill(resolved: Resolved, source: Path, storing: archive.Progress | None, verifying: archive.Progress | None) -> None:
     db = Database.open(str(resolved.config.database_url), clock=SystemClock())
     try:
-        archive.fill(db, source)
+        archive.fill(db, source, storing, verifying)
     finally:
         db.close()
 

@@ -23,6 +23,7 @@ from memoir_engine.core.errors import (
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.feedback import Assignment, ItemRemarks, SecondLook
 from memoir_engine.core.run import Actor
+from memoir_engine.core.settings import EVERYBODY
 from memoir_engine.review.feedback import FeedbackView, needs_own_voice, report_number, words_of
 from memoir_engine.review.order import read_fact_key, read_key
 from memoir_engine.review.proposals import TreeProposals
@@ -30,6 +31,7 @@ from memoir_engine.review.queue import Reviews
 from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine
+from memoir_engine.store import accounts
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import reviews
@@ -63,6 +65,18 @@ class Together(Reviews, TreeProposals):
             return together.assign(tx, item, name, **signature)
 
         return self._engine.db.write(work, operation=f"the assignment of {item}")
+
+    def assignees(self) -> tuple[str, ...]:
+        """List who can be assigned an item, by name: who has acted here, or has a role by the settings. Needs the role auditor.
+
+        Where the settings give out roles, only who has the role auditor. Raises NotAllowed.
+        """
+        needs_auditor(self._actor, "assign an item")
+        config, acted = self._engine.resolved.config, self._read(accounts.names)
+        by_key = {name.strip().casefold(): name.strip() for name in config.roles if name != EVERYBODY}
+        names = {*acted, *(name for key, name in by_key.items() if key not in {one.casefold() for one in acted})}
+        able = (name for name in names if not config.roles or "auditor" in config.roles_of(name))
+        return tuple(sorted(able, key=lambda name: (name.casefold(), name)))
 
     def assignments(self, person: str | None = None) -> tuple[Assignment, ...]:
         """List assigned items that are not decided, the latest first; of one person, or of everybody."""
@@ -188,7 +202,10 @@ class Together(Reviews, TreeProposals):
         name, config = validation.person("person", name), self._engine.resolved.config
         if config.roles and "auditor" not in config.roles_of(name):
             raise AssigneeUnknown(person=name, problem="they do not have the role auditor")
-        return name
+        meant = self._read(lambda tx: accounts.alike(tx, name))
+        if len(meant) > 1:
+            raise AssigneeUnknown(person=name, problem=f"several people are called so: {', '.join(meant)}")
+        return meant[0] if meant else name
 
     def _check_item(self, tx: Tx, item: str, *, now: bool = True) -> bool:
         """Return whether an item is decided. now: of a fact, in the state of its key and no later one.

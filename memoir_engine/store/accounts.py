@@ -1,6 +1,7 @@
 """Who has acted in a memory, with how much and between which times.
 
-Invariant: pure reading; the end of a run is no deed of its own, nor is a record of what the settings say.
+Invariant: pure reading; the end of a run is no deed of its own, nor is a record of what the settings say. A name that was written
+means who has exactly this name, else who has it but for case.
 """
 
 from __future__ import annotations
@@ -35,3 +36,25 @@ def deeds(tx: Tx) -> tuple[Deeds, ...]:
         Deeds(name, int(count), moment_of(first), moment_of(last))
         for name, count, first, last in tx.execute(query.order_by(a.actor).limit(MOST))
     )
+
+
+def names(tx: Tx) -> list[str]:
+    """Return who has ever acted, by name."""
+    a = tables.action.c
+    return list(tx.execute(select(a.actor).distinct().order_by(a.actor).limit(MOST)).scalars())
+
+
+def alike(tx: Tx, written: str) -> list[str]:
+    """Return whom a name means that somebody wrote: who has exactly this name, else all who have it but for case."""
+    return [written] if _acts(tx, written) else [name for name in names(tx) if name.casefold() == written.casefold()]
+
+
+def means(tx: Tx, written: str, person: str) -> bool:
+    """Tell whether a name that somebody wrote is this person's: the same, or alike but for case where nobody acts by it."""
+    if written == person:
+        return True
+    return written.casefold() == person.casefold() and not _acts(tx, written)
+
+
+def _acts(tx: Tx, name: str) -> bool:
+    return tx.execute(select(tables.action.c.id).where(tables.action.c.actor == name).limit(1)).first() is not None

@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 from uuid import uuid4
 
 from sqlalchemy import Column, LargeBinary, String, Table, delete, func, insert, select
@@ -53,6 +53,7 @@ _LARGE_ROWS = {"source_file", "source_text", "run_input"}  # rows of megabytes
 _BATCH_ROWS, _BATCH_BYTES = 500, 4_000_000
 _TOLD_EACH = 1_000  # rows of an export
 Progress = Callable[[float], None]
+_Row = TypeVar("_Row")
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
@@ -164,6 +165,11 @@ class Reading:
         if missing:
             self.refuse(f"{missing[0]} is missing")
 
+    @property
+    def rows(self) -> int:
+        """Number of rows that the manifest promises, of all tables."""
+        return sum(member.rows for member in self.manifest.members.values())
+
     def table(self, name: str) -> Iterator[list[Any]]:
         """Yield the names of its columns, then its rows; nothing if the table is missing. Ends only if all was as promised."""
         member = _member_of(name)
@@ -245,7 +251,10 @@ def export(db: Database, path: Path, *, made_by: str, progress: Progress | None 
     """progress: called with the share of the rows that are written, from 0 to 1. Raises ExportFailed."""
 
     def work(tx: Tx) -> Exported:
-        counted = iter if progress is None else _counting(tx, progress)
+        every = (
+            0 if progress is None else sum(tx.execute(select(func.count()).select_from(table)).scalar_one() for table in tables())
+        )
+        counted = _counting(every, progress)
         with writing(path) as archive:
             for table in tables():
                 archive.table(table.name, [column.name for column in table.columns], counted(exported_rows(tx, table)))
@@ -258,16 +267,15 @@ def export(db: Database, path: Path, *, made_by: str, progress: Progress | None 
     return db.read(work)
 
 
-def _counting(tx: Tx, progress: Progress) -> Callable[[Iterator[list[Any]]], Iterator[list[Any]]]:
-    """Return what passes rows on and says how many of all tables' have gone by."""
-    every = sum(tx.execute(select(func.count()).select_from(table)).scalar_one() for table in tables())
+def _counting(every: int, progress: Progress | None) -> Callable[[Iterator[_Row]], Iterator[_Row]]:
+    """Return what passes rows on and says how many of all tables' have gone by. every: how many there are."""
     done = 0
 
-    def passed(rows: Iterator[list[Any]]) -> Iterator[list[Any]]:
+    def passed(rows: Iterator[_Row]) -> Iterator[_Row]:
         nonlocal done
         for row in rows:
             done += 1
-            if done % _TOLD_EACH == 0:
+            if progress is not None and done % _TOLD_EACH == 0:
                 progress(min(1.0, done / max(every, 1)))
             yield row
 
@@ -298,7 +306,7 @@ def manifest_of(path: Path) -> Manifest:
         return file.manifest
 
 
-def look(path: Path) -> int:
+def look(path: Path, progress: Progress | None = None) -> int:
     """Read the whole file once, without a database, and return the depth. Raises ImportRefused, ImportTooNew."""
     with reading(path) as file:
         revision = file.manifest.revision
@@ -306,16 +314,20 @@ def look(path: Path) -> int:
             file.refuse(f"its schema {revision!r} was never exported")
         if revision > schema.REVISION:
             raise ImportTooNew(file=file.name, found=f"schema {revision}", known=f"schema {schema.REVISION}")
+        counted = _counting(file.rows, progress)
         for table in tables():
-            for _ in _imported_rows(file, table):
+            for _ in counted(_imported_rows(file, table)):
                 pass
+        if progress is not None:
+            progress(1.0)
         return file.manifest.depth
 
 
-def fill(db: Database, path: Path) -> AuditHead:
-    """Raises StoreNotEmpty, ImportRefused; then the store is as it was."""
+def fill(db: Database, path: Path, progress: Progress | None = None, verifying: Progress | None = None) -> AuditHead:
+    """Raises StoreNotEmpty, ImportRefused; then the store is as it was. verifying: told how far the record is verified."""
 
     def work(tx: Tx) -> AuditHead:
+        counted = _counting(file.rows, progress)
         ids.lock_tree(tx)
         for table in tables():
             if table not in SEEDED and tx.execute(select(func.count()).select_from(table)).scalar_one():
@@ -323,27 +335,29 @@ def fill(db: Database, path: Path) -> AuditHead:
         for table in SEEDED:
             tx.execute(delete(table))
         for table in tables():
-            for batch in batches(_imported_rows(file, table)):
+            for batch in batches(counted(_imported_rows(file, table))):
                 tx.execute(insert(table), batch)
+        if progress is not None:
+            progress(1.0)
         counters = set(tx.execute(select(store_tables.counter.c.name)).scalars())
         newer = [{"name": name, "value": 0} for name in schema.COUNTERS if name not in counters]
         if newer:  # than the file
             tx.execute(insert(store_tables.counter), newer)
-        _refuse_other(tx, file)
+        _refuse_other(tx, file, verifying)
         return actions.head(tx)
 
     with reading(path) as file:
         return db.write(work, operation="the import")
 
 
-def _refuse_other(tx: Tx, file: Reading) -> None:
+def _refuse_other(tx: Tx, file: Reading, progress: Progress | None) -> None:
     """Refuse unless the imported state is the exported one, and verifies."""
     head, expected = actions.head(tx), file.manifest.head
     if (head.seq, head.hash, stamp(head.at)) != (expected["seq"], expected["hash"], expected["at"]):
         file.refuse(f"its history ends with event {head.seq}, the manifest says {expected['seq']}")
     if schema.stored_depth(tx) != file.manifest.depth:
         file.refuse(f"its depth is {schema.stored_depth(tx)}, the manifest says {file.manifest.depth}")
-    check = verification.check(tx)
+    check = verification.check(tx, progress=progress)
     if not check.ok:
         file.refuse(f"its record does not verify: {check.problem}")
     if state.state_hash(tx) != file.manifest.state:

@@ -42,7 +42,10 @@ def folders(place: Path) -> list[str]:
 def test_what_was_checked_is_shown_and_nothing_has_happened_yet(backed_up: tuple[Memory, Path]):
     memory, file = backed_up
     head = memory.audit.head()
-    restoration = Restoration.check(file, memory)
+    told: list[float] = []
+    restoration = Restoration.check(file, memory, told.append)
+    assert told == sorted(told) and told[-1] == 1.0
+    assert list(dict.fromkeys(map(Restoration.step_at, [0.0, *told]))) == ["read", "store", "verify"]
     held = restoration.contents
     assert (held.sources, held.facts, held.people, held.questions, held.depth) == (1, 1, 1, 0, 3)
     assert held.chunks == memory.overview().chunks

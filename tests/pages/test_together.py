@@ -19,6 +19,7 @@ def test_a_comment_is_written_below_an_item_and_shown_there(filled: Memory, key:
     page.text_input(key=f"together-say-{key}-words").input("Is this right, @Ben?")
     page = page.button(key=f"together-say-{key}-go").click().run()
     assert "Is this right, @Ben?" in words(page)
+    assert "Nobody called Ben has used this memory yet" in words(page)
     assert [one.mentions for one in filled.review.remarks(key).comments] == [("Ben",)]
 
 
@@ -26,7 +27,7 @@ def test_an_item_is_assigned_and_stands_in_the_queue_of_whom_it_is_assigned_to(f
     page = opened("review", item=key)
     page.session_state[f"together-assign-{key}"] = True
     page.run()
-    page.text_input(key=f"together-assign-{key}-to").input("local")
+    page.selectbox(key=f"together-assign-{key}-to").set_value("local")
     page = page.button(key=f"together-assign-{key}-go").click().run()
     assert "Assigned to you" in words(page)
     assert "Assigned to you" in words(opened("review", of="together"))

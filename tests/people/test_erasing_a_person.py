@@ -99,6 +99,30 @@ def test_the_preview_counts_what_goes_and_says_what_remains_and_changes_nothing(
         memory.people.preview_erase("mia")
 
 
+def test_their_name_goes_from_what_others_said_and_the_words_of_these_stay(memory: Memory, tmp_path: Path):
+    memory.ingest_text(TRADES, name="trades.txt").raise_for_error()
+    key = memory.review.queue().items[0].key
+    memory.acting_as("Mia", roles=("auditor",)).review.comment(key, "Look here, @Ben.")
+    ben = memory.acting_as("Ben", roles=("auditor",))
+    ben.review.comment(key, 'Seen, @mia and @"Ana Maria"; Mia was right.')
+    ben.review.ask_second(key, to="Mia", words="Is it, @Mia?")
+    preview = memory.people.preview_erase("Mia")
+    assert [place.count for place in preview.places if place.says.startswith("their name in what others said")] == [1]
+    assert [left.count for left in preview.remains if left.place == "remark"] == [1]
+    memory.people.erase("Mia", "she asked for it")
+    (mine, other) = memory.review.remarks(key).comments
+    assert (mine.words, other.words) == (None, 'Seen, @[erased] and @"Ana Maria"; Mia was right.')
+    assert other.mentions == ("Ana Maria",)
+    assert memory.audit.verify().ok
+    memory.export(tmp_path / "after.zip")
+    with Memory.import_(tmp_path / "after.zip", data_dir=tmp_path / "copy", model="offline") as copy:
+        assert copy.review.remarks(key) == memory.review.remarks(key)
+    ben.review.comment(key, "Who was that, @Nora?")
+    memory.people.erase("Nora", "only her name is kept")
+    assert memory.review.remarks(key).comments[-1].words == "Who was that, @[erased]?"
+    assert memory.audit.verify().ok
+
+
 def test_documents_a_person_added_stay_in_the_tree_with_what_filed_them(memory: Memory, script: Script):
     lived(memory, script)
     memory.people.erase("mia", "she asked for it")

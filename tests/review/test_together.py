@@ -77,6 +77,26 @@ def test_an_item_is_assigned_to_a_person_who_is_told_and_to_another_after(memory
     assert memory.audit.verify().ok
 
 
+def test_a_name_in_other_letters_reaches_who_has_it_and_one_that_nobody_has_is_named(memory: Memory):
+    key, ada = first_key(memory), auditor(memory, "Ada")
+    memory.acting_as("Ana").review.comment(key, "Let me see, @Bne.")
+    ada.review.assign(key, "ana")
+    assert (memory.review.remarks(key).assigned_to, memory.review.remarks(key).unknown) == ("Ana", ("Bne",))
+    assert [one.kind for one in memory.acting_as("Ana").notices.list()] == ["assigned"]
+    ada.review.assign(key, "cid")
+    assert memory.review.remarks(key).unknown == ("cid", "Bne")
+    memory.acting_as("Cid").review.comment(key, "Mine.")
+    assert [one.key for one in memory.review.assignments("Cid")] == [key]
+    assert memory.review.remarks(key).unknown == ("Bne",)
+    auditor(memory, "ANA").review.comment(key, "Me too, @ANA.")
+    assert [one.kind for one in memory.acting_as("Ana").notices.list()] == []
+    with pytest.raises(AssigneeUnknown, match="several people are called so: ANA, Ana"):
+        ada.review.assign(key, "ana")
+    assert {"Ada", "Ana", "ANA", "Cid"} <= set(ada.review.assignees())
+    with pytest.raises(NotAllowed):
+        memory.acting_as("Cid").review.assignees()
+
+
 def test_an_assignment_to_nobody_is_refused(memory: Memory, folder: Path):
     key = first_key(memory)
     for name in ("", "  "):
@@ -89,6 +109,7 @@ def test_an_assignment_to_nobody_is_refused(memory: Memory, folder: Path):
         with pytest.raises(AssigneeUnknown, match="do not have the role auditor"):
             auditor(given, "Ada").review.assign(key, "vi@example.org")
         auditor(given, "Ada").review.assign(key, "ben@example.org")
+        assert auditor(given, "Ada").review.assignees() == ("ben@example.org",)
 
 
 def test_a_viewer_comments_and_calls_people_who_are_told(memory: Memory):

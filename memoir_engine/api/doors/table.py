@@ -41,6 +41,7 @@ CLOSED = {
     "start": "what it begins is a verb of its own here",
     "reports.pdf": "it prints a report that was just read",
     "review.look_at": "it is for pages that somebody has open",
+    "people.note_tab": "it is for pages that somebody has open",
     "jobs.wait": "what a door begins has ended when it answers",
 }
 DESTRUCTIVE = {"facts.forget", "people.erase", "sources.erase", "sessions.clear_session", "sessions.clear_all_sessions"}
@@ -58,7 +59,7 @@ READS = {
     *("audit.verbs", "audit.verify", "audit.words"),
     *(f"helpers.{verb}" for verb in ("current", "difference", "draft", "drafts", "history", "preview")),
     *(f"review.{verb}" for verb in ("assignments", "fact", "facts", "item", "of_chunk", "of_chunks", "preview_sign_off")),
-    *("review.preview", "sources.preview_erase"),  # auditors and admins alone see what would follow
+    *("review.assignees", "review.preview", "sources.preview_erase"),  # auditors and admins alone see what would follow
     *(f"review.{verb}" for verb in ("preview_steps", "preview_undo", "proposal", "queue", "remarks", "second_looks")),
     *("review.sign_offs", "review.tidying"),
     *(f"feedback.{verb}" for verb in ("get", "mending", "of", "reports")),
@@ -69,7 +70,7 @@ READS = {
     *(f"people.{verb}" for verb in ("get", "list", "preview_erase", "report")),
     *(f"reports.{verb}" for verb in ("action", "category", "person", "replay", "run", "source")),
     "tokens.list",
-    *("find", "people.accounts", "runs.sharing", "reports.period", "reports.sample"),
+    *("find", "people.accounts", "people.open_tabs", "runs.sharing", "reports.period", "reports.sample"),
     *(
         f"review.{verb}"
         for verb in ("agreement", "disagreements", "preview_sample", "sampled", "sampling_plan", "sampling_plans")

@@ -126,7 +126,8 @@ class Assignment:
 class ItemRemarks:
     """Remarks on one item: to whom it is assigned and by whom, comments, oldest first, and a second look under way.
 
-    signed: names of the two who signed the last decision that took both.
+    signed: names of the two who signed the last decision that took both. unknown: names of who is assigned or called here, by
+    which nobody has acted yet.
     """
 
     key: str
@@ -135,3 +136,4 @@ class ItemRemarks:
     comments: tuple[ItemComment, ...]
     second_look: SecondLook | None
     signed: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from memoir_engine.core.run import Clock
 from memoir_engine.store import roles, tables, tokens
 from memoir_engine.store.chain import actions, tombstones
 from memoir_engine.store.chain.actions import NOTHING_SAID, OpenAction
-from memoir_engine.store.chain.canonical_json import parse
+from memoir_engine.store.chain.canonical_json import canonical, parse
 from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.checkpoints import checkpoints, deletion
 from memoir_engine.store.conversations import retention
@@ -32,7 +32,7 @@ from memoir_engine.store.db.statements import FAR, Tx, portions, rows_in
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.facts import vectors
 from memoir_engine.store.ledger import runs
-from memoir_engine.store.review import presence, remarks, sampling, second_looks
+from memoir_engine.store.review import presence, remarks, sampling, second_looks, together
 from memoir_engine.store.search import embeddings
 from memoir_engine.text.redaction import ERASED
 
@@ -63,6 +63,7 @@ class PersonTrace:
     decisions: tuple[int, ...]
     papers: tuple[str, ...]
     remarks: tuple[str, ...]  # payloads of what they said of answers, and what others said of theirs
+    mentions: dict[str, dict[str, Any]]  # payloads in which others call them with an @, as they are without the name
 
     @property
     def all_runs(self) -> tuple[str, ...]:
@@ -80,8 +81,8 @@ def is_known(tx: Tx, user_id: str) -> bool:
         select(tables.run.c.id).where(tables.run.c.user_id == user_id),
     )
     is_there = any(tx.execute(look.limit(1)).first() is not None for look in looks)
-    is_named = tokens.payloads_of(tx, user_id) or roles.payloads_of(tx, user_id) or remarks.payloads_to(tx, user_id)
-    return user_id != ERASED and (is_there or bool(is_named) or remarks.are_kept_of(tx, user_id))
+    names = (tokens.payloads_of, roles.payloads_of, remarks.payloads_to, together.without_name)
+    return user_id != ERASED and (is_there or remarks.are_kept_of(tx, user_id) or any(named(tx, user_id) for named in names))
 
 
 def preview(tx: Tx, user_id: str) -> PersonErasurePreview:
@@ -158,6 +159,7 @@ def _trace(tx: Tx, user_id: str) -> PersonTrace:
         decisions=tuple(row.id for row in choices),
         papers=tuple(sorted(row.digest for row in rows_in(tx, select(_P.digest), _P.digest, sorted(papers)))),
         remarks=tuple(sorted(row.digest for row in rows_in(tx, select(_P.digest), _P.digest, sorted(remarked)))),
+        mentions={paper: left for paper, left in together.without_name(tx, user_id).items() if paper not in papers},
     )
 
 
@@ -237,6 +239,8 @@ def _clear_conversations(tx: Tx, trace: PersonTrace) -> None:
 def _clear_runs(tx: Tx, trace: PersonTrace) -> None:
     r, call = tables.run.c, tables.model_call.c
     _remove(tx, tables.payload, _P.digest, trace.papers)
+    for paper, left in trace.mentions.items():
+        _blank(tx, tables.payload, _P.digest, [paper], body=canonical(left), salt=NO_SALT)
     _remove(tx, tables.run_event, tables.run_event.c.run_id, trace.runs)
     _remove(tx, tables.run_input, tables.run_input.c.run_id, trace.all_runs)
     errors = {name: case((r[name].is_not(None), ERASED)) for name in ("error", "remedy")}
@@ -259,6 +263,7 @@ def _record(tx: Tx, action: OpenAction, trace: PersonTrace) -> None:
         "outcome": trace.all_runs,
         "model_call": [str(number) for number in trace.calls],
         "decision": [str(number) for number in trace.decisions],
+        "payload": trace.mentions,
     }
     covered = tombstones.set_over(tx, seq, gone, changed)
     action.add(KIND, facts=list(trace.facts), sessions=list(trace.sessions), runs=len(trace.runs), stones=covered)
@@ -333,6 +338,7 @@ _COUNTED: tuple[tuple[str, str, Count], ...] = (
     ("decision", "choices made for questions", lambda _, trace: len(trace.decisions)),
     ("payload", "prompts, replies, requests and reasons", lambda _, trace: len(trace.papers)),
     ("remark", "remarks of theirs, and on their answers", lambda _, trace: len(trace.remarks)),
+    ("payload", "their name in what others said, where it is called with an @", lambda _, trace: len(trace.mentions)),
     ("run_event", "progress of runs", _among(tables.run_event.c.run_id, "runs")),
     ("run_input", "uploads kept to go on with", _among(tables.run_input.c.run_id, "all_runs")),
     ("checkpoint_thread", "states of graphs", _threads),
@@ -351,4 +357,5 @@ _REMAINS: tuple[tuple[str, Count, str], ...] = (
     ("filing", _named(tables.filing, "reviewed_by"), "reviews they made are part of the record"),
     ("sign_off", _named(tables.sign_off, "signer"), "signatures they gave are part of the record"),
     ("fact", _spoken_of, "facts of others that speak of them belong to those; forget each by itself"),
+    ("remark", lambda tx, trace: together.naming(tx, trace.user_id), "what others said of them in other words belongs to those"),
 )

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from memoir_engine.core.results.feedback import Notice
-from memoir_engine.store import tables
+from memoir_engine.store import accounts, tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import read_payloads
 from memoir_engine.store.db.statements import FAR, Tx
@@ -60,7 +60,8 @@ def _calls(tx: Tx, person: str, since: int) -> list[tuple[str, Any]]:
 
     def calls(row: Any) -> bool:
         body = said.get(row.payload, {})
-        return person in (body.get("to"), body.get("first")) or person.casefold() in map(str.casefold, body.get("mentions", ()))
+        called = (body.get("to"), body.get("first"), *body.get("mentions", ()))
+        return any(accounts.means(tx, name, person) for name in called if name)
 
     return [(kinds[row.kind], row) for row in rows if calls(row)]
 

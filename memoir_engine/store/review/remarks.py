@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import insert, or_, select, update
 
-from memoir_engine.store import tables
+from memoir_engine.store import accounts, tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse, put_payloads, read_payloads
@@ -179,7 +179,14 @@ def payloads_by(tx: Tx, author: str) -> set[str]:
 def payloads_to(tx: Tx, person: str) -> set[str]:
     """Return the payloads of every assignment to a person, and of every call for their eyes."""
     papers = set(tx.execute(select(_R.payload).where(_R.kind.in_((ASSIGNMENT, ASKED)))).scalars())
-    return {paper for paper, said in read_payloads(tx, papers).items() if said.get("to") == person}
+    return {
+        paper for paper, said in read_payloads(tx, papers).items() if (to := said.get("to")) and accounts.means(tx, to, person)
+    }
+
+
+def of_others(tx: Tx, person: str) -> dict[str, dict[str, Any]]:
+    """Return the payloads of everything that others than this person ever said."""
+    return read_payloads(tx, tx.execute(select(_R.payload).where(_R.author != person).distinct()).scalars())
 
 
 def are_kept_of(tx: Tx, author: str) -> bool:

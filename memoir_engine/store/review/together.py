@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from sqlalchemy import select
 
@@ -16,13 +17,14 @@ from memoir_engine.core.errors import NothingChanges
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.feedback import Assignment, ItemComment, ItemRemarks
 from memoir_engine.core.run import Clock
-from memoir_engine.store import tables
+from memoir_engine.store import accounts, tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import read_payloads
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.review import remarks, second_looks
 from memoir_engine.store.review.remarks import ASSIGNMENT, COMMENT
+from memoir_engine.text.redaction import ERASED
 
 ASSIGNS, COMMENTS = "assign", "comment"  # verbs
 _MENTION = re.compile(r"(?<!\w)@(\"[^\"\n]{1,200}\"|[\w.+-]+(?:@[\w-]+(?:\.[\w-]+)+)?)")
@@ -30,8 +32,39 @@ _MENTION = re.compile(r"(?<!\w)@(\"[^\"\n]{1,200}\"|[\w.+-]+(?:@[\w-]+(?:\.[\w-]
 
 def mentions(words: str) -> tuple[str, ...]:
     """Return the names that a comment calls: @Ana, @ana@example.org, @"Ana Maria"."""
-    found = (match.strip('"').rstrip(".-") for match in _MENTION.findall(words))
+    found = (_name_of(match) for match in _MENTION.findall(words))
     return tuple(dict.fromkeys(name for name in found if name))
+
+
+def _name_of(called: str) -> str:
+    return called.strip('"').rstrip(".-")
+
+
+def without_name(tx: Tx, person: str) -> dict[str, dict[str, Any]]:
+    """Return payloads in which others call a person with an @, each as it is without the name."""
+
+    def is_theirs(name: str) -> bool:
+        return accounts.means(tx, name, person)
+
+    def spare(match: re.Match[str]) -> str:
+        name = _name_of(match.group(1))
+        return match.group().replace(name, ERASED) if is_theirs(name) else match.group()
+
+    left = {}
+    for paper, said in remarks.of_others(tx, person).items():
+        words = said.get("words") or ""
+        if (spared := _MENTION.sub(spare, words)) != words:
+            others = [name for name in said.get("mentions", ()) if not is_theirs(name)]
+            left[paper] = {**said, "words": spared} | ({"mentions": others} if "mentions" in said else {})
+    return left
+
+
+def naming(tx: Tx, person: str) -> int:
+    """Count what others said that has a person's name in another way than with an @."""
+    spared = {**remarks.of_others(tx, person), **without_name(tx, person)}
+    edge = r"\b" if person.isascii() else ""
+    named = re.compile(f"{edge}{re.escape(person)}{edge}", re.IGNORECASE)
+    return sum(bool(named.search(_MENTION.sub("", said.get("words") or ""))) for said in spared.values())
 
 
 def assign(tx: Tx, item: str, person: str | None, *, actor: str, clock: Clock, action_id: str) -> Action:
@@ -74,12 +107,16 @@ def assigned(tx: Tx, items: Iterable[str]) -> dict[str, str]:
 
 def assignments(tx: Tx, person: str | None = None) -> tuple[Assignment, ...]:
     """Return the items that are assigned, to this person or to anybody, the latest first."""
+
+    def is_wanted(to: str) -> bool:
+        return person is None or accounts.means(tx, to, person)
+
     c = tables.remark.c
     query = select(tables.remark).where(c.kind == ASSIGNMENT, *remarks.standing(None)).order_by(c.number.desc())
     rows = tx.execute(query).all()
     said, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
     held = ((row, said.get(row.payload, {}).get("to")) for row in rows)
-    return tuple(Assignment(row.item, to, row.author, causes[row.number].at) for row, to in held if to and person in (None, to))
+    return tuple(Assignment(row.item, to, row.author, causes[row.number].at) for row, to in held if to and is_wanted(to))
 
 
 def of_item(tx: Tx, item: str, *, seq: int | None = None) -> ItemRemarks:
@@ -94,6 +131,7 @@ def of_item(tx: Tx, item: str, *, seq: int | None = None) -> ItemRemarks:
         comments.append(ItemComment(row.number, cause.action_id, row.author, cause.at, body.get("words"), called))
     looks = second_looks.waiting(tx, [item]) if seq is None else ()
     person = said.get(to[-1].payload, {}).get("to") if to else None
+    named = (person, *(look.to for look in looks), *(name for one in comments for name in one.mentions))
     return ItemRemarks(
         key=item,
         assigned_to=person,
@@ -101,4 +139,5 @@ def of_item(tx: Tx, item: str, *, seq: int | None = None) -> ItemRemarks:
         comments=tuple(comments),
         second_look=looks[0] if looks else None,
         signed=second_looks.signed_by(tx, item),
+        unknown=tuple(name for name in dict.fromkeys(named) if name and not accounts.alike(tx, name)),
     )

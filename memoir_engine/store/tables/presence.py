@@ -15,7 +15,9 @@ presence = Table(
     "presence",
     metadata,
     Column("visitor", key(64), primary_key=True),  # digest of the tab
-    Column("item", key(64), nullable=False),  # digest of its key, and of where it is shown
+    Column(
+        "item", key(64), nullable=False
+    ),  # digest of its key, and of where it is shown; of an open tab its page, and since when
     Column("person", String(200), nullable=False),
     Column("until_ms", BigInteger, nullable=False),  # since 1970
     **TABLE,
