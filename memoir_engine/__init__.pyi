@@ -163,6 +163,13 @@ from memoir_engine.core.errors.system import (
     WriteFailed as WriteFailed,
     WrongThread as WrongThread,
 )
+from memoir_engine.core.errors.taxonomies import (
+    CategoryLocked as CategoryLocked,
+    NowhereToFile as NowhereToFile,
+    TaxonomyRefused as TaxonomyRefused,
+    TaxonomyTooLarge as TaxonomyTooLarge,
+    TaxonomyUnreadable as TaxonomyUnreadable,
+)
 from memoir_engine.core.errors.texts import ERROR_TEXTS as ERROR_TEXTS, ErrorTexts as ErrorTexts
 from memoir_engine.core.events import Event as Event, Stamped as Stamped
 from memoir_engine.core.ports import (
@@ -352,6 +359,12 @@ from memoir_engine.core.results.review import (
     TreeShape as TreeShape,
 )
 from memoir_engine.core.results.shares import Sharing as Sharing
+from memoir_engine.core.results.taxonomies import (
+    TaxonomyImport as TaxonomyImport,
+    TaxonomyPreview as TaxonomyPreview,
+    TaxonomyProblem as TaxonomyProblem,
+    TaxonomyRow as TaxonomyRow,
+)
 from memoir_engine.core.results.tokens import NewToken as NewToken, TokenView as TokenView
 from memoir_engine.core.run import Actor as Actor, Role as Role, RunStatus as RunStatus
 from memoir_engine.core.settings import SessionSettings as SessionSettings

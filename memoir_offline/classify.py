@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from memoir_engine.prompts.classify import Batch, LevelOptions, NewName, read, read_settle
+from memoir_engine.prompts.classify import Batch, CategoryWords, LevelOptions, NewName, read, read_settle
 from memoir_engine.text.names import fold
 from memoir_engine.text.similarity import OptionIndex, TermVector, term_vector
 from memoir_engine.text.terms import Terms, terms, tokens
@@ -32,6 +32,8 @@ LEAST_SHARE = 0.025
 ELSEWHERE = 0.5  # a branch of another subject beside one of the parent's own
 NEW_AT = (0.12, 0.12, 0.12)  # what a new category is worth at levels 1, 2, 3 and below
 NAME_WEIGHT = 0.08  # of an option whose name the chunk itself contains
+DESCRIBED = 0.25  # of an option of whose description the chunk has many words
+MANY_WORDS = 3  # of a description
 NEW_PER_BATCH = 3  # once there are options: eight batches of a wave name new ones without seeing each other's
 NEAR_NOTHING = 0.03  # below, no option has anything to do with the chunk
 NEAR_NO_FIELD = 0.06  # the same at level 1 of a chunk that speaks of no subject; of unrelated Japanese texts .95 are below
@@ -83,7 +85,12 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     choices = []
     for at, ((number, chunk_text), found) in enumerate(zip(batch.chunks, counted, strict=True)):
         chunk = Chunk(number, chunk_text, found, term_vector(found, ids), _subject_shares(batch.options, found, source))
-        choices.append({"id": number, "category": place(chunk, at, batch, fresh)})
+        if batch.options.locked:
+            values = _existing_values(chunk, at, batch)
+            fits = max(values.values()) >= NEAR_NOTHING or batch.options.level < batch.options.depth  # fields are wide
+            choices.append({"id": number, "category": _best(values), "fits": fits})
+        else:
+            choices.append({"id": number, "category": place(chunk, at, batch, fresh)})
     return {"chunks": choices}
 
 
@@ -119,6 +126,7 @@ def _existing_values(chunk: Chunk, at: int, batch: Batch) -> dict[str, float]:
     crowded = frozenset(batch.options.crowded)
     values: dict[str, float] = {}
     taught: dict[str, float] = {}
+    described = {each.name: _described(each, chunk) for each in batch.options.about}
     for name in batch.options.names:
         evidence = shown.get(name)
         value = (evidence.nearness[at] if evidence else 0.0) + _youth(batch.options) * max(
@@ -127,10 +135,17 @@ def _existing_values(chunk: Chunk, at: int, batch: Batch) -> dict[str, float]:
         words = set(tokens(name))
         named = sum(1 for stem in words if stem in chunk.terms.counts) / len(words) if words else 0.0
         balance = _balance(evidence.size if evidence else 0, batch.options) * (CROWDED if name in crowded else 1)
-        values[name] = value * balance + NAME_WEIGHT * named
+        values[name] = value * balance + NAME_WEIGHT * named + described.get(name, 0.0)
     for example in batch.examples:
         taught[example.category] = max(taught.get(example.category, 0.0), example.nearness[at])
     return {name: max(value, TAUGHT * taught.get(name, 0.0)) for name, value in values.items()}
+
+
+def _described(words: CategoryWords, chunk: Chunk) -> float:
+    """Return what it is worth that a chunk has words of the description or the guidance of an option."""
+    told = content(terms(f"{words.description} {words.guidance}").counts)
+    shared = sum(1 for stem in told if stem in chunk.terms.counts)
+    return DESCRIBED * min(1.0, shared / min(MANY_WORDS, len(told))) if told else 0.0
 
 
 def _balance(size: int, options: LevelOptions) -> float:

@@ -77,8 +77,12 @@ class Node:
 class DraftTree:
     """A tree that grows while chunks are filed; drafts are numbered −1, −2, … as they come."""
 
-    def __init__(self, stored: Iterable[Node], *, depth: int, limit: Callable[[int], int]) -> None:
+    def __init__(
+        self, stored: Iterable[Node], *, depth: int, limit: Callable[[int], int], locked: frozenset[int] = frozenset()
+    ) -> None:
+        """locked: ids of categories in locked branches, 0 among them if the whole tree is locked."""
         self.depth = depth
+        self.locked = locked
         self._limit = limit
         self._nodes: dict[int, Node] = {}
         self._children: dict[int, list[Node]] = {}
@@ -90,9 +94,16 @@ class DraftTree:
     def children(self, parent: int) -> tuple[Node, ...]:
         return tuple(self._children.get(parent, ()))
 
+    def offered(self, parent: int) -> tuple[Node, ...]:
+        """Return the children that chunks can go to: not those of a locked branch that ends above the deepest level."""
+        return tuple(node for node in self.children(parent) if self._leads_on(node)) if self.locked else self.children(parent)
+
+    def _leads_on(self, node: Node) -> bool:
+        return node.level == self.depth or node.id not in self.locked or any(map(self._leads_on, self.children(node.id)))
+
     def room(self, parent: int) -> int:
         """Return how many categories may still be added below `parent`."""
-        return max(0, self._limit(self.level_below(parent)) - len(self._children.get(parent, ())))
+        return 0 if parent in self.locked else max(0, self._limit(self.level_below(parent)) - len(self._children.get(parent, ())))
 
     def level_below(self, parent: int) -> int:
         return 1 if parent == ROOT else self._nodes[parent].level + 1
@@ -152,12 +163,13 @@ def unsettled(names: Collection[str]) -> tuple[str, ...]:
 def full_levels(tree: DraftTree, closed: Mapping[int, int]) -> tuple[str, ...]:
     """closed: how many chunks could only go to existing categories, by parent."""
     said = []
-    for parent, chunks in sorted(closed.items(), key=lambda item: (-item[1], item[0]))[:MOST_SAID]:
+    full = {parent: chunks for parent, chunks in closed.items() if parent not in tree.locked}  # a lock is meant
+    for parent, chunks in sorted(full.items(), key=lambda item: (-item[1], item[0]))[:MOST_SAID]:
         there = len(tree.children(parent))
         where = "level 1" if parent == ROOT else f"level {tree.level_below(parent)} below {tree.path(parent)[-1]!r}"
         have = "1 chunk was filed in what exists" if chunks == 1 else f"{chunks} chunks were filed in what exists"
         said.append(f"{where} is full ({there}, its limit): {have}; raise category_limit, or merge categories")
-    left = len(closed) - len(said)
+    left = len(full) - len(said)
     return (*said, *([f"{left} more {'place is' if left == 1 else 'places are'} full"] if left > 0 else []))
 
 

@@ -3,10 +3,11 @@
 Invariant: a wave's new names are settled and its choices applied in position order before the next wave of its stream is asked.
 No parent gets more children than its limit: a late choice is asked again, from the existing names only.
 A batch keeps its valid items whatever became of the others; an invalid, missing or doubled id is asked again, at most twice.
-At most one recorded call of a wave settles which new names mean the same as another or as an existing one, none where no two are
-close; names that one reply used side by side are not asked about.
-Nobody is asked where exactly one option exists and no other may be made. What a prompt shows of the tree below its options is of
-the stored tree, so that it does not depend on how far other streams are.
+At most one recorded call of a wave settles which new names mean the same as another or as an existing one, none where no two
+are close; names that one reply used side by side are not asked about.
+Nobody is asked where exactly one option exists and no other may be made, but for the leaf in a locked branch: there the model
+chooses among what exists and may say that none fits; what it chose stands, and is doubted in the review. What a prompt shows of
+the tree below its options is of the stored tree, so that it does not depend on how far other streams are.
 Source: MEMOIR 2.5–2.11, 2A.1–2A.10; spec/README 25, 2A.8–2A.9; DESIGN §8.
 """
 
@@ -19,7 +20,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from memoir_engine.core.errors import ChunkUnclassified, ModelReplyCut, ModelReplyInvalid
+from memoir_engine.core.errors import ChunkUnclassified, ModelReplyCut, ModelReplyInvalid, NowhereToFile
 from memoir_engine.core.events import BatchClassified, CategoryProposed, ChunkPlaced
 from memoir_engine.core.run import Run
 from memoir_engine.ingest.draft import ROOT, DraftTree, Lessons, Node
@@ -42,6 +43,7 @@ KEPT_OPINIONS = 8  # of each chunk: enough to show the runners-up
 TERMS_SHOWN = 6  # of a name to be settled
 HALF, NEAR = 0.5, 0.15  # of the words of two names, together with this nearness of the texts: worth a question
 MOST_EXISTING = 4  # shown for one new name
+LOCKED = "locked"  # who decided: the model said that none of a locked branch fits, and chose the closest
 MOST_INSIDE = 4  # names shown below one option, the largest first
 MOST_INSIDE_ALL = 40  # below all options together: some 4 tokens each
 
@@ -87,7 +89,8 @@ async def ask_batch(question: BatchQuestion, ask: Ask, run: Run, *, source: str)
             for number, name in parsed.good.items():
                 position, opinions = question.positions[number], question.opinions.get(number, ())
                 evidence = (position, name, answer.call_id, attempt, opinions, question.seen)
-                choices[number] = NamedChoice(*evidence, taught=question.offer.taught)
+                by = LOCKED if number in parsed.unfit else "model"
+                choices[number] = NamedChoice(*evidence, by, taught=question.offer.taught)
             bad |= parsed.bad
         if not bad:
             break
@@ -223,7 +226,7 @@ class SourceMaterial:
 
 
 class SourceFiling:
-    """Files one source into one draft of the tree. profiles: this ingestion's own fork."""
+    """Files one source into one draft of the tree. profiles: this ingestion's own fork. words: what people say, by category."""
 
     def __init__(
         self,
@@ -237,6 +240,7 @@ class SourceFiling:
         batch_size: int,
         profile_terms: int,
         lessons: Lessons | None = None,
+        words: Mapping[int, classify.CategoryWords] | None = None,
     ) -> None:
         self.material = material
         self.tree = tree
@@ -249,6 +253,7 @@ class SourceFiling:
         self._batch_size = batch_size
         self._profile_terms = profile_terms
         self._lessons = lessons or Lessons()
+        self._words = words or {}
         self._lock = threading.Lock()  # profiles are read in the thread and on the loop
         self._thread: ThreadPoolExecutor | None = None  # of questions: one at a time, and each thread has a heap of its own
         self._total = profiles.size(ROOT) + len(material.texts)  # chunks in the memory once this text is filed
@@ -299,7 +304,8 @@ class SourceFiling:
     async def _ask_batch(self, frame: WaveOptions, batch: list[int]) -> list[NamedChoice]:
         if frame.options.room <= 0:
             self.closed[frame.parent] += len(batch)
-            if len(frame.nodes) == 1:
+            may_doubt = frame.options.locked and frame.options.level == self.tree.depth
+            if len(frame.nodes) == 1 and not may_doubt:
                 return [NamedChoice(at, frame.nodes[0].name, None, 0, (), False, decided_by="forced") for at in batch]
         if len(batch) * max(1, frame.options.filed) <= FEW:
             question = self._question(frame, batch)
@@ -310,7 +316,10 @@ class SourceFiling:
             return await ask_batch(question, self._ask, self._run, source=self.material.name)
 
     def _frame(self, parent: int) -> WaveOptions:
-        nodes, level = self.tree.children(parent), self.tree.level_below(parent)
+        nodes, level = self.tree.offered(parent), self.tree.level_below(parent)
+        if not nodes and not self.tree.room(parent):
+            where = " › ".join(self.tree.path(parent)) or "the whole tree"
+            raise NowhereToFile(where=where, depth=self.tree.depth)
         sizes = [self.profiles.size(node.id) for node in nodes]  # not the parent's own size: another stream adds to it
         shown = min(MOST_INSIDE, MOST_INSIDE_ALL // max(1, len(nodes)))
         inside = tuple(self._inside.get(node.id, ())[:shown] for node in nodes)
@@ -324,6 +333,8 @@ class SourceFiling:
             inside=inside if any(inside) else (),
             own=tuple((node.name, self.own[node.id]) for node in nodes if self.own[node.id]),
             crowded=self._crowded(level, nodes, sizes),
+            about=classify.shown_words([self._words[node.id] for node in nodes if node.id in self._words]),
+            locked=parent in self.tree.locked,
         )
         return WaveOptions(parent, nodes, options, Offer(level, parent, tuple((node.id, node.name) for node in nodes)))
 
@@ -415,7 +426,8 @@ class SourceFiling:
             for choice in choices:
                 node = self.tree.find(parent, choice.name)
                 assert node is not None  # a closed offer is a Literal of exactly these names
-                settled.append(_with_category(frame, replace(choice, decided_by="limit"), node))
+                by = choice.decided_by if choice.decided_by == LOCKED else "limit"
+                settled.append(_with_category(frame, replace(choice, decided_by=by), node))
         return settled
 
     def _apply(self, choices: list[CategoryChoice]) -> None:

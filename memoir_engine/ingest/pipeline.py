@@ -8,7 +8,7 @@ Source: DESIGN §8; MEMOIR 7.8–7.9, 7B.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
@@ -19,9 +19,10 @@ from memoir_engine.core.errors import IngestionCancelled, MemoirError, WriteFail
 from memoir_engine.core.events import ChunksCut, CommitStarted, Committed, HelperReady, Warned
 from memoir_engine.core.run import Run
 from memoir_engine.ingest.draft import DraftTree, Lesson, Lessons, Node, full_levels, newly_crowded, unsettled
-from memoir_engine.ingest.filing import CategoryChoice, SourceFiling, SourceMaterial
+from memoir_engine.ingest.filing import LOCKED, CategoryChoice, SourceFiling, SourceMaterial
 from memoir_engine.ingest.helper import generate
 from memoir_engine.ingest.schedule import Gate
+from memoir_engine.prompts.classify import CategoryWords
 from memoir_engine.prompts.evidence import QUOTE_CHARS
 from memoir_engine.runtime.model import Ask
 from memoir_engine.store.db.database import Database
@@ -41,12 +42,14 @@ from memoir_engine.store.sources.plan import (
     StoredSource,
 )
 from memoir_engine.store.tree.cache import TreeCache, TreeSnapshot
+from memoir_engine.store.tree.note_rows import CategoryNote, locks, of_all
 from memoir_engine.text.chunks import Piece
 from memoir_engine.text.profiles import Profiles
 from memoir_engine.text.terms import Terms, terms
 
 NOTES = {  # of decisions that the engine made
     "limit": "the limit was reached; chosen from the existing names",
+    LOCKED: "nothing in the locked branch fits, says the model; this is the closest",
     "forced": "the only category there is, and the limit allows no other; no model was asked",
 }
 LONG = 1_000  # chunks: what their stages leave free is worth giving back
@@ -195,16 +198,18 @@ async def _plan(
 ) -> tuple[IngestPlan, tuple[str, ...]]:
     """Return the plan, and what a person should know of the tree it makes."""
 
-    def read() -> tuple[TreeSnapshot, Profiles, Lessons]:
-        """Return the tree of now, its profiles with the words of this source, and the lessons of earlier corrections."""
+    def read() -> tuple[TreeSnapshot, Profiles, Lessons, dict[int, CategoryNote]]:
+        """Return the tree of now, its profiles with the words of this source, the lessons of earlier corrections, and notes."""
         now = context.cache.current()
         profiles = now.profiles.fork()
         profiles.learn(material.terms)
-        return now, profiles, context.db.read(lambda tx: _lessons(tx, now, context.config.teaching_examples))
+        lessons, said = context.db.read(lambda tx: (_lessons(tx, now, context.config.teaching_examples), of_all(tx)))
+        return now, profiles, lessons, said
 
-    now, profiles, lessons = await asyncio.to_thread(read)
+    now, profiles, lessons, said = await asyncio.to_thread(read)
     nodes = [Node(row.id, row.parent_id, row.level, row.name) for row in now.rows]
-    tree = DraftTree(nodes, depth=context.config.hierarchy_depth, limit=context.config.limit)
+    locked = frozenset(locks({row.id: row.parent_id for row in now.rows}, said))
+    tree = DraftTree(nodes, depth=context.config.hierarchy_depth, limit=context.config.limit, locked=locked)
     filing = SourceFiling(
         material,
         tree,
@@ -215,6 +220,7 @@ async def _plan(
         batch_size=context.config.batch_size,
         profile_terms=context.config.profile_terms,
         lessons=lessons,
+        words=_words(now, said),
     )
     try:
         chosen = await filing.walk()
@@ -222,6 +228,12 @@ async def _plan(
         raise _first_error(group) from group
     remarks = (*unsettled(filing.unsettled), *full_levels(tree, filing.closed), *newly_crowded(tree, profiles, filing.own))
     return make_plan(source, helper, chunks, chosen, tree, tree_seq=now.seq), remarks
+
+
+def _words(now: TreeSnapshot, said: Mapping[int, CategoryNote]) -> dict[int, CategoryWords]:
+    """Return what people say of categories, for prompts."""
+    described = ((row, said[row.id]) for row in now.rows if row.id in said)
+    return {row.id: CategoryWords(row.name, n.description, n.guidance) for row, n in described if n.description or n.guidance}
 
 
 def _lessons(tx: Tx, now: TreeSnapshot, per_text: int) -> Lessons:

@@ -36,9 +36,10 @@ from memoir_engine.core.results.review import FactKey, FactReviewKind, HeldFact,
 from memoir_engine.store.review.reviews import ReviewedFiling
 
 DISAGREES, LIMIT, MARGIN, NEW, RETRIED, SAMPLE, NO_HELPER = 0.6, 0.5, 0.5, 0.3, 0.3, 0.25, 0.1
+LOCKED = 0.8  # the model itself says that it is wrong
 AGAINST = 0.1  # at most, on top of no margin
 WORTH_SAYING = 0.02
-CODES = ("margin", "disagrees", "new_category", "limit", "retried", "no_helper", "sample")
+CODES = ("margin", "disagrees", "new_category", "limit", "locked", "retried", "no_helper", "sample")
 _64_BITS = 2**64 - 1
 
 STATES: tuple[ReviewState, ...] = get_args(ReviewState)
@@ -141,6 +142,8 @@ def _choice_signals(choice: RiskChoice) -> list[RiskSignal]:
             weights["margin"] = MARGIN * (1 - max(lead, 0.0)) ** 2 + AGAINST * max(-lead, 0.0)
     if choice.decided_by == "limit":
         weights["limit"] = LIMIT
+    if choice.decided_by == "locked":
+        weights["locked"] = LOCKED
     if choice.attempts > 1:
         weights["retried"] = RETRIED
     return [RiskSignal(code, weight, choice.level, choice.chosen, rival) for code, weight in weights.items()]
@@ -153,6 +156,7 @@ _FORMS = {
     "new_category": "The model created a new category, {chosen} (level {level}). Closest existing one: {rival}.",
     "first_category": "The model created a new category, {chosen} (level {level}).",
     "limit": "No new category could be created (level {level}): the limit was reached, so it had to be {chosen}.",
+    "locked": "Nothing in the locked branch fits (level {level}), says the model; {chosen} is only the closest.",
     "retried": "The model was asked again (level {level}): its first answer was not valid.",
     "no_helper": "The source has no description.",
     "sample": "Chosen at random.",

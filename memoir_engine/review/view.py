@@ -18,6 +18,7 @@ from memoir_engine.review.disagreements import Disagreements
 from memoir_engine.review.looks import seen_by
 from memoir_engine.review.queue import id_of_caller, take_two_filings
 from memoir_engine.review.sampling import SamplingPlans
+from memoir_engine.review.taxonomy import Taxonomies
 from memoir_engine.review.together import Together
 from memoir_engine.runtime import access, impacts
 from memoir_engine.runtime.access import needs_auditor, runs_of
@@ -28,7 +29,7 @@ from memoir_engine.store.facts import reviews
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.review import feedback, remarks, second_looks, shares
 from memoir_engine.store.review.second_looks import SignedDecision
-from memoir_engine.store.tree import edit_draft, edit_plan, filings
+from memoir_engine.store.tree import edit_draft, edit_plan, filings, notes
 from memoir_engine.store.tree.edit_draft import Edit
 
 
@@ -98,23 +99,28 @@ class TreeEdits(View):
         for no_part in ("reason", "seen"):
             named.pop(no_part, None)
         edit, limits = edit_draft.checked(edit_draft.make_edit(verb, *arguments, **named)), self._engine.resolved.config.limit
-        return self._read(lambda tx: edit_plan.preview(tx, edit, limits=limits))
+        return self._read(lambda tx: edit_plan.preview(tx, edit, limits=limits, unlocked=self._is_admin))
 
     def _edit(self, edit: Edit, what: str, reason: str | None, seen: str | None) -> Action:
         needs_auditor(self._actor, what)
         edit = edit_draft.checked(edit)
         known = seen_by(self._engine, self._actor, seen, edit)
-        limits, why = self._engine.resolved.config.limit, validation.reason(reason)
+        limits, why, unlocked = self._engine.resolved.config.limit, validation.reason(reason), self._is_admin
         signature = self._engine.signature(self._actor)
         done = self._engine.db.write(
-            lambda tx: edit_plan.perform(tx, edit, limits=limits, reason=why, seen=known, **signature),
+            lambda tx: edit_plan.perform(tx, edit, limits=limits, reason=why, seen=known, unlocked=unlocked, **signature),
             operation=f"the edit of the tree ({edit.verb})",
         )
         self._engine.refresher.later()
         return done
 
+    @property
+    def _is_admin(self) -> bool:
+        """No locked branch stops an admin."""
+        return "admin" in self._actor.roles
 
-class ReviewView(Together, SamplingPlans, Disagreements, TreeEdits):
+
+class ReviewView(Together, SamplingPlans, Disagreements, Taxonomies, TreeEdits):
     """Go through what was decided, correct, sign, and take back."""
 
     def refile(self, chunk_id: int, category_id: int, reason: str | None = None, *, seen: str | None = None) -> Action:
@@ -162,6 +168,8 @@ class ReviewView(Together, SamplingPlans, Disagreements, TreeEdits):
         needs_auditor(self._actor, "undo an action")
         whose, action_id, reason = access.any_of(self._actor), validation.action(action_id), validation.reason(reason)
         self._read(lambda tx: self._check_seen(tx, whose, action_id))
+        if not self._is_admin:
+            self._read(lambda tx: notes.check_undo(tx, action_id))
         engine, actor = self._engine, self._actor
         row = {"verb": "undo", "action_id": action_id}
         known = impacts.seen(engine, actor, seen, lambda changes: list(changes) == [row])

@@ -43,7 +43,7 @@ from memoir_engine.store.sources.plan import (
     StoredSource,
 )
 from memoir_engine.store.tables.sources import LIVE
-from memoir_engine.store.tree import categories, filings
+from memoir_engine.store.tree import categories, filings, notes
 from memoir_engine.store.tree.categories import OpenCategory
 
 
@@ -86,6 +86,7 @@ class _PlanResolver:
         self._known = known
         self._merged = merged
         self._levels: dict[int, int] = {}
+        self._locked = notes.locked(tx)
         self.made: list[NewCategory] = []
         self.ids: dict[int, int] = {}
 
@@ -101,6 +102,8 @@ class _PlanResolver:
             if key in ids_by_name:
                 self.ids[new.draft] = ids_by_name[key]  # made meanwhile, or twice in this plan
                 continue
+            if parent in self._locked:
+                raise PlanStale(f"category {parent} was locked")
             if sizes[parent] >= self._limits(level):
                 raise PlanStale(f"category {parent} has reached the limit of level {level}")
             sizes[parent] += 1

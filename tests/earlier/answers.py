@@ -55,6 +55,7 @@ ADDED: dict[type, set[str]] = {  # fields of results that are younger than the r
 }
 CAME_LATER: dict[type, dict[str, Any]] = {  # younger fields too, and what they say of what an earlier version stored
     AuditCheck: {"anchors": ()},
+    Category: {"description": "", "guidance": "", "locked_by": None},
     FactView: {"expires_at": None, "agent_id": None, "metadata": {}},
     Action: {"fact_ids": (), "known": False, "proposals": (), "not_taken": (), "warnings": (), "seen": None},
     UndoPreview: {"by_two": False},

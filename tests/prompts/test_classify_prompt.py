@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from golden_texts import Golden, prompt_text
-from memoir_engine.prompts.classify import AMPLE, Batch, LevelOptions, build, parse, read, schema
+from memoir_engine.prompts.classify import AMPLE, Batch, CategoryWords, LevelOptions, build, parse, read, schema, shown_words
 from memoir_engine.prompts.evidence import Evidence, Example
 
 TEXTS = st.one_of(
@@ -22,6 +22,7 @@ EVIDENCE = st.builds(
     Evidence, TEXTS, NUMBERS, st.lists(TEXTS, max_size=2).map(tuple), st.lists(st.floats(0, 1), max_size=2).map(tuple)
 )
 EXAMPLES = st.builds(Example, TEXTS, TEXTS, st.lists(st.floats(0, 1), max_size=2).map(tuple))
+ABOUT = st.builds(CategoryWords, TEXTS, TEXTS, TEXTS)
 NAMES = st.lists(TEXTS, max_size=3).map(tuple)
 
 
@@ -32,6 +33,7 @@ def offered(draw: st.DrawFn) -> LevelOptions:
     path, own = draw(st.lists(TEXTS.filter(bool), max_size=2)), draw(st.lists(st.tuples(TEXTS, NUMBERS), max_size=2))
     room, numbers = draw(st.integers(0, AMPLE)), [draw(NUMBERS) for _ in range(3)]
     beside = {"inside": inside if any(inside) else (), "own": tuple(own), "crowded": draw(NAMES)}
+    beside |= {"about": draw(st.lists(ABOUT, max_size=2).map(tuple)), "locked": draw(st.booleans())}
     return LevelOptions(*numbers[:2], tuple(path), names, room, numbers[2], **beside)
 
 
@@ -194,3 +196,20 @@ def test_what_a_model_sets_around_a_name_is_no_part_of_it():
         1: "Road safety",
         2: "Road safety",
     }
+
+
+def test_what_people_say_of_options_stands_beside_them_and_a_locked_level_takes_a_doubt():
+    said = (CategoryWords("Tax policy", "Taxes and duties", "Drafts go elsewhere"), CategoryWords("Public health", "Care"))
+    asked = batch("Taxes rose.", "It rains.", room=0)
+    asked = replace(asked, options=replace(asked.options, about=said, locked=True))
+    assert '- "Tax policy" is="Taxes and duties" guidance="Drafts go elsewhere"\n- "Public health" is=Care\n' in build(asked).text
+    answer = {"chunks": [{"id": 1, "category": "Tax policy", "fits": True}, {"id": 2, "category": "Tax policy", "fits": False}]}
+    schema(asked.options).model_validate(answer)
+    assert parse(answer, asked).unfit == {2}
+    assert parse(answer, batch("Taxes rose.", "It rains.")).unfit == set()
+
+
+def test_many_descriptions_are_shortened_alike_to_what_a_prompt_has_room_for():
+    shown = shown_words([CategoryWords(str(at), "d" * 2_000, "g" * 2_000) for at in range(100)])
+    assert {len(one.description) for one in shown} == {len(one.guidance) for one in shown} == {30}
+    assert len(shown_words([CategoryWords("one", "d" * 2_000)])[0].description) == 400

@@ -70,6 +70,7 @@ READS = {
     *(f"people.{verb}" for verb in ("get", "list", "preview_erase", "report")),
     *(f"reports.{verb}" for verb in ("action", "category", "person", "replay", "run", "source")),
     "tokens.list",
+    *("review.preview_taxonomy", "review.export_taxonomy"),
     *("find", "people.accounts", "people.open_tabs", "runs.sharing", "reports.period", "reports.sample"),
     *(
         f"review.{verb}"

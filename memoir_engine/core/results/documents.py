@@ -155,7 +155,11 @@ class WordChange:
 
 @dataclass(frozen=True)
 class Category:
-    """A node as it is now, or was at the asked seq. `path` includes its own name."""
+    """A node as it is now, or was at the asked seq. `path` includes its own name.
+
+    description, guidance: what people say of it, for readers and for filing. locked_by: the category whose lock holds here,
+    itself or one above it; 0 for the whole tree, None where nothing is locked.
+    """
 
     id: int
     name: str
@@ -166,6 +170,9 @@ class Category:
     children: int
     is_leaf: bool
     created_seq: int
+    description: str = ""
+    guidance: str = ""
+    locked_by: int | None = None
 
     def _repr_html_(self) -> str:
         return notebook.card(notebook.path(self.path), notebook.quiet(f"level {self.level} · chunks: {self.chunks}"))

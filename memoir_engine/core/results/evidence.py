@@ -60,7 +60,8 @@ class Option:
 class Decision:
     """One choice at one level under one parent, with what lost.
 
-    decided_by: model, forced (one option), limit (re-asked at the limit), opinion (the second opinion, where a question's model
+    decided_by: model, forced (one option), limit (re-asked at the limit), locked (none of a locked branch fits, says
+    the model: the closest), opinion (the second opinion, where a question's model
     was not understood), reviewer, repeated (as the run chose it that this one branches from), net.
     seen: whether the model saw the second opinion.
     """

@@ -345,7 +345,9 @@ def time_of(tx: Tx, seq: int) -> datetime | None:
     return None if at is None else moment_of(at)
 
 
-EDITS = frozenset({"create", "rename", "move", "merge", "split", "retire"})  # verbs that make and change categories by hand
+EDITS = frozenset(
+    {"create", "rename", "move", "merge", "split", "retire", "import_taxonomy"}
+)  # verbs that make and change categories by hand
 
 
 @dataclass

@@ -24,6 +24,7 @@ from memoir_engine.store.db.statements import Prepared, Tx, portions
 # what a row's digest covers, in this order: everything but what later events may change (to_seq, status, reviews)
 COVERED: dict[str, tuple[str, ...]] = {
     "action": ("id", "verb", "actor", "at", "run_id", "undoes", "payload"),
+    "category_note": ("category_id", "from_seq", "description", "guidance", "locked"),
     "category_version": ("category_id", "from_seq", "parent_id", "name", "merged_into"),
     "chunk": ("id", "source_id", "position", "start", "end", "tokens", "created_at", "text"),
     "contextual_helper": (*("id", "source_id", "version", "origin", "text", "tokens", "author", "dated", "topic", "created_at"),),

@@ -33,6 +33,10 @@ def state_hash(tx: Tx) -> str:
     p = tables.sampling_plan.c
     for row in tx.execute(select(p.number, p.author, p.payload).where(p.to_seq == FAR).order_by(p.number)):
         covered.update(canonical(list(row)).encode())
+    n = tables.category_note.c
+    kept = (n.to_seq == FAR) & ((n.description != "") | (n.guidance != "") | (n.locked != 0))  # an empty note is none
+    for row in tx.execute(select(n.category_id, n.description, n.guidance, n.locked).where(kept).order_by(n.category_id)):
+        covered.update(canonical(list(row)).encode())
     return covered.hexdigest()
 
 

@@ -304,6 +304,8 @@ EDITS = {
     "split": "{name} split off from {category}",
     "retire": "{category} closed",
     "refile_many": "chunks moved to {other}",
+    "describe": "{category} described or locked",
+    "import_taxonomy": "a taxonomy brought in",
 }
 MOMENTS = EDITS | {  # by the verb of an edit, else by the kind of the first event
     kind.name: kind.moment or kind.name.replace(".", " ")

@@ -57,6 +57,13 @@ class VersionRow(NamedTuple):
     digest: str
 
 
+class NoteRow(NamedTuple):
+    """A row of `category_note` as replayed."""
+
+    to_seq: int
+    digest: str
+
+
 class RunClosing(NamedTuple):
     """A `run.closed`: digests of the run and of its outcome; how many calls and decisions, each with their roll-up."""
 
@@ -163,6 +170,8 @@ class Projection:
     categories: dict[int, tuple[int, int]] = field(default_factory=dict)  # id → level, seq
     versions: dict[tuple[int, int], VersionRow] = field(default_factory=dict)  # (category, from_seq)
     open_versions: dict[int, int] = field(default_factory=dict)  # category → from_seq
+    notes: dict[tuple[int, int], NoteRow] = field(default_factory=dict)  # (category, from_seq)
+    open_notes: dict[int, int] = field(default_factory=dict)  # category → from_seq
     filings: dict[int, list[FilingRow]] = field(default_factory=dict)  # by chunk, oldest first
     reviews: dict[int, str] = field(default_factory=dict)  # seq of a review → its action
     signatures: dict[int, SignatureRow] = field(default_factory=dict)  # by from_seq

@@ -15,13 +15,26 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import digest, parse
 from memoir_engine.store.chain.tombstones import Tombstones
 from memoir_engine.store.db.statements import Tx
-from memoir_engine.store.events import conversations, facts, models, remarks, review, roles, runs, sampling, sources, tokens, tree
+from memoir_engine.store.events import (
+    conversations,
+    facts,
+    models,
+    notes,
+    remarks,
+    review,
+    roles,
+    runs,
+    sampling,
+    sources,
+    tokens,
+    tree,
+)
 from memoir_engine.store.events.kind import EventKind
 from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, RowEvidence, stream
 
 FAMILIES = (
     *(sources.KINDS, tree.KINDS, review.KINDS, conversations.KINDS, facts.KINDS, runs.KINDS, models.KINDS),
-    *(remarks.KINDS, sampling.KINDS, tokens.KINDS, roles.KINDS),
+    *(remarks.KINDS, sampling.KINDS, tokens.KINDS, roles.KINDS, notes.KINDS),
 )
 KINDS: dict[str, EventKind] = {name: kind for kinds in FAMILIES for name, kind in kinds.items()}
 

@@ -41,6 +41,7 @@ from memoir_engine.store.tables.sessions import (
 )
 from memoir_engine.store.tables.sources import (
     category,
+    category_note,
     category_version,
     chunk,
     contextual_helper,
@@ -57,6 +58,7 @@ __all__ = [
     "audit_event",
     "audit_head",
     "category",
+    "category_note",
     "category_version",
     "checkpoint",
     "checkpoint_thread",

@@ -132,6 +132,21 @@ category_version = Table(
     **TABLE,
 )
 
+category_note = Table(
+    "category_note",
+    metadata,
+    Column("category_id", BigInteger, primary_key=True, autoincrement=False),  # 0: the whole tree
+    Column("from_seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("to_seq", BigInteger, nullable=False),
+    Column("description", LongText, nullable=False),
+    Column("guidance", LongText, nullable=False),
+    Column("locked", Integer, nullable=False),  # 1: nothing is made or changed in the branch
+    Column("salt", key(32), nullable=False),
+    Column("digest", key(64), nullable=False),
+    Index(None, "to_seq"),
+    **TABLE,
+)
+
 filing = Table(
     "filing",
     metadata,

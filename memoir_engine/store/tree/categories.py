@@ -25,6 +25,8 @@ from memoir_engine.store.chain.canonical_json import seal
 from memoir_engine.store.db import schema
 from memoir_engine.store.db.statements import FAR, ROOT, Tx, rows_in
 from memoir_engine.store.db.text_rules import name_key
+from memoir_engine.store.tree import note_rows
+from memoir_engine.store.tree.note_rows import NO_NOTE
 from memoir_engine.text.names import SEPARATOR, fold
 
 
@@ -238,6 +240,8 @@ def _views(tx: Tx, at_seq: int | None) -> dict[int, Category]:
     """Return the categories by id, parents before children."""
     rows, depth = snapshot(tx, at_seq).categories, schema.stored_depth(tx)
     offspring = Counter(row.parent_id for row in rows)
+    notes = note_rows.of_all(tx, at_seq=at_seq)
+    held = note_rows.locks({row.id: row.parent_id for row in rows}, notes)
     views: dict[int, Category] = {}
     for row in rows:
         above = views[row.parent_id].path if row.parent_id in views else ()
@@ -251,6 +255,9 @@ def _views(tx: Tx, at_seq: int | None) -> dict[int, Category]:
             children=offspring[row.id],
             is_leaf=row.level == depth if depth else row.id not in offspring,
             created_seq=row.created_seq,
+            description=notes.get(row.id, NO_NOTE).description,
+            guidance=notes.get(row.id, NO_NOTE).guidance,
+            locked_by=held.get(row.id),
         )
     return views
 

@@ -16,13 +16,21 @@ from typing import Any, Literal
 from sqlalchemy import select
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import CategoryNotFound, InvalidSetting, LimitReached, MemoirError, NameTaken, ReviewError
+from memoir_engine.core.errors import (
+    CategoryLocked,
+    CategoryNotFound,
+    InvalidSetting,
+    LimitReached,
+    MemoirError,
+    NameTaken,
+    ReviewError,
+)
 from memoir_engine.core.results.documents import Path
 from memoir_engine.store import tables
 from memoir_engine.store.db import schema
 from memoir_engine.store.db.statements import FAR, ROOT, Tx, rows_in
 from memoir_engine.store.db.text_rules import name_key
-from memoir_engine.store.tree import categories, chunks, filings
+from memoir_engine.store.tree import categories, chunks, filings, notes
 from memoir_engine.store.tree.categories import OpenCategory, below, path_in
 
 EditVerb = Literal["create", "rename", "move", "merge", "split", "retire", "refile_many"]
@@ -125,7 +133,7 @@ def _checked_chosen(verb: EditVerb, number: int) -> int:
 class EditSnapshot:
     """The tree an edit starts from. `filed`: chunks it may move, by leaf; `counts`: all that is filed, per leaf.
 
-    loose: categories that close with their last filing.
+    loose: categories that close with their last filing. locked: categories in locked branches, the root too if all is.
     """
 
     depth: int
@@ -133,6 +141,7 @@ class EditSnapshot:
     counts: Mapping[int, int]
     filed: Mapping[int, int]
     loose: frozenset[int] = frozenset()
+    locked: frozenset[int] = frozenset()
 
     def path(self, category_id: int) -> Path:
         return path_in(self.nodes, category_id)
@@ -162,7 +171,7 @@ def load_tree(tx: Tx) -> EditSnapshot:
     nodes = categories.open_tree(tx)
     depth = schema.stored_depth(tx) or max((node.level for node in nodes.values()), default=1)
     counts = chunks.counts(tx, [node.id for node in nodes.values() if node.level == depth])
-    return EditSnapshot(depth, nodes, counts, {}, filings.closable_categories(tx))
+    return EditSnapshot(depth, nodes, counts, {}, filings.closable_categories(tx), notes.locked(tx))
 
 
 NEW = -1  # id of the category an edit creates, until it is written
@@ -243,6 +252,7 @@ class EditDraft:
 
     def make(self, parent: int, level: int, name: str) -> OpenCategory:
         node = OpenCategory(NEW, level, parent, name, name_key(name))
+        self._check_unlocked(parent)
         self._come(node)
         self.steps.append(CreateCategory(node))
         return node
@@ -259,6 +269,7 @@ class EditDraft:
         self.close(node)
 
     def close(self, node: OpenCategory) -> None:
+        self._check_unlocked(node.id)
         self.steps.append(CloseCategory(node))
         self._go(node)
         del self._nodes[node.id]
@@ -284,11 +295,20 @@ class EditDraft:
             node = max(pending, key=lambda node: (node.level, -node.id))
             pending.discard(node)
             is_empty = not self.count(node.id) and not self._children.get(node.id)
-            if is_empty and node.id in self.standing.loose and node.id not in self._touched:
+            may_close = node.id in self.standing.loose and node.id not in self.standing.locked | self._touched
+            if is_empty and may_close:
                 self.close(node)
                 pending |= {self._nodes[node.parent_id]} if node.parent_id != ROOT else set()
 
+    def _check_unlocked(self, category_id: int) -> None:
+        if category_id in self.standing.locked:
+            name = notes.WHOLE_TREE if category_id == ROOT else repr(self.title(category_id))
+            self.obstacles.append(CategoryLocked(name=name))
+
     def _change(self, was: OpenCategory, node: OpenCategory) -> None:
+        self._check_unlocked(was.id)
+        if node.parent_id != was.parent_id:
+            self._check_unlocked(node.parent_id)
         self._go(was)
         self._come(node)
         self._touched.add(node.id)

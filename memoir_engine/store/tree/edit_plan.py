@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -274,9 +274,14 @@ def _path(path: Sequence[str]) -> str:
     return " › ".join(path)
 
 
-def preview(tx: Tx, edit: Edit, *, limits: Limits) -> EditPreview:
-    """Return what the edit would do now and what prevents it. Changes nothing."""
-    return _preview_of(plan(edit, load(tx, edit), limits))
+def preview(tx: Tx, edit: Edit, *, limits: Limits, unlocked: bool = False) -> EditPreview:
+    """Return what the edit would do now and what prevents it. Changes nothing. unlocked: as of `perform`."""
+    return _preview_of(plan(edit, _load(tx, edit, unlocked), limits))
+
+
+def _load(tx: Tx, edit: Edit, unlocked: bool) -> EditSnapshot:
+    snapshot = load(tx, edit)
+    return replace(snapshot, locked=frozenset()) if unlocked else snapshot
 
 
 def preview_proposed(tx: Tx, edit: Edit, basis: Basis, tree: EditSnapshot, *, limits: Limits) -> tuple[EditPreview, str | None]:
@@ -311,17 +316,18 @@ def perform(
     run_id: str | None = None,
     basis: Basis | None = None,
     seen: Seen | None = None,
+    unlocked: bool = False,
 ) -> Action:
-    """Write the edit; with the caller's `action_id` only once.
+    """Write the edit; with the caller's `action_id` only once. unlocked: by an admin, whom no locked branch stops.
 
     run_id: of the run that proposed it. basis: the categories that it was proposed for; ProposalOvertaken is raised if they are
     no longer so, or the edit is not possible any more. Raises what its preview shows otherwise: CategoryNotFound, ChunkNotFound,
-    NotALeaf, NotInside, NameInvalid, NameTaken, LimitReached, WrongLevel, CategoryInUse, NothingChanges.
+    NotALeaf, NotInside, NameInvalid, NameTaken, LimitReached, WrongLevel, CategoryInUse, CategoryLocked, NothingChanges.
     """
     ids.lock_tree(tx)
     if action_id is not None and actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    snapshot = load(tx, edit)
+    snapshot = _load(tx, edit, unlocked)
     edit_plan = plan(edit, snapshot, limits)
     problem = None if basis is None else overtaken(basis, snapshot, edit_plan.obstacles)
     if problem is not None:

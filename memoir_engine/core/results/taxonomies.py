@@ -1,0 +1,60 @@
+"""Results about taxonomies that are brought in: what a file would make of the tree, line by line, and what it made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from memoir_engine.core.results.documents import Path
+from memoir_engine.core.results.evidence import Action
+
+
+@dataclass(frozen=True)
+class TaxonomyRow:
+    """A category of the file. line: None where the file only implies it. category_id: None while it is not there.
+
+    description, guidance, locked: as they will be. effect: continued is a category that nothing but the lock asks for: a locked
+    branch that ends early is continued by its own name to the deepest level, so that chunks can be filed in it.
+    """
+
+    line: int | None
+    path: Path
+    effect: Literal["created", "continued", "changed", "kept"]
+    category_id: int | None = None
+    description: str = ""
+    guidance: str = ""
+    locked: bool = False
+
+
+@dataclass(frozen=True)
+class TaxonomyProblem:
+    """What stands in the way, and in which line of the file."""
+
+    line: int
+    says: str
+
+
+@dataclass(frozen=True)
+class TaxonomyPreview:
+    """What bringing in a taxonomy would do; nothing is done where there is a problem."""
+
+    name: str
+    rows: tuple[TaxonomyRow, ...]
+    problems: tuple[TaxonomyProblem, ...]
+
+    @property
+    def possible(self) -> bool:
+        return not self.problems
+
+    def count(self, *effects: str) -> int:
+        return sum(row.effect in effects for row in self.rows)
+
+
+@dataclass(frozen=True)
+class TaxonomyImport:
+    """What bringing in a taxonomy did. action: None where everything was there already."""
+
+    action: Action | None
+    created: int
+    changed: int
+    kept: int
