@@ -69,6 +69,7 @@ _TAXONOMY = (
     "line {line}: {problem}, and {count:more line has/more lines have} problems",
     "its path has {count} names, and this memory has {depth} levels",
     "a level is left out of its path",
+    "it names no category, and the whole tree can be locked, not described",
     "{locked!r} is neither yes nor no: it says whether the category is locked",
     "{path} stands in line {line} already, and says something else there",
     "{path} is locked, and only an admin changes what is said of it",
