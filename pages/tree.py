@@ -6,7 +6,20 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from memoir_engine import Category, Chunk, Memory, TreeAt
-from ui import filing, frame, history_view, problems, state, tidy_view, tree_as_of, tree_edit, tree_view, undo_banner, viewer
+from ui import (
+    filing,
+    frame,
+    history_view,
+    problems,
+    state,
+    taxonomy_view,
+    tidy_view,
+    tree_as_of,
+    tree_edit,
+    tree_view,
+    undo_banner,
+    viewer,
+)
 from ui.components.tree import category_tree
 from ui.wording import texts as wording
 
@@ -36,6 +49,7 @@ def draw(memory: Memory, looked_at: tree_as_of.Past | None) -> None:
     if not overview.categories:
         frame.empty(wording.TREE_EMPTY, wording.TREE_EMPTY_TEXT, ":material/account_tree:")
         frame.first_buttons(memory)
+        taxonomy_view.show(memory)
         return
     filing.follow(memory, key="tree-filed")
     undo_banner.show(memory)
@@ -58,6 +72,7 @@ def draw(memory: Memory, looked_at: tree_as_of.Past | None) -> None:
             tree_view.root(memory.tree, overview.sources)
             tidy_view.show(memory)
             tree_edit.show(memory, None)
+            taxonomy_view.show(memory)
 
 
 def draw_past(memory: Memory, then: tree_as_of.Past) -> None:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Category, Chunk, Memory, TreeAt
-from ui import citations, figures, frame, presenting, review_link, sign_panel, state, tree_edit, why_here
+from ui import citations, figures, frame, presenting, review_link, sign_panel, state, taxonomy_view, tree_edit, why_here
 from ui.components import copylink, reader
 from ui.escape import md_escape
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
 from ui.wording_history import texts as wording_history
+from ui.wording_taxonomy import texts as taxonomy
 
 PAGE = 50
 LONGEST, CRUMB = 40, 28  # characters of a name in a title, and on the way to it
@@ -38,6 +39,7 @@ def root(tree: TreeAt, sources: int | None) -> None:
 def category(memory: Memory, tree: TreeAt, node: Category) -> None:
     _crumbs(tree.path(node.id)[:-1])
     _name(node)
+    taxonomy_view.said(tree, node)
     depth = memory.config.hierarchy_depth
     inside = (
         {labels.LEVEL: wording.LEVEL_OF.format(level=node.level, depth=depth)}
@@ -49,6 +51,7 @@ def category(memory: Memory, tree: TreeAt, node: Category) -> None:
     if tree.is_now:
         review_link.show(memory, branch=node.id)
         tree_edit.show(memory, node)
+        taxonomy_view.describe(memory, node)
     if node.is_leaf:
         _filed(tree, node)
     else:
@@ -110,6 +113,8 @@ def _name(node: Category) -> None:
         st.badge(wording.LEVEL.format(level=node.level).lower(), color="gray")
         if node.is_leaf:
             st.badge(wording.LEAF, color="green")
+        if node.locked_by is not None:
+            st.badge(taxonomy.IS_LOCKED, icon=":material/lock:", color="orange")
         st.space("stretch")
         copylink.show("cat-link", **state.with_moment(cat=node.id))
 

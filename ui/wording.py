@@ -157,6 +157,8 @@ class Shared(Words):
         "withdraw": "withdrew a source",
         "erase": "erased a source",
         "refile_many": "moved chunks",
+        "describe": "described or locked a category",
+        "import_taxonomy": "brought in a taxonomy",
         "create": "created a category",
         "rename": "renamed a category",
         "move": "moved a category",
@@ -279,6 +281,7 @@ class Shared(Words):
     }
     _DECIDED = {
         "limit": "This level was full, so the model had to choose an existing category.",
+        "locked": "This branch is locked and nothing in it fits, says the model; it chose the closest category.",
         "reviewer": "Decided by a person.",
         "net": "Added by the safety net.",
         "opinion": "The model's answer could not be used, so Memoir followed its own second opinion.",

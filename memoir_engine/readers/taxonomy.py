@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+import yaml
+
 from memoir_engine.core.errors import TaxonomyTooLarge, TaxonomyUnreadable
 from memoir_engine.readers.charset import decode
 from memoir_engine.text.taxonomies import (
@@ -43,8 +45,6 @@ def read(data: bytes, name: str) -> TaxonomyFile:
 
 
 def _yaml(text: str) -> object:
-    import yaml
-
     try:
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, yaml.SafeLoader)):
             raise Unreadable("it refers to a part of itself (*), which is not read")
@@ -61,6 +61,4 @@ def write(entries: Iterable[TaxonomyEntry], format: TaxonomyFormat) -> str:
     """Write entries, parents before children, as `read` reads them back."""
     if format == "csv":
         return write_csv(entries)
-    import yaml
-
     return yaml.safe_dump(nested(entries), allow_unicode=True, sort_keys=False, width=120)

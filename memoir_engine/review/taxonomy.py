@@ -15,6 +15,7 @@ from memoir_engine.runtime.access import needs_admin, needs_auditor
 from memoir_engine.runtime.engine import View
 from memoir_engine.store.db.statements import ROOT
 from memoir_engine.store.tree import notes, taxonomy
+from memoir_engine.text.taxonomies import TaxonomyFile
 
 FORMATS = ("csv", "yaml")
 
@@ -94,7 +95,7 @@ class Taxonomies(View):
     def _is_admin(self) -> bool:
         return "admin" in self._actor.roles
 
-    def _file(self, data: str | bytes, name: str) -> tuple[str, files.TaxonomyFile]:
+    def _file(self, data: str | bytes, name: str) -> tuple[str, TaxonomyFile]:
         if not isinstance(data, str | bytes):
             validation.refuse("data", type(data).__name__, "it must be a text or bytes", "Give what the file holds.")
         name = validation.marked(validation.text("name", name))[:200]

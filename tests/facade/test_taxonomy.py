@@ -75,8 +75,9 @@ def test_a_taxonomy_is_one_action_comes_back_as_it_was_and_is_undone(memory: Mem
         ("Art,another,", "line 3: Art stands in line 2 already, and says something else there"),
         ("Law › Tax,,", "'Law › Tax'"),
         (f"Law,{'x' * 2001},", "2001 characters long"),
+        (",all of it,", "line 3: it names no category"),
     ],
-    ids=["too deep", "a level missing", "lock in other words", "said twice", "a forbidden name", "too long"],
+    ids=["too deep", "a level missing", "lock in other words", "said twice", "a forbidden name", "too long", "no path"],
 )
 def test_a_line_that_cannot_be_brought_in_is_named_and_nothing_is(memory: Memory, rows: str, says: str):
     text = f"path,description,locked\nArt,what artists make,\n{rows}\n" + ("x/y,,\n" if "›" not in rows else "x>y,,\n")

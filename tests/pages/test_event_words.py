@@ -33,6 +33,7 @@ SELDOM = {  # kinds that it lacks: undone and done again
 }
 LATER = {
     "model.chosen",
+    "category.described",
     *("token.made", "token.revoked", "roles.changed"),
     "fact.corrected",
     "fact.retired",
@@ -184,7 +185,7 @@ def test_a_change_of_a_fact_names_it(kind: str) -> None:
 def test_in_english_the_past_of_the_tree_reads_as_the_engine_says_it(earlier: Memory) -> None:
     moments = earlier.tree.moments(limit=500)
     assert [event_words.moment(moment) for moment in moments] == [moment.says for moment in moments]
-    assert activity.EDITS.keys() - {moment.kind for moment in moments} == {"refile_many"}
+    assert activity.EDITS.keys() - {moment.kind for moment in moments} == {"refile_many", "describe", "import_taxonomy"}
     versions = [version for category in earlier.tree.all() for version in earlier.tree.history(category.id)]
     said = [event_words.version(now, was if was.category_id == now.category_id else None) for was, now in pairwise(versions)]
     assert said == [version.says for version in versions[1:]]

@@ -167,6 +167,8 @@ def _read(option: VerbOption, given: Any) -> Any:
         if any(not equals for _, equals, _ in pairs):
             raise typer.BadParameter("--with takes name=value")
         return {name: _loose(value) for name, _, value in pairs}
+    if isinstance(given, str) and given.startswith("@") and {bytes, str} <= set(_kinds(option)):
+        return _file(given[1:])
     if not isinstance(given, str) or _is_text(option):
         if isinstance(given, str) and bytes in _kinds(option) and str not in _kinds(option):
             return _file(given)

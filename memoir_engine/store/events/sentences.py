@@ -27,6 +27,8 @@ VERBS: dict[str, str] = {
     "regenerate_helper": "Had a description rewritten",
     "refile": "Moved a chunk",
     "refile_many": "Moved chunks",
+    "describe": "Described or locked a category",
+    "import_taxonomy": "Brought in a taxonomy",
     "create": "Created a category",
     "rename": "Renamed a category",
     "move": "Moved a category",

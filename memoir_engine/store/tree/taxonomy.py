@@ -84,7 +84,7 @@ class _Planner:
             self._children[node.parent_id] = self._children.get(node.parent_id, 0) + 1
         whole = self._notes.get(ROOT, NO_NOTE)
         self._places: dict[int, _Place] = {ROOT: _Place(ROOT, ROOT, 0, (), None, whole, whole)}
-        self._stated: dict[int, TaxonomyEntry] = {}
+        self._stated: dict[int, tuple[int, tuple[str | None, str | None, bool | None]]] = {}
         self._drafts = 0
         self._full: set[int] = set()
 
@@ -106,6 +106,8 @@ class _Planner:
         if len(entry.path) > self._depth:
             return f"its path has {len(entry.path)} names, and this memory has {self._depth} levels"
         description, guidance = _words("description", entry.description), _words("guidance", entry.guidance)
+        if not entry.path and (description or guidance):
+            return "it names no category, and the whole tree can be locked, not described"
         names = [check_name(name) for name in entry.path]
         place = self._places[ROOT]
         for at, name in enumerate(names):
@@ -113,14 +115,14 @@ class _Planner:
             if isinstance(found, str):
                 return found
             place = found
-        earlier = self._stated.setdefault(place.id, entry)
         told = (description, guidance, entry.locked)
-        if earlier is not entry and told != (earlier.description, earlier.guidance, earlier.locked):
-            return f"{_title(place.path)} stands in line {earlier.line} already, and says something else there"
+        line, earlier = self._stated.setdefault(place.id, (entry.line, told))
+        if told != earlier:
+            return f"{_title(place.path)} stands in line {line} already, and says something else there"
         note = place.note.changed(*told)
         if note != place.was and not self._unlocked and place.id in self._held:
             return f"{_title(place.path)} is locked, and only an admin changes what is said of it"
-        place.note, place.line = note, earlier.line
+        place.note, place.line = note, line
         return None
 
     def _below(self, parent: _Place, name: str, line: int | None) -> _Place | str:

@@ -1,0 +1,50 @@
+"""Texts about a taxonomy of one's own: what is said of categories, locks, and files of categories."""
+
+from __future__ import annotations
+
+from ui.words import Plural, Words
+
+
+class Taxonomy(Words):
+    TITLE = "Taxonomy"
+    ABOUT = (
+        "Bring in categories of your own from a CSV table or a YAML file. What is missing is created; nothing is moved or "
+        "closed. A table has the columns path, or level1, level2 and so on, and description, guidance, locked."
+    )
+    FILE = "File with categories"
+    DOWNLOAD_CSV, DOWNLOAD_YAML = "Download as CSV", "Download as YAML"
+    BRING_IN = "Bring in"
+    REASON, REASON_FORM = "Reason", "Kept with the change, for later reference"
+    NOTHING_NEW = "Everything in this file is in the tree already."
+    CREATED = Plural("1 category is created", "{count} categories are created")
+    CHANGED = Plural("1 category is described or locked anew", "{count} categories are described or locked anew")
+    KEPT = Plural("1 stays as it is", "{count} stay as they are")
+    PROBLEMS = Plural("1 line cannot be brought in, so nothing is", "{count} lines cannot be brought in, so nothing is")
+    LINE, CATEGORY, EFFECT, DESCRIPTION, GUIDANCE, LOCKED = (
+        "Line",
+        "Category",
+        "What happens",
+        "Description",
+        "Guidance",
+        "Locked",
+    )
+    PROBLEM = "Problem"
+    EFFECTS = {
+        "created": "created",
+        "continued": "created as its leaf",
+        "changed": "changed",
+        "kept": "stays",
+    }
+    DESCRIBE = "Description and lock"
+    DESCRIPTION_FORM = "What belongs here, for readers and for the model that files"
+    GUIDANCE_FORM = "How to file here: what goes elsewhere, which of two comes first"
+    LOCK = "Lock this branch"
+    LOCK_ABOUT = "Nothing is created, renamed, moved or closed in it but by an admin; new texts are placed in what exists."
+    LOCK_TREE = "Lock the whole tree"
+    FOR_ADMINS = "Only admins lock and unlock."
+    SAVE = "Save"
+    IS_LOCKED = "locked"
+    LOCKED_BY = {"above": "Locked with {name}.", "tree": "The whole tree is locked."}
+
+
+texts = Taxonomy()
