@@ -117,6 +117,9 @@ def look(memory: Memory, one: SecondLook) -> None:
         if one.verdict is not None and one.kind != "erasures" and one.by != memory.actor.name:
             if "auditor" in memory.actor.roles:
                 _sign(memory, one.key)
+        if one.verdict is not None and memory.audit.impact(one.action_id) is not None:
+            there = {"action": one.action_id}
+            st.page_link("../pages/activity.py", label=texts.SAW, icon=":material/difference:", query_params=there)
     if one.words:
         st.text(one.words)
 

@@ -30,6 +30,7 @@ class TogetherWords(Words):
     ASKED_OF = "{by} asked {to} to look at this, too."
     FIRST = "{by} decided first: {verdict}. A second person has to decide the same."
     YOURS = "You decided first: {verdict}. Somebody else has to decide the same."
+    SAW = "What they saw would change"
     SIGN = "Sign as the second"
     VERDICTS = {
         "approve": "approve",

@@ -110,7 +110,7 @@ class PeopleView(View):
     def note_tab(self, tab: str, page: str, *, closed: Iterable[str] = ()) -> str:
         """Note for half an hour that the actor has a page open in a tab; return the digest by which `open_tabs` names it.
 
-        It is for the app; nothing of it is kept. closed: tabs that are open no more. Nothing is noted in a memory that is only read.
+        It is for the app; nothing of it is kept. closed: tabs that are open no more. A memory that is only read notes nothing.
         """
         name, shown = validation.text("tab", tab), validation.text("page", page)[:PAGE_CHARS]
         gone, now, db = validation.texts("closed", closed), self._engine.clock.now(), self._engine.db

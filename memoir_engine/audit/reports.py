@@ -49,7 +49,7 @@ from memoir_engine.core.results.review import ChunkReview
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.access import readable, runs_of
 from memoir_engine.runtime.engine import Engine, View
-from memoir_engine.runtime.impacts import shown_to
+from memoir_engine.runtime.impacts import kept_record, shown_to
 from memoir_engine.store.chain import actions as store_actions
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.statements import Tx
@@ -297,7 +297,7 @@ class Reports(View):
             done = with_words(tx, activity.veiled(tx, whose, [store_actions.get(tx, number)]), whose)[0]
             facts = (("Action", done.action_id), ("By", done.actor), ("Time", f"{done.at:%Y-%m-%d %H:%M:%S} UTC"))
             content = self._content(tx, "action", sentences.verb(done.verb), facts, actions=(done,), left_out={})
-            seen = store_actions.seen_of(tx, number)
+            seen = kept_record(tx, whose, number)
             return content, None if seen is None else shown_to(tx, self._engine, self._actor, seen)
 
         content, seen = self._read(collect)

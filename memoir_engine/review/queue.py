@@ -271,7 +271,9 @@ class Reviews(FactReviews):
 
         if decision.verdict == "skip":
             return perform(tx)
-        asked = SignedDecision("facts", str(decision.key), decision.verdict, {"content": decision.content})
+        asked = SignedDecision(
+            "facts", str(decision.key), decision.verdict, {"content": decision.content}, looked=decision.looked
+        )
         return second_looks.decide(
             tx,
             asked,

@@ -34,6 +34,7 @@ from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.facts import facts, reviews
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.ledger.sight import RunSight, seen_among
+from memoir_engine.store.review import second_looks
 
 NAME = "impact"
 MOST_HELD = 200
@@ -96,11 +97,21 @@ def kept(engine: Engine, actor: Actor, action_id: str) -> Impact | None:
 
     def work(tx: Tx) -> Record | None:
         reviews.check_owner(tx, whose, action_id)
-        record = actions.seen_of(tx, action_id)
+        record = kept_record(tx, whose, action_id)
         return None if record is None else shown_to(tx, engine, actor, record)
 
     record = engine.db.read(work)
     return None if record is None else from_record(record)
+
+
+def kept_record(tx: Tx, whose: str | None, action_id: str) -> Record | None:
+    """Return what is kept of a look with an action; with a first signature on a fact, for who may read the fact alone."""
+    if (record := actions.seen_of(tx, action_id)) is not None:
+        return record
+    if (signed := second_looks.seen_of(tx, action_id)) is None:
+        return None
+    key, seen = signed
+    return None if reviews.get_item(tx, whose, key) is None else seen
 
 
 def _is_for(whose: RunSight, user: str | None, by: str) -> bool:

@@ -204,6 +204,29 @@ def test_the_last_that_used_facts_are_asked_and_only_those_that_used_what_is_tou
     assert [item.question for item in memory.impact(retired(memory), of=impact.run_id).items] == [PET, CITY]
 
 
+def test_what_the_first_of_two_saw_of_a_fact_is_kept_for_who_may_see_it_and_goes_with_it(memory: Memory):
+    memory.facts.suggest("correct", uid(memory, SAID[1]), "The cat of Mia is called Byte")
+    changes = [{"verb": "reject", "key": memory.review.facts("mia").items[0].key}]
+    ada = memory.acting_as("Ada", roles=("auditor", "admin"))
+    ada.review.ask_second(changes[0]["key"])
+    look = ada.impact(changes, questions=QUESTIONS)
+    waiting = ada.review.reject(changes[0]["key"], seen=look.run_id)
+    assert (waiting.verb, memory.audit.impact(waiting.action_id)) == ("sign_first", look)
+    assert waiting.seen is None, "the trail is for everybody"
+    stranger = memory.acting_as("Ben", user="ben", roles=("auditor",))
+    assert stranger.audit.impact(waiting.action_id) is None
+    assert (
+        look.digest in memory.reports.action(waiting.action_id).html,
+        "Pixel" in stranger.reports.action(waiting.action_id).html,
+    ) == (
+        True,
+        False,
+    )
+    memory.people.erase("mia", "asked for")
+    assert memory.audit.impact(waiting.action_id) is None
+    assert memory.audit.verify().ok
+
+
 @pytest.mark.parametrize("plan", [corrected, retired, expiring, added, approved, rejected, restored, judged, undone])
 def test_what_was_seen_is_kept_with_the_action_and_in_its_report(memory: Memory, plan: Callable[[Memory], Changes]):
     changes = plan(memory)

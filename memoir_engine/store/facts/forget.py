@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, and_, delete, func, or_, select, update
+from sqlalchemy import Select, and_, delete, func, or_, select, union, update
 
 from memoir_engine.core.errors import FactNotFound
 from memoir_engine.core.results import Action
@@ -233,9 +233,9 @@ def _quoting(tx: Tx, users: Collection[str | None], words: Sequence[str], since:
 
 
 def _kept_looks() -> Select[Any]:
-    """Select what makers of actions had seen of their consequences: facts are among it."""
-    p, a = tables.payload.c, tables.action.c
-    looks = select(p.digest, p.body).join(tables.action, a.payload == p.digest)
+    """Select what makers of actions, and the first of two, had seen of their consequences: facts are among it."""
+    p, kept = tables.payload.c, union(select(tables.action.c.payload), select(tables.remark.c.payload)).subquery()
+    looks = select(p.digest, p.body).join(kept, kept.c.payload == p.digest)
     return looks.where(p.body.contains('"seen":{', autoescape=True))
 
 

@@ -19,6 +19,7 @@ from sqlalchemy import select
 from memoir_engine.core.errors import NothingChanges, SecondSignatureNeeded
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.feedback import SecondLook, SignedKind
+from memoir_engine.core.results.review import FactKey
 from memoir_engine.core.run import Clock, new_id
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
@@ -37,7 +38,8 @@ _R = tables.remark.c
 class SignedDecision:
     """A decision about an item. what: all that a second person repeats. proposer: who proposed it, and cannot sign second.
 
-    looked: what its maker saw would change, which is kept with a first signature; never of facts, which not everybody may read.
+    looked: what its maker saw would change, which is kept with a first signature: of facts, which not everybody may read, in the
+    signature's payload, which goes with them; else in its action's.
     """
 
     kind: SignedKind
@@ -104,6 +106,20 @@ def took_two(tx: Tx, action_id: str) -> bool:
 def signed_first(tx: Tx, action_id: str, actor: str) -> bool:
     """Return True if this action is a first signature of the actor already."""
     return actions.exists(tx, action_id) and (done := actions.brief(tx, action_id)).verb == WAITS and done.actor == actor
+
+
+def seen_of(tx: Tx, action_id: str) -> tuple[FactKey, dict[str, Any]] | None:
+    """Return an item of facts, and what the first of two had seen of the consequences, as it is kept with their signature."""
+    e = tables.audit_event.c
+    made = (
+        select(_R.item, _R.payload).join(tables.audit_event, e.seq == _R.number).where(_R.kind == FIRST, e.action_id == action_id)
+    )
+    row = tx.execute(made.limit(1)).one_or_none()
+    seen = None if row is None else read_payloads(tx, [row.payload]).get(row.payload, {}).get("seen")
+    if row is None or seen is None:
+        return None
+    thing, number, since = row.item.split("-")
+    return FactKey("fact" if thing == "fact" else "proposal", int(number), int(since)), seen
 
 
 def ask(
@@ -206,8 +222,9 @@ def _write(
 ) -> Action:
     first = next((remarks.last(tx, number).author for number in ends), None)
     action = OpenAction(tx, verb=verb, actor=actor, clock=clock, action_id=action_id or new_id(clock.now()))
-    action.describe(reason=None, seen=decision.looked if kind == FIRST else None)
-    said: dict[str, Any] = {"kind": decision.kind, "words": reason}
+    looked, of_facts = (decision.looked if kind == FIRST else None), decision.kind == "facts"
+    action.describe(reason=None, seen=None if of_facts else looked)
+    said: dict[str, Any] = {"kind": decision.kind, "words": reason} | ({"seen": dict(looked)} if looked and of_facts else {})
     said |= {"what": decision.what} if kind == FIRST else {"first": first}
     remarks.make(tx, action, kind, decision.item, author=actor, said=said, verdict=decision.verdict, names=names, ends=ends)
     action.seal()
