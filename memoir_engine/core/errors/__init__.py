@@ -11,3 +11,4 @@ from memoir_engine.core.errors.doors import *
 from memoir_engine.core.errors.facts import *
 from memoir_engine.core.errors.features import *
 from memoir_engine.core.errors.system import *
+from memoir_engine.core.errors.web import *

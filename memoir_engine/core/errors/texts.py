@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from memoir_engine.core.errors import doors, facts, features
+from memoir_engine.core.errors import doors, facts, features, web
 from memoir_engine.core.errors.remedies import ENDINGS, REMEDIES
 from memoir_engine.core.errors.system import FALLEN_BACK, MemoirError
 
@@ -30,7 +30,7 @@ class ErrorTexts:
 def _classes(root: type[MemoirError]) -> Iterator[type[MemoirError]]:
     yield root
     for child in root.__subclasses__():
-        if child.__module__ in (doors.__name__, facts.__name__, features.__name__, MemoirError.__module__):
+        if child.__module__ in (doors.__name__, facts.__name__, features.__name__, web.__name__, MemoirError.__module__):
             yield from _classes(child)
 
 
