@@ -170,6 +170,11 @@ from memoir_engine.core.errors.taxonomies import (
     TaxonomyTooLarge as TaxonomyTooLarge,
     TaxonomyUnreadable as TaxonomyUnreadable,
 )
+from memoir_engine.core.errors.web import (
+    AddressNotAllowed as AddressNotAllowed,
+    PageTypeUnknown as PageTypeUnknown,
+    PageUnreachable as PageUnreachable,
+)
 from memoir_engine.core.errors.texts import ERROR_TEXTS as ERROR_TEXTS, ErrorTexts as ErrorTexts
 from memoir_engine.core.events import Event as Event, Stamped as Stamped
 from memoir_engine.core.ports import (
@@ -203,6 +208,7 @@ from memoir_engine.core.results.documents import (
     Cause as Cause,
     Chunk as Chunk,
     ChunkPage as ChunkPage,
+    FetchedPage as FetchedPage,
     Filing as Filing,
     Heading as Heading,
     Helper as Helper,

@@ -21,19 +21,21 @@ AUDITOR = "auditor"  # the role that may withdraw what stands
 
 @dataclass(frozen=True)
 class Upload:
-    """A file or text that was chosen, not yet started. mark: its id in this session."""
+    """A file or text that was chosen, not yet started. mark: its id in this session; metadata: kept with it as a source."""
 
     verb: str
     name: str
     data: bytes
     mark: str
+    metadata: dict[str, Any] | None = None
 
     @property
     def content(self) -> str | bytes:
         return self.data.decode() if self.verb == "ingest_text" else self.data
 
     def arguments(self) -> dict[str, Any]:
-        return {"text": self.content} if self.verb == "ingest_text" else {"data": self.content}
+        content = {"text": self.content} if self.verb == "ingest_text" else {"data": self.content}
+        return content | ({} if self.metadata is None else {"metadata": self.metadata})
 
 
 @dataclass(frozen=True)

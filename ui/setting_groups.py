@@ -19,7 +19,7 @@ from ui.wording_settings import texts
 GROUPS: dict[str, tuple[str, ...]] = {
     "model": ("model", "fallback_model", "temperature", "max_cost", "accept_unknown_price", "model_info"),
     "reading": (
-        *("max_file_mb", "auto_source_identification", "hierarchy_depth", "category_limit", "category_limits"),
+        *("max_file_mb", "web_hosts", "auto_source_identification", "hierarchy_depth", "category_limit", "category_limits"),
         *("chunk_min_tokens", "chunk_max_tokens", "delimiters", "batch_size", "teaching_examples", "tidy_after_ingestion"),
     ),
     "answers": (

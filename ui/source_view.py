@@ -22,6 +22,7 @@ from ui import (
     sign_panel,
     state,
     viewer,
+    web_page,
     withdraw_panel,
 )
 from ui.components import reader, scroll_position
@@ -239,7 +240,7 @@ def _facts(source: Source) -> None:
         labels.BY: viewer.plain_name(source.added_by or source.owner or ""),
         labels.VERSION: str(source.version),
         "SHA-256": source.sha256[:24] + "…",
-        **{name: str(value) for name, value in source.metadata.items()},
+        **web_page.origin(source),
     }
     rows = pd.DataFrame([(name, value) for name, value in known.items() if value], columns=[labels.PROPERTY, labels.VALUE])
     st.dataframe(rows, hide_index=True, column_config={labels.PROPERTY: st.column_config.TextColumn(width=90)}, key="src-facts")

@@ -13,7 +13,7 @@ from typing import Literal
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import estimates, fact_filters, figures, just_added, known_files, problems, remember_form, state
+from ui import estimates, fact_filters, figures, just_added, known_files, problems, remember_form, state, web_page
 from ui.known_files import Planned, Upload
 from ui.wording_columns import texts as labels
 from ui.wording_facts import texts as wording_facts
@@ -74,10 +74,12 @@ def _files(memory: Memory, *, first: bool = False, folder: bool = False) -> None
         key=f"{'folder' if folder else 'upload'}-{fresh}",
         max_upload_size=memory.config.max_file_mb,
     )
-    if first and not files:
-        return  # nothing to press yet
     given = [Upload("ingest_file", file.name, file.getvalue(), str(file.file_id)) for file in files]
-    if runs := _started(memory, given, key="file-folder" if folder else "file-files", disabled=not files):
+    if not folder and web_page.allowed(memory) and (page := web_page.fetched(memory, fresh)):
+        given.append(page)
+    if first and not given:
+        return  # nothing to press yet
+    if runs := _started(memory, given, key="file-folder" if folder else "file-files", disabled=not given):
         st.session_state["upload_round"] = fresh + 1
         _go_on(memory, runs)
 

@@ -8,6 +8,7 @@ from ui.words import Words
 class Columns(Words):
     ACTUAL = "Actual"
     ADDED = "Added"
+    ADDRESS, FETCHED, LED_TO = "Address", "Fetched", "Led to"
     ATTEMPT = "Attempt"
     AUTHOR = "Author"
     BODY = "Body"

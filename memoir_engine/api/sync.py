@@ -31,6 +31,8 @@ class Memory(Face):
     ingest_text = waits(AsyncMemory.ingest_text)
     ingest_file = waits(AsyncMemory.ingest_file)
     ingest_folder = waits(AsyncMemory.ingest_folder)
+    ingest_url = waits(AsyncMemory.ingest_url)
+    fetch_url = waits(AsyncMemory.fetch_url)
     query = waits(AsyncMemory.query)
     what_if = waits(AsyncMemory.what_if)
     impact = waits(AsyncMemory.impact)

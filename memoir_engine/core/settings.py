@@ -234,6 +234,9 @@ class MemoirConfig(Settings):
 
     max_file_mb: int = Field(default=50, ge=1)
     """Largest file taken in, in MB."""
+    web_hosts: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """Hosts from which pages may be added by their address, as `["en.wikipedia.org", "wiki.local:8080"]`; `*` is every host on
+    the open Internet. One that is in a private network, or on this machine, has to be named. Empty: no page is ever fetched."""
     hierarchy_depth: int = Field(default=3, ge=1, le=100)
     """Levels of the category tree. Belongs to the store once it has been created."""
     category_limit: int = Field(default=128, ge=1)

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from memoir_engine.readers.document import Document
-from memoir_engine.readers.reader import PageDrawing, draw_page, read, read_text
+from memoir_engine.readers.reader import PageDrawing, draw_page, named_kind, read, read_text
 
-__all__ = ["Document", "PageDrawing", "draw_page", "read", "read_text"]
+__all__ = ["Document", "PageDrawing", "draw_page", "named_kind", "read", "read_text"]

@@ -215,6 +215,11 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1b"))
 _SAMPLE = 65_536
 
 
+def named_kind(name: str) -> Kind | None:
+    """Return the kind that a name promises by its ending, such as ".pdf"; None where it promises none."""
+    return _SUFFIXES.get(PurePath("x" + name if name.startswith(".") else name).suffix.lower())
+
+
 def kind_of(data: bytes, name: str) -> Kind:
     """Return the kind of a file. Raises FileTypeUnknown (E204), saying what the content is."""
     suffix = PurePath(name).suffix.lower()

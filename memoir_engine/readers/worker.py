@@ -76,7 +76,7 @@ def limit(memory_mb: int, seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     try:
-        with open("/proc/self/statm") as statm:
+        with open("/proc/self/statm", encoding="ascii") as statm:
             used = int(statm.read().split()[0]) * resource.getpagesize()
     except OSError:
         used = 0

@@ -54,7 +54,7 @@ def needs(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.attr in POSIX_NAMES.get(node.value.id, ()):
                 yield f"{node.value.id}.{node.attr}"
-        elif isinstance(node, ast.Call) and _starts_a_shell(node):
+        elif isinstance(node, ast.Call) and (_starts_a_shell(node) or _guesses_the_encoding(node)):
             yield ast.unparse(node)
 
 
@@ -75,6 +75,16 @@ def _starts_a_shell(call: ast.Call) -> bool:
     return any(isinstance(word, ast.Constant) and str(word.value).split(" ")[0] in SHELLS for word in words)
 
 
+def _guesses_the_encoding(call: ast.Call) -> bool:
+    """Report whether a text file is read or written in the encoding of the system, which is not UTF-8 everywhere."""
+    named = any(one.arg in ("encoding", None) for one in call.keywords)
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("read_text", "write_text"):
+        return not named and len(call.args) == (call.func.attr == "write_text")
+    is_open = isinstance(call.func, ast.Name) and call.func.id == "open"
+    mode = ast.unparse(call.args[1]) if len(call.args) > 1 else "r"
+    return is_open and not named and "b" not in mode
+
+
 def test_the_product_needs_nothing_that_only_some_systems_have():
     found = {
         f"{path.relative_to(modules.REPOSITORY)}: {need}"
@@ -86,7 +96,15 @@ def test_the_product_needs_nothing_that_only_some_systems_have():
 
 @pytest.mark.parametrize(
     "source",
-    ["import fcntl", "os.kill(1, signal.SIGKILL)", "subprocess.run(['bash', '-c', 'ls'])", "subprocess.run('ls', shell=True)"],
+    [
+        *(
+            "import fcntl",
+            "os.kill(1, signal.SIGKILL)",
+            "subprocess.run(['bash', '-c', 'ls'])",
+            "subprocess.run('ls', shell=True)",
+        ),
+        *("path.read_text()", "path.write_text('é')", "open(name)"),
+    ],
 )
 def test_what_only_some_systems_have_is_seen(source: str):
     assert list(needs(ast.parse(source)))

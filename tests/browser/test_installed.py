@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -21,8 +22,14 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.full("builds a wheel, and starts an app of its own")
-@pytest.mark.parametrize(("command", "seen"), [("app", "Explore the sample memory"), ("demo", "What it is about")])
-def test_one_command_opens_the_app(unpacked: Path, tmp_path: Path, visit, command: str, seen: str):
+@pytest.mark.parametrize(
+    ("command", "seen", "stop"),
+    [("app", "Explore the sample memory", signal.SIGTERM), ("demo", "What it is about", signal.SIGINT)],
+    ids=["app", "demo"],
+)
+def test_one_command_opens_the_app_and_ends_with_it(
+    unpacked: Path, tmp_path: Path, visit, command: str, seen: str, stop: signal.Signals
+):
     port = machine.free_port()
     words = [command, "--port", str(port), "--data-dir", str(tmp_path / "memory")]
     settings = away_from_the_source(unpacked) | {"MEMOIR_MODEL": "offline"}
@@ -33,5 +40,7 @@ def test_one_command_opens_the_app(unpacked: Path, tmp_path: Path, visit, comman
             expect(page.get_by_text(seen).first).to_be_visible(timeout=PATIENCE_MS)
             font = page.locator(".stApp").evaluate("of => getComputedStyle(of).fontFamily")
         finally:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(stop)
+    with socket.create_server(("127.0.0.1", port)):  # nobody was left behind on it
+        pass
     assert (process.returncode, font.split(",")[0]) == (0, "Inter")

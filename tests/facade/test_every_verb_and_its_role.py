@@ -34,6 +34,8 @@ ADDING = {
     "ingest_text",
     "ingest_file",
     "ingest_folder",
+    "ingest_url",
+    "fetch_url",
     "load_samples",
     "helpers.confirm",
     "start",

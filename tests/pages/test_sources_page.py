@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+
 from app_pages import component, ended, numbers, opened, recorded, words
 from benchmarks import typeset
 from memoir_engine import Memory
+from ui import engine
 from ui.escape import md_escape
+from web_site import serving
 
 LONG = "The garden is watered from the rain barrels before nine in the morning. Tomatoes need more, herbs need less. " * 20
 
@@ -44,6 +51,30 @@ def test_pasted_text_becomes_a_source_under_its_name(memory: Memory):
     run = memory.jobs.list()[0]
     assert ended(memory, run.id).status == "done"
     assert [source.name for source in memory.sources.list()] == ["notes.md"]
+
+
+def test_a_page_is_fetched_shown_and_filed_with_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with serving() as site:
+        monkeypatch.setenv("MEMOIR_DATA_DIR", str(tmp_path / "memory"))
+        monkeypatch.setenv("MEMOIR_WEB_HOSTS", json.dumps([site.host]))
+        memory, address = engine.memory(), site.put("/garden", f"<!doctype html><title>Garden</title><p>{LONG}")
+        page = opened("sources")
+        page.text_input(key="page-address-0").set_value(f"http://{site.host}/gone")
+        page.button(key="page-fetch-0").click().run()
+        assert "404" in page.error[0].value
+        page.text_input(key="page-address-0").set_value(address)
+        page.button(key="page-fetch-0").click().run()
+        assert "garden\\.html" in words(page)
+        page.button(key="file-files").click().run()
+        assert site.seen == ["/gone", "/garden"]
+    assert ended(memory, memory.jobs.list()[0].id).status == "done"
+    source = memory.sources.list()[0]
+    assert (source.kind, source.metadata["address"]) == ("html", address)
+    assert any(address in str(table.value.to_numpy().tolist()) for table in opened("sources", src=source.id).dataframe)
+
+
+def test_without_the_setting_no_page_is_offered(memory: Memory):
+    assert [field.key for field in opened("sources").text_input if str(field.key).startswith("page-")] == []
 
 
 def test_a_finished_job_says_what_it_made(filled: Memory):

@@ -13,8 +13,8 @@ _HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "memoir_copylink",
     html='<button type="button"></button>\n',
-    css=(_HERE / "copylink.css").read_text(),
-    js=(_HERE / "copylink.js").read_text(),
+    css=(_HERE / "copylink.css").read_text(encoding="utf-8"),
+    js=(_HERE / "copylink.js").read_text(encoding="utf-8"),
 )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 _component = st.components.v2.component(
-    "memoir_place", html="<span></span>\n", js=(Path(__file__).parent / "scroll_position.js").read_text()
+    "memoir_place", html="<span></span>\n", js=(Path(__file__).parent / "scroll_position.js").read_text(encoding="utf-8")
 )
 
 

@@ -45,15 +45,12 @@ SHOWN_CHARS = 160  # of a passage
 
 
 @app.command()
-def ingest(files: list[Path], as_json: AsJson = False, data_dir: DataDir = None) -> None:
-    """File one or more documents, or folders of them, in the category tree."""
+def ingest(files: list[str], as_json: AsJson = False, data_dir: DataDir = None) -> None:
+    """File one or more documents, folders of them, or pages by their addresses (setting web_hosts) in the category tree."""
     filed: list[IngestResult] = []
     with opened(data_dir) as memory:
-        for path in files:
-            if path.is_dir():
-                results = memory.ingest_folder(path, on_event=progress)
-            else:
-                results = (memory.ingest_file(_bytes(path), name=path.name, on_event=progress).raise_for_error(),)
+        for named in files:
+            results = _filed(memory, named)
             filed += results
             for result in () if as_json else results:
                 _say_filed(result)
@@ -61,6 +58,15 @@ def ingest(files: list[Path], as_json: AsJson = False, data_dir: DataDir = None)
         print_json(filed)
     if any(result.error for result in filed):
         raise typer.Exit(1)
+
+
+def _filed(memory: Memory, named: str) -> tuple[IngestResult, ...]:
+    if named.lower().startswith(("http://", "https://")):
+        return (memory.ingest_url(named, on_event=progress).raise_for_error(),)
+    path = Path(named)
+    if path.is_dir():
+        return memory.ingest_folder(path, on_event=progress)
+    return (memory.ingest_file(_bytes(path), name=path.name, on_event=progress).raise_for_error(),)
 
 
 def _say_filed(result: IngestResult) -> None:

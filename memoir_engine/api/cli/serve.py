@@ -7,6 +7,7 @@ Source: API "Commands".
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -41,10 +42,26 @@ def serve(port: int, host: str, environment: dict[str, str]) -> int:
             raise ExtraMissing(library="streamlit", extra="app")
     typer.echo(f"Memoir is on http://localhost:{port} · stop it with Ctrl+C")
     command = [sys.executable, "-m", "streamlit", "run", str(app_file()), "--server.port", str(port), "--server.address", host]
+    with subprocess.Popen(command, env={**os.environ, **environment}) as app:
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # else the app would stay behind, alone
+        try:
+            return _waited(app)
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _waited(app: subprocess.Popen[bytes]) -> int:
+    """Wait for the app to end; once it was asked to stop, a second time ends it at once. Return its exit code, 0 if asked."""
     try:
-        return subprocess.run(command, env={**os.environ, **environment}, check=False).returncode
-    except KeyboardInterrupt:  # the app got it too, and has ended
-        return 0
+        return app.wait()
+    except KeyboardInterrupt:
+        if sys.platform != "win32":  # there it got the key, too, and to terminate is to kill
+            app.terminate()  # the key may have been a signal to this process alone, as in a container
+    try:
+        app.wait()
+    except KeyboardInterrupt:
+        app.kill()
+    return 0
 
 
 def app_file() -> Path:

@@ -36,6 +36,7 @@ CLOSED = {
     "acting_by": "a door is told who acts when it is opened",
     "close": "a door closes what it has opened",
     "ingest_folder": "it reads folders of the machine that it runs on: `memoir ingest FOLDER`",
+    "fetch_url": "it stores nothing; `ingest_url` fetches and stores",
     "import_": "it makes a memory: `memoir import`",
     "warm_up": "it readies the process that calls it, and no other",
     "start": "what it begins is a verb of its own here",

@@ -12,3 +12,4 @@ from memoir_engine.core.errors.facts import *
 from memoir_engine.core.errors.features import *
 from memoir_engine.core.errors.system import *
 from memoir_engine.core.errors.taxonomies import *
+from memoir_engine.core.errors.web import *

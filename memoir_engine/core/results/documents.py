@@ -75,6 +75,16 @@ PlaceKind = Literal["page", "sheet", "slide", "chapter"]
 
 
 @dataclass(frozen=True)
+class FetchedPage:
+    """A page of the web, not stored. name: of the source it would be; metadata: address, time of fetching, where it led."""
+
+    address: str
+    name: str
+    data: bytes = field(repr=False)
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class SourcePlace:
     """Place of a character in its source. name: of the sheet, slide or chapter, where it has one; a page has none."""
 

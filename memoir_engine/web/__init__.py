@@ -1,0 +1,1 @@
+"""Pages of the web, each fetched by its address for whoever named it."""
