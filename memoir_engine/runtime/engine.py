@@ -45,6 +45,7 @@ from memoir_engine.runtime.loop import LOOP, BackgroundLoop
 from memoir_engine.runtime.passages import Collections, ConversationPassages
 from memoir_engine.runtime.refresher import DELAY_S, OFF, CacheRefresher, VectorBackfill
 from memoir_engine.runtime.runner import HEARTBEAT_S, Runner, Verb
+from memoir_engine.runtime.webhooks import Deliveries, open_deliveries
 from memoir_engine.store import model_choice
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.engines import address, is_sealed
@@ -107,6 +108,7 @@ class Engine:
     backfill: VectorBackfill
     nearness: Nearness
     anchoring: Anchoring
+    deliveries: Deliveries
     fallback: ModelClient | None = None  # asked only when the configured model is not to be had
     model_note: str = ""  # why the chosen model is not the one that answers
     loop: BackgroundLoop = LOOP
@@ -117,6 +119,12 @@ class Engine:
     _former: list[ModelClient] = field(default_factory=list)  # runs under way may still ask them
     _closing: threading.RLock = field(default_factory=threading.RLock)
     _pid: int = field(default_factory=os.getpid)
+
+    def begin(self) -> None:
+        """Begin what goes on behind the changes: caches that follow, heads held elsewhere, programs that are told."""
+        self.refresher.resume()
+        self.anchoring.start()
+        self.deliveries.start()
 
     def close(self) -> None:
         """End its pools, handles and loop. Runs under way are stopped; ingestions among them can be resumed.
@@ -139,6 +147,7 @@ class Engine:
         with ExitStack() as parts:
             parts.callback(self.db.close)
             parts.callback(self.anchoring.close)
+            parts.callback(self.deliveries.close)
             parts.callback(self.loop.release)
             parts.callback(self.passages.close)
             for adapter in (self.embedder, self.fallback, self.client, *self._former):
@@ -310,7 +319,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
         opened.callback(LOOP.release)
         if (chosen := db.read(model_choice.last)[1]) is not None:
             taken = take_model(resolved, chosen)
-        runner, anchoring = Runner(db, clock, LOOP), open_anchoring(db, config)
+        runner, anchoring, deliveries = Runner(db, clock, LOOP), open_anchoring(db, config), open_deliveries(db, resolved)
         refresher = CacheRefresher(db, cache, lexical, passages)
         opened.callback(refresher.close)
         db.on_retry, runner.telemetry = runner.retried, _telemetry(config, lambda: engine.client.provider)
@@ -330,11 +339,11 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
             VectorBackfill(db, embedder, passages),
             Nearness(db, embedder, matrices, nearest_facts_of(resolved, db, matrices)),
             anchoring,
+            deliveries,
             fallback,
             taken.note,
         )
-        refresher.resume()
-        anchoring.start()
+        engine.begin()
         opened.pop_all()
         return engine
 

@@ -51,6 +51,7 @@ READING = {
     *("estimate", "find", "overview", "settings", "sample_questions", "searchable", "embedders", "models", "source_questions"),
     "optimize",  # refuses everybody
     *(f"feedback.{verb}" for verb in ("get", "mending", "of", "reports")),
+    *("webhooks.list", "webhooks.status"),
     *("notices.list", "review.assignments", "review.remarks", "review.second_looks", "review.agreement", "review.disagreements"),
     "review.look_at",  # who is here: over after seconds, and nothing that stands
     *("review.preview_sample", "review.sampled", "review.sampling_plan", "review.sampling_plans", "reports.sample"),

@@ -51,6 +51,7 @@ from memoir_engine.store.tables.sources import (
     source_file,
     source_text,
 )
+from memoir_engine.store.tables.webhooks import webhook
 
 __all__ = [
     "action",
@@ -95,4 +96,5 @@ __all__ = [
     "source_file",
     "source_text",
     "tombstone",
+    "webhook",
 ]
