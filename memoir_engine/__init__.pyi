@@ -121,6 +121,7 @@ from memoir_engine.core.errors.features import (
 from memoir_engine.core.errors.system import (
     BudgetBelowChunk as BudgetBelowChunk,
     ChunkRangeInvalid as ChunkRangeInvalid,
+    CollectorUnusable as CollectorUnusable,
     ConfigurationError as ConfigurationError,
     ConflictingSettings as ConflictingSettings,
     ContextTooLong as ContextTooLong,

@@ -30,7 +30,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "facts": ("conversation", "session", "fact_half_life_days", "time_zone"),
     "review": ("reviewer", "roles", "trust_email", "two_signatures", "question_sharing"),
     "storage": ("database_url", "data_dir", "anchors", "signing_key", "public_keys", "webhooks"),
-    "developers": ("output_mode", "timeout_s", "max_retries", "max_concurrency", "profile_terms", "telemetry", "metrics"),
+    "developers": ("output_mode", "timeout_s", "max_retries", "max_concurrency", "profile_terms", "telemetry", "otlp", "metrics"),
 }
 PARAM, FIND = "group", "q"  # in the address
 LINES = 62  # px: what a setting does may need three of them

@@ -360,6 +360,9 @@ class MemoirConfig(Settings):
     telemetry: bool = False
     """Make OpenTelemetry spans and metrics of verbs and of requests to models (extra `otel`). They go where the program or its
     launcher has set up a provider; Memoir sends nothing by itself, and no text is in them."""
+    otlp: bool = False
+    """Make these spans and metrics and send them, too: by OTLP over gRPC to the collector that the environment variable
+    `OTEL_EXPORTER_OTLP_ENDPOINT` names (extra `otel`)."""
     metrics: bool = False
     """Serve counters of runs, requests to models, tokens and cost to Prometheus at `/api/metrics` of the HTTP door, to a token
     with the role admin. No name of a person and no text is in them."""

@@ -17,6 +17,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
+from memoir_engine import telemetry
 from memoir_engine.core.config import MemoirConfig, Resolved, Secrets
 from memoir_engine.core.errors import (
     DatabaseError,
@@ -145,6 +146,8 @@ class Engine:
         """Close the parts, the last one first; one that fails keeps none of the others open."""
         self.runner.close()
         with ExitStack() as parts:
+            if self.runner.telemetry is not None:
+                parts.callback(self.runner.telemetry.close)
             parts.callback(self.db.close)
             parts.callback(self.anchoring.close)
             parts.callback(self.deliveries.close)
@@ -349,14 +352,20 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
 
 
 def _telemetry(config: MemoirConfig, provider: Callable[[], str]) -> Telemetry | None:
-    """Open what tells OpenTelemetry of runs, if asked. provider: of the model that answers then. Raises ExtraMissing."""
-    if not config.telemetry:
+    """Open what tells OpenTelemetry of runs, if asked. provider: of the model that answers then.
+
+    Raises ExtraMissing, CollectorUnusable.
+    """
+    if not (config.telemetry or config.otlp):
         return None
     if find_spec("opentelemetry") is None:
         raise ExtraMissing(library="opentelemetry-api", extra="otel")
-    from memoir_engine.telemetry.spans import Telemetry
-
-    return Telemetry(provider)
+    if not config.otlp:
+        return telemetry.Telemetry(provider)
+    try:
+        return telemetry.exporting(provider)
+    except ImportError as missing:
+        raise ExtraMissing(library="opentelemetry-exporter-otlp-proto-grpc", extra="otel") from missing
 
 
 def _fallback(config: MemoirConfig, secrets: Secrets) -> ModelClient | None:

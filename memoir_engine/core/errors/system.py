@@ -132,6 +132,14 @@ class ExtraMissing(ConfigurationError, ImportError):
     remedy_form = "Install it with: pip install 'memoir-engine[{extra}]'"
 
 
+class CollectorUnusable(ConfigurationError):
+    """Spans and metrics are to be sent, and nobody says where."""
+
+    code = "E767"
+    message_form = "otlp is on, and spans and metrics can be sent nowhere: {problem}"
+    remedy_form = "Set OTEL_EXPORTER_OTLP_ENDPOINT to a collector that speaks OTLP over gRPC, such as http://localhost:4317."
+
+
 class WebhookSecretUnusable(ConfigurationError):
     """What is posted is signed, always. The secret is not repeated."""
 
