@@ -115,11 +115,13 @@ from memoir_engine.core.errors.features import (
     TokenRefused as TokenRefused,
     TopKInvalid as TopKInvalid,
     UndoBlocked as UndoBlocked,
+    WebhookNotFound as WebhookNotFound,
     WrongLevel as WrongLevel,
 )
 from memoir_engine.core.errors.system import (
     BudgetBelowChunk as BudgetBelowChunk,
     ChunkRangeInvalid as ChunkRangeInvalid,
+    CollectorUnusable as CollectorUnusable,
     ConfigurationError as ConfigurationError,
     ConflictingSettings as ConflictingSettings,
     ContextTooLong as ContextTooLong,
@@ -160,6 +162,7 @@ from memoir_engine.core.errors.system import (
     StoreNotEmpty as StoreNotEmpty,
     UnknownSetting as UnknownSetting,
     UnsupportedBackend as UnsupportedBackend,
+    WebhookSecretUnusable as WebhookSecretUnusable,
     WriteFailed as WriteFailed,
     WrongThread as WrongThread,
 )
@@ -372,6 +375,7 @@ from memoir_engine.core.results.taxonomies import (
     TaxonomyRow as TaxonomyRow,
 )
 from memoir_engine.core.results.tokens import NewToken as NewToken, TokenView as TokenView
+from memoir_engine.core.results.webhooks import WebhookState as WebhookState
 from memoir_engine.core.run import Actor as Actor, Role as Role, RunStatus as RunStatus
 from memoir_engine.core.settings import SessionSettings as SessionSettings
 from memoir_engine.index.exact import ExactVectors as ExactVectors

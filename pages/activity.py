@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import activity_filters, activity_view, chain_view, frame, problems, report_buttons, state, viewer
+from ui import activity_filters, activity_view, chain_view, frame, problems, report_buttons, state, viewer, webhooks_view
 from ui.wording_activity import texts
 from ui.wording_audit import texts as audits
 
@@ -59,5 +59,6 @@ else:
         left, right = frame.sides(2, 1, least=270)
         with right:
             chain_view.card(memory)
+            webhooks_view.card(memory)
         with left:
             activity_view.listed(memory)

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 from memoir_engine import Memory
-from memoir_engine.api.memory import Face
 from memoir_engine.core.run import Actor
 
 
@@ -15,7 +14,7 @@ def public_verbs() -> list[str]:
     """List `verb` of the memory and `view.verb` of its views, without opening anything."""
     memory = object.__new__(Memory)
     memory._bind(None, Actor())  # type: ignore[arg-type]  # nothing is asked of it
-    views = [name for name, value in {**vars(Face), **vars(Memory)}.items() if isinstance(value, cached_property)]
+    views = [name for kind in Memory.__mro__ for name, value in vars(kind).items() if isinstance(value, cached_property)]
     views = sorted(name for name in views if not name.startswith("_"))
     own = [name for name, value in inspect.getmembers(Memory, callable) if not name.startswith("_")]
     return own + [f"{view}.{name}" for view in views for name in verbs_of(type(getattr(memory, view)))]

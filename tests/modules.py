@@ -20,7 +20,7 @@ CODE = (PACKAGE, "memoir_offline", "ui", "pages", "tests", "benchmarks", "attack
 
 OFFLINE = "memoir_offline"
 PURE = {"text", "prompts"}
-ADAPTERS = {"models", "store", "index", "readers", "anchors", "telemetry", "web"}
+ADAPTERS = {"models", "store", "index", "readers", "anchors", "telemetry", "web", "webhooks"}
 FEATURES = {"ingest", "query", "search", "conversations", "facts", "review", "audit", "agent"}
 LAYERS = ("core", "adapters and pure rooms", "runtime", "features", "api", "app")
 ROOMS = ({"core", "samples"}, PURE | ADAPTERS, {"runtime"}, FEATURES, {"api", "langgraph"})  # by layer, from the bottom

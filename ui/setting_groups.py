@@ -29,8 +29,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "facts": ("conversation", "session", "fact_half_life_days", "time_zone"),
     "review": ("reviewer", "roles", "trust_email", "two_signatures", "question_sharing"),
-    "storage": ("database_url", "data_dir", "anchors", "signing_key", "public_keys"),
-    "developers": ("output_mode", "timeout_s", "max_retries", "max_concurrency", "profile_terms", "telemetry", "metrics"),
+    "storage": ("database_url", "data_dir", "anchors", "signing_key", "public_keys", "webhooks"),
+    "developers": ("output_mode", "timeout_s", "max_retries", "max_concurrency", "profile_terms", "telemetry", "otlp", "metrics"),
 }
 SHOWN = ("model", "answers", "storage")  # to an audience: those with something to press, the others are figures alone
 PARAM, FIND = "group", "q"  # in the address

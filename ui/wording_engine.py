@@ -368,6 +368,17 @@ _LOG = (
     "its head of event {seq} is not signed by a key that counts",
     "none of its heads is signed",
 )
+_WEBHOOKS = (  # why a receiver has not taken a message
+    "it answered 410, which asks for no more",
+    "it answered {status}, a redirect, which is not followed",
+    "it answered {status}",
+    "it did not answer in time",
+    "its answer is no HTTP",
+    "connection refused",
+    "it does not begin with whsec_",
+    "behind whsec_ it is not base64",
+    "it holds {count} bytes, and 24 to 64 are asked for",
+)
 _ERASED = (  # what an erasure takes
     "name, title, author, headings, metadata and hashes",
     "text",
@@ -469,6 +480,7 @@ class Engine(Words):
         *_PEOPLE,
         *_EMBEDDERS,
         *_LOG,
+        *_WEBHOOKS,
     )
     GONE = "erased source {number}"  # the name of a source whose own was erased
     ERASED = {place: meant(place, "erased") for place in _ERASED}

@@ -22,7 +22,7 @@ from memoir_engine.audit import replay_page
 from memoir_engine.audit.replay import REPLAY_TEXTS, ReplayTexts
 from memoir_engine.audit.report_page import Record, page
 from memoir_engine.audit.sample_report import COLUMNS, csv_cells, sample_html, sample_record
-from memoir_engine.audit.trail import action_record, csv_row, moment_in_time, with_words
+from memoir_engine.audit.trail import action_record, csv_row, moment_in_time
 from memoir_engine.core import validation
 from memoir_engine.core.errors import ExtraMissing, InvalidSetting, MemoirError
 from memoir_engine.core.results import (
@@ -55,6 +55,7 @@ from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import ActivityFilter
+from memoir_engine.store.events.in_words import with_words
 from memoir_engine.store.facts import reviews
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.review import feedback, sign_offs

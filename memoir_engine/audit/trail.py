@@ -13,14 +13,14 @@ import io
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
-from memoir_engine.core.results import Action, AnchorState, AuditCheck, AuditEvent, AuditHead, Change, Impact
+from memoir_engine.core.results import Action, AnchorState, AuditCheck, AuditEvent, AuditHead, Impact
 from memoir_engine.runtime.access import readable
 from memoir_engine.runtime.anchors import open_places, signatures
 from memoir_engine.runtime.engine import View
@@ -31,6 +31,7 @@ from memoir_engine.store.db.ids import identity
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import ActivityFilter
+from memoir_engine.store.events.in_words import with_words
 from memoir_engine.store.verification import Anchored, verify
 
 PAGE_ACTIONS = 500  # actions read together for an export
@@ -201,27 +202,6 @@ class AuditTrail(View):
         rows = ",\n".join(to_json(action_record(action)) for page in pages() for action in page)
         start = f'{{"format": {to_json(ACTIVITY_FORMAT)}, {to_json(about)[1:-1]}, "actions": ['
         return f"{start}{chr(10) if rows else ''}{rows}\n]}}\n"
-
-
-def with_words(tx: Tx, actions: Sequence[Action], whose: str | None) -> tuple[Action, ...]:
-    """Add to each action its changes and its verb in words. whose: who looks, as the key of an owner; None may see all."""
-    tallies = activity.tallies(tx, [action.action_id for action in actions])
-    bodies = [tally.event.body for counted, _ in tallies.values() for tally in counted]
-    members = [member for body in bodies for member in (*body.items(), (body.get("subject"), body.get("number")))]
-
-    def ids(*keys: str) -> set[int]:
-        return {number for key, number in members if key in keys and isinstance(number, int)}
-
-    facts = {number for counted, _ in tallies.values() for tally in counted for number in sentences.facts(tally) if number}
-    items = {number for body in bodies if (number := sentences.chunk_of(body.get("item"))) is not None}
-    places = {"sources": ids("source"), "categories": ids("category", "was"), "chunks": ids("chunk") | items}
-    names = activity.names(tx, **places, facts=facts, whose=whose)
-
-    def changes(action: Action) -> tuple[Change, ...]:
-        counted, more = tallies.get(action.action_id, ((), 0))
-        return sentences.changes(counted, names, more)
-
-    return tuple(replace(action, changes=changes(action), says=sentences.verb(action.verb)) for action in actions)
 
 
 def _checked_filter(but: Sequence[str], *values: Any) -> ActivityFilter:

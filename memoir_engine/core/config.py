@@ -32,6 +32,7 @@ EXAMPLES = {
     "model_info": '{"my-model": {"window_tokens": 32000}}',
     "roles": '{"ana@example.org": ["auditor"]}',
     "delimiters": '[".", "\\n"]',
+    "webhooks": '{"desk": {"url": "https://hooks.example.org/memoir"}}',
 }
 ALIASES = {  # TIMEM's names
     "model": "MODEL_CHOICE",
@@ -100,7 +101,9 @@ def resolve(
     places: Places = [(".env", dotenv_names), ("environment", os.environ if environ is None else environ)]
     values, secrets, origins = _gather(arguments, places)
     placed = _placed(MemoirConfig(**values), "data_dir" in values, db_path)
-    known = {variable(name) for name in MemoirConfig.model_fields}
+    signing = {hook.secret_variable for hook in placed.webhooks.values()}
+    secrets |= {name: text for name in signing if (text := _find(places, name)[1])}
+    known = {variable(name) for name in MemoirConfig.model_fields} | signing
     ours = {name for _, names in places for name in names if name.startswith("MEMOIR_")}
     unknown = tuple(sorted(name for name in ours if name.upper() not in known))
     return Resolved(placed, Secrets(secrets), origins, dict(backend_options or {}), unknown)
@@ -215,4 +218,5 @@ def _parsed(name: str, text: str, about: FieldInfo) -> Any:
     except ValueError:
         example = EXAMPLES.get(name, '{"max_tokens": 4000}')
         advice = f"Write it like {variable(name)}='{example}'."
-        raise InvalidSetting(name=variable(name), value=text, problem="it is not JSON", advice=advice) from None
+        shown = "…" if name == "webhooks" else text  # addresses of receivers may hold a secret
+        raise InvalidSetting(name=variable(name), value=shown, problem="it is not JSON", advice=advice) from None

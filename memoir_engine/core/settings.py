@@ -12,7 +12,7 @@ import re
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
@@ -26,6 +26,7 @@ from memoir_engine.core.errors import (
     UnknownSetting,
 )
 from memoir_engine.core.run import Role
+from memoir_engine.core.webhooks import shown_address
 
 
 class Settings(BaseModel):
@@ -192,6 +193,45 @@ class ModelInfo(Settings):
         return self
 
 
+class Webhook(Settings):
+    """Where a program is told of changes, and of which."""
+
+    prefix: ClassVar[str] = "webhooks."
+
+    url: str = Field(min_length=1)
+    """Address that takes a POST, by http or https; a redirect is not followed."""
+    events: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """Verbs of actions and kinds of events that it asks for, `*` standing for any part: `["fact.*", "undo"]`. None is all."""
+    texts: bool = False
+    """Send reasons and changes in words, too, in which names of sources and texts of facts stand: anybody's."""
+    secret_variable: str = Field(default="MEMOIR_WEBHOOK_SECRET", pattern=r"^[A-Z][A-Z0-9_]*$")
+    """Environment variable that holds its secret: `whsec_` and 24 to 64 bytes as base64. Several, with blanks between them, while
+    one is exchanged for another."""
+
+    @field_validator("url")
+    @classmethod
+    def _reachable(cls, url: str) -> str:
+        address = _split(url)
+        if address is None or address.scheme not in ("http", "https") or not address.hostname:
+            advice = "Give the address of a program that takes a POST, such as https://hooks.example.org/memoir."
+            shown = shown_address(url) if address is not None and address.hostname else "…"
+            raise InvalidSetting(name="webhooks.url", value=shown, problem="it is no address of http or https", advice=advice)
+        return url
+
+    def __repr_args__(self) -> Any:
+        for name, value in super().__repr_args__():
+            yield name, shown_address(value) if name == "url" else value
+
+
+def _split(url: str) -> SplitResult | None:
+    """Split an address; None for what is none."""
+    try:
+        address = urlsplit(url)
+        return address if address.port != 0 else None
+    except ValueError:  # a port that is no number, a bracket left open
+        return None
+
+
 class MemoirConfig(Settings):
     """All settings of one memory. Times are seconds where the name says `_s`; costs are USD."""
 
@@ -306,9 +346,26 @@ class MemoirConfig(Settings):
     public_keys: tuple[str, ...] = ()
     """Public keys whose signatures count when heads are compared, as PEM texts or paths; that of `signing_key` always does."""
 
+    webhooks: dict[str, Webhook] = Field(default_factory=dict)
+    """Programs that are told of each change after it was made, by a name each, as
+    `{"desk": {"url": "https://hooks.example.org/memoir", "events": ["fact.*"]}}`. Each message is signed with the secret in the
+    environment variable `MEMOIR_WEBHOOK_SECRET`, or in the one that `secret_variable` names."""
+
+    @field_validator("webhooks")
+    @classmethod
+    def _told(cls, webhooks: dict[str, Webhook]) -> dict[str, Webhook]:
+        for name in webhooks:
+            if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+                advice = "Name each by letters, digits, - and _, at most 64."
+                raise InvalidSetting(name="webhooks", value=name, problem="it is no name of a webhook", advice=advice)
+        return webhooks
+
     telemetry: bool = False
     """Make OpenTelemetry spans and metrics of verbs and of requests to models (extra `otel`). They go where the program or its
     launcher has set up a provider; Memoir sends nothing by itself, and no text is in them."""
+    otlp: bool = False
+    """Make these spans and metrics and send them, too: by OTLP over gRPC to the collector that the environment variable
+    `OTEL_EXPORTER_OTLP_ENDPOINT` names (extra `otel`)."""
     metrics: bool = False
     """Serve counters of runs, requests to models, tokens and cost to Prometheus at `/api/metrics` of the HTTP door, to a token
     with the role admin. No name of a person and no text is in them."""
@@ -381,6 +438,8 @@ def without_secrets(name: str, value: Any) -> Any:
     """Return the value of a setting with the passwords of its addresses hidden."""
     if name == "anchors":
         return tuple(safe_url(place) if "://" in place else place for place in value)
+    if name == "webhooks":
+        return {called: f"{shown_address(hook.url)} {', '.join(hook.events)}".strip() for called, hook in value.items()}
     return safe_url(str(value)) if name == "database_url" and value else value
 
 

@@ -61,7 +61,7 @@ class Anchoring:
         if not self.places:
             return
         self._kept = {name: _Kept(place) for name, place in self.places.items()}
-        self.db.on_commit = self._due.set
+        self.db.on_commit.append(self._due.set)
         self._due.set()
         self._thread = threading.Thread(target=self._keep_up, name="memoir-anchors", daemon=True)
         self._thread.start()

@@ -17,6 +17,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
+from memoir_engine import telemetry
 from memoir_engine.core.config import MemoirConfig, Resolved, Secrets
 from memoir_engine.core.errors import (
     DatabaseError,
@@ -45,6 +46,7 @@ from memoir_engine.runtime.loop import LOOP, BackgroundLoop
 from memoir_engine.runtime.passages import Collections, ConversationPassages
 from memoir_engine.runtime.refresher import DELAY_S, OFF, CacheRefresher, VectorBackfill
 from memoir_engine.runtime.runner import HEARTBEAT_S, Runner, Verb
+from memoir_engine.runtime.webhooks import Deliveries, open_deliveries
 from memoir_engine.store import model_choice
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.engines import address, is_sealed
@@ -107,6 +109,7 @@ class Engine:
     backfill: VectorBackfill
     nearness: Nearness
     anchoring: Anchoring
+    deliveries: Deliveries
     fallback: ModelClient | None = None  # asked only when the configured model is not to be had
     model_note: str = ""  # why the chosen model is not the one that answers
     loop: BackgroundLoop = LOOP
@@ -117,6 +120,12 @@ class Engine:
     _former: list[ModelClient] = field(default_factory=list)  # runs under way may still ask them
     _closing: threading.RLock = field(default_factory=threading.RLock)
     _pid: int = field(default_factory=os.getpid)
+
+    def begin(self) -> None:
+        """Begin what goes on behind the changes: caches that follow, heads held elsewhere, programs that are told."""
+        self.refresher.resume()
+        self.anchoring.start()
+        self.deliveries.start()
 
     def close(self) -> None:
         """End its pools, handles and loop. Runs under way are stopped; ingestions among them can be resumed.
@@ -137,8 +146,11 @@ class Engine:
         """Close the parts, the last one first; one that fails keeps none of the others open."""
         self.runner.close()
         with ExitStack() as parts:
+            if self.runner.telemetry is not None:
+                parts.callback(self.runner.telemetry.close)
             parts.callback(self.db.close)
             parts.callback(self.anchoring.close)
+            parts.callback(self.deliveries.close)
             parts.callback(self.loop.release)
             parts.callback(self.passages.close)
             for adapter in (self.embedder, self.fallback, self.client, *self._former):
@@ -310,7 +322,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
         opened.callback(LOOP.release)
         if (chosen := db.read(model_choice.last)[1]) is not None:
             taken = take_model(resolved, chosen)
-        runner, anchoring = Runner(db, clock, LOOP), open_anchoring(db, config)
+        runner, anchoring, deliveries = Runner(db, clock, LOOP), open_anchoring(db, config), open_deliveries(db, resolved)
         refresher = CacheRefresher(db, cache, lexical, passages)
         opened.callback(refresher.close)
         db.on_retry, runner.telemetry = runner.retried, _telemetry(config, lambda: engine.client.provider)
@@ -330,24 +342,30 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
             VectorBackfill(db, embedder, passages),
             Nearness(db, embedder, matrices, nearest_facts_of(resolved, db, matrices)),
             anchoring,
+            deliveries,
             fallback,
             taken.note,
         )
-        refresher.resume()
-        anchoring.start()
+        engine.begin()
         opened.pop_all()
         return engine
 
 
 def _telemetry(config: MemoirConfig, provider: Callable[[], str]) -> Telemetry | None:
-    """Open what tells OpenTelemetry of runs, if asked. provider: of the model that answers then. Raises ExtraMissing."""
-    if not config.telemetry:
+    """Open what tells OpenTelemetry of runs, if asked. provider: of the model that answers then.
+
+    Raises ExtraMissing, CollectorUnusable.
+    """
+    if not (config.telemetry or config.otlp):
         return None
     if find_spec("opentelemetry") is None:
         raise ExtraMissing(library="opentelemetry-api", extra="otel")
-    from memoir_engine.telemetry.spans import Telemetry
-
-    return Telemetry(provider)
+    if not config.otlp:
+        return telemetry.Telemetry(provider)
+    try:
+        return telemetry.exporting(provider)
+    except ImportError as missing:
+        raise ExtraMissing(library="opentelemetry-exporter-otlp-proto-grpc", extra="otel") from missing
 
 
 def _fallback(config: MemoirConfig, secrets: Secrets) -> ModelClient | None:

@@ -1,1 +1,8 @@
-"""What runs and model calls tell OpenTelemetry, where a setting asks for it."""
+"""What runs and model calls tell OpenTelemetry, where a setting asks for it: the names of the stub beside it.
+
+Each is loaded when it is first used: its libraries are an extra.
+"""
+
+from memoir_engine.core.lazy import attach
+
+__getattr__, __dir__ = attach(__name__, __file__)

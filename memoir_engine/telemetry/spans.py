@@ -1,7 +1,7 @@
 """Spans and metrics of verbs and of model calls, by the GenAI semantic conventions, through OpenTelemetry's API.
 
 Invariant: names, numbers and ids of runs and calls leave, by which the ledger is found; no text, no name of a person. Where
-they go is what the program or its launcher has set up as provider; where nothing is, nowhere.
+they go is what the program or its launcher has set up as provider, or a collector (otlp.py); where nothing is, nowhere.
 Source: OpenTelemetry GenAI semantic conventions 0.1.0; docs/decisions/0124.
 """
 
@@ -32,11 +32,15 @@ Attributes = dict[str, Any]
 
 @dataclass
 class Telemetry:
-    """The tracer and the instruments of one memory. provider: of the model that answers at the moment."""
+    """The tracer and the instruments of one memory. provider: of the model that answers at the moment.
+
+    close: sends what is left, where this memory sends by itself.
+    """
 
     provider: Callable[[], str]
     _tracer: trace.Tracer = field(default_factory=lambda: trace.get_tracer(SCOPE))
     _meter: metrics.Meter = field(default_factory=lambda: metrics.get_meter(SCOPE))
+    close: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
         seconds, counted = "gen_ai.client.operation.duration", "gen_ai.client.token.usage"

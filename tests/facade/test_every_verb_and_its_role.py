@@ -53,6 +53,7 @@ READING = {
     *("estimate", "find", "overview", "settings", "sample_questions", "searchable", "embedders", "models", "source_questions"),
     "optimize",  # refuses everybody
     *(f"feedback.{verb}" for verb in ("get", "mending", "of", "reports")),
+    *("webhooks.list", "webhooks.status"),
     *("notices.list", "review.assignments", "review.remarks", "review.second_looks", "review.agreement", "review.disagreements"),
     "review.export_taxonomy",
     *("review.look_at", "people.note_tab"),  # who is here: over by itself, and nothing that stands

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from app_pages import opened, words
-from memoir_engine import AnchorState, Memory
+from memoir_engine import AnchorState, Memory, WebhookState
 from ui import figures, viewer
 
 
@@ -189,6 +191,31 @@ def test_places_outside_are_shown_with_what_they_hold_and_how_they_agree(moved: 
     assert r"heads\.jsonl" in words(page)
     assert "up to event 3 · 2 events still to be covered" in words(page)
     assert "permission denied" in words(page)
+
+
+def test_programs_told_of_changes_are_shown_with_what_is_owed_and_told_now_by_an_admin(
+    moved: str, monkeypatch: pytest.MonkeyPatch
+):
+    told: list[str] = []
+
+    def state(_: object, name: str = "desk") -> WebhookState:
+        events, at = ("fact.*",), datetime.now(UTC)
+        if told:
+            return WebhookState(name, "https://hooks.example.org/…", events, "up to date", 9, 0, at, None)
+        return WebhookState(name, "https://hooks.example.org/…", events, "retrying", 3, 2, None, at, "it answered 503")
+
+    def deliver(view: object, name: str) -> WebhookState:
+        told.append(name)
+        return state(view)
+
+    view = "memoir_engine.audit.webhooks.WebhooksView"
+    monkeypatch.setattr(f"{view}.list", lambda one: (state(one),))
+    monkeypatch.setattr(f"{view}.deliver", deliver)
+    page = opened("activity")
+    assert all(said in words(page) for said in ("desk", "2 events still to be told", "Not taken: it answered 503"))
+    page.button(key="webhook-desk").click().run()
+    assert (told, "“desk” has been told of everything." in words(page)) == (["desk"], True)
+    assert not [button for button in page.button if button.key == "webhook-desk"]
 
 
 def test_without_any_place_outside_the_page_says_what_that_means(moved: str):

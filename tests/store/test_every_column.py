@@ -37,6 +37,7 @@ from small_stores import Store
 NO_EVIDENCE = {
     "notice_mark",
     "presence",
+    "webhook",
     "profile",
     "passage",
     "embedding",

@@ -35,6 +35,7 @@ HELP = {
     "sessions": "Read, keep, clear, export and import conversations.",
     "sources": "List and read sources, withdraw and erase them.",
     "tokens": "Make, list and revoke tokens that open a door.",
+    "webhooks": "See how far the programs that are told of changes were told, and tell them now.",
     "tree": "Print the category tree; its categories, chunks and history.",
 }
 _SCALARS = (str, int, float)

@@ -24,7 +24,6 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
 from memoir_engine.api import features
-from memoir_engine.api.memory import Face
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.errors import InvalidSetting, MemoirError
 from memoir_engine.query.pipeline import AsOf, PerPath, PruneBy
@@ -70,7 +69,7 @@ READS = {
     *("facts.relations", "facts.users"),
     *(f"people.{verb}" for verb in ("get", "list", "preview_erase", "report")),
     *(f"reports.{verb}" for verb in ("action", "category", "person", "replay", "run", "source")),
-    "tokens.list",
+    *("tokens.list", "webhooks.list", "webhooks.status"),
     *("review.preview_taxonomy", "review.export_taxonomy"),
     *("find", "people.accounts", "people.open_tabs", "runs.sharing", "reports.period", "reports.sample"),
     *(
@@ -205,7 +204,7 @@ def raised(result: Any) -> Any:
 @cache
 def families() -> dict[str, type]:
     """Return the class of each family of verbs by its name; the memory's own come first."""
-    views = {**vars(Face), **vars(Memory)}
+    views = {name: held for kind in reversed(Memory.__mro__) for name, held in vars(kind).items()}
     named = {name: view.func for name, view in views.items() if isinstance(view, cached_property) and not name.startswith("_")}
     return {OWN: Memory} | {
         name: getattr(features, inspect.signature(view).return_annotation) for name, view in sorted(named.items())

@@ -564,6 +564,12 @@ class TokenNotFound(ReviewError):
     remedy_form = "tokens.list() shows the tokens there are."
 
 
+class WebhookNotFound(ReviewError):
+    code = "E755"
+    message_form = "there is no webhook {name!r}"
+    remedy_form = "webhooks.list() shows those of the settings, by name."
+
+
 class SourceErased(ReviewError):
     code = "E720"
     message_form = "source {source_id!r} was erased"

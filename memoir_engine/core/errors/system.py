@@ -132,6 +132,25 @@ class ExtraMissing(ConfigurationError, ImportError):
     remedy_form = "Install it with: pip install 'memoir-engine[{extra}]'"
 
 
+class CollectorUnusable(ConfigurationError):
+    """Spans and metrics are to be sent, and nobody says where."""
+
+    code = "E767"
+    message_form = "otlp is on, and spans and metrics can be sent nowhere: {problem}"
+    remedy_form = "Set OTEL_EXPORTER_OTLP_ENDPOINT to a collector that speaks OTLP over gRPC, such as http://localhost:4317."
+
+
+class WebhookSecretUnusable(ConfigurationError):
+    """What is posted is signed, always. The secret is not repeated."""
+
+    code = "E756"
+    message_form = "the webhook {name!r} cannot sign with the secret in {variable}: {problem}"
+    remedy_form = (
+        "Set {variable} in the environment or in .env to whsec_ and 32 random bytes as base64, and tell the receiver the same; "
+        "`openssl rand -base64 32` draws some."
+    )
+
+
 class KeyMissing(ConfigurationError):
     code = "E109"
     message_form = "the model {model!r} needs an API key, and {variable} is not set"

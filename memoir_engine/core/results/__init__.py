@@ -23,3 +23,4 @@ from memoir_engine.core.results.shares import *
 from memoir_engine.core.results.sampling import *
 from memoir_engine.core.results.taxonomies import *
 from memoir_engine.core.results.tokens import *
+from memoir_engine.core.results.webhooks import *

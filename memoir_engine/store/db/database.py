@@ -113,7 +113,7 @@ class Database:
         self.safe_url = safe(url)
         self.is_sealed = engines.is_sealed(url)  # may be read and not changed
         self.on_retry = on_retry
-        self.on_commit: Callable[[], None] | None = None  # called behind every commit, on its thread: only for what takes no time
+        self.on_commit: list[Callable[[], None]] = []  # called behind every commit, on its thread: only for what takes no time
         self._retry = retry
         self._pid = os.getpid()
         self._closed = False
@@ -264,8 +264,9 @@ class Database:
                     yield tx
         finally:
             self._inside.unit = None
-        if operation != READING and self.on_commit is not None:
-            self.on_commit()
+        if operation != READING:
+            for listener in self.on_commit:
+                listener()
 
     def _attempts(self, operation: str) -> Iterator[AbstractContextManager[int, bool | None]]:
         """Yield one attempt after the other, until one succeeds, fails for good, or the patience of `Retry` is at its end."""

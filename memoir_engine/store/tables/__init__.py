@@ -52,6 +52,7 @@ from memoir_engine.store.tables.sources import (
     source_file,
     source_text,
 )
+from memoir_engine.store.tables.webhooks import webhook
 
 __all__ = [
     "action",
@@ -97,4 +98,5 @@ __all__ = [
     "source_file",
     "source_text",
     "tombstone",
+    "webhook",
 ]

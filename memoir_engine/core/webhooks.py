@@ -1,0 +1,20 @@
+"""What sender and adapter of webhooks say to each other. Source: docs/decisions/0136."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+
+class NotTaken(Exception):
+    """A receiver did not take what was posted. reason: in words. is_gone: it asked for no more."""
+
+    def __init__(self, reason: str, *, is_gone: bool = False) -> None:
+        super().__init__(reason)
+        self.reason, self.is_gone = reason, is_gone
+
+
+def shown_address(url: str) -> str:
+    """Return an address as it may be shown: by its host alone, since many receivers put a secret into the path."""
+    parts = urlsplit(url)
+    has_more = parts.path.strip("/") or parts.query
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{'/…' if has_more else ''}"

@@ -1,0 +1,1 @@
+"""Webhooks: signing what is posted to an address, and posting it."""

@@ -1,0 +1,62 @@
+"""Webhooks on the page: how far each program was told of changes, why it was not, and a button that tells it now.
+
+Invariant: an address is shown by its host alone, as the engine gives it; without any webhook nothing is drawn.
+Source: docs/decisions/0136.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import MemoirError, Memory, WebhookState
+from ui import engine_words, figures
+from ui.escape import md_escape
+from ui.wording_webhooks import texts
+
+COLOURS = {"up to date": "green", "owed": "blue", "retrying": "orange", "stopped": "red"}
+NOTE = "webhook-note"
+
+
+def card(memory: Memory) -> None:
+    states = memory.webhooks.list()
+    if not states:
+        return
+    with st.container(border=True, key="webhooks"):
+        st.markdown(f"**{texts.TITLE}**", help=texts.ABOUT)
+        for state in states:
+            _one(memory, state)
+        if note := st.session_state.pop(NOTE, None):
+            st.caption(note)
+
+
+def _one(memory: Memory, state: WebhookState) -> None:
+    told = [texts.OWED(state.owed)] if state.owed else []
+    if state.delivered_at is not None:
+        told.append(texts.TOLD.format(when=figures.ago(state.delivered_at)))
+    with st.container(gap="xxsmall"):
+        badge = f":{COLOURS[state.state]}-badge[{texts.STATES[state.state]}]"
+        st.markdown(f":material/webhook: **{md_escape(state.name)}** {badge}")
+        st.caption("  \n".join((md_escape(state.address), *told, *_why(state))))
+    if state.owed and "admin" in memory.actor.roles:
+        st.button(
+            texts.DELIVER,
+            icon=":material/send:",
+            key=f"webhook-{state.name}",
+            on_click=_deliver,
+            args=(memory, state.name),
+        )
+
+
+def _why(state: WebhookState) -> tuple[str, ...]:
+    if state.state == "stopped":
+        return (texts.STOPPED,)
+    return (texts.WHY.format(problem=md_escape(engine_words.phrase(state.problem))),) if state.problem else ()
+
+
+def _deliver(memory: Memory, name: str) -> None:
+    try:
+        owed = memory.webhooks.deliver(name).owed
+    except MemoirError as failed:
+        st.session_state[NOTE] = md_escape(engine_words.error(failed)[0])
+        return
+    st.session_state[NOTE] = (texts.NOT_YET if owed else texts.DELIVERED).format(name=md_escape(name))
