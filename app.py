@@ -23,7 +23,8 @@ from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
 from memoir_engine import http_api
-from ui import engine, problems
+from ui import engine, palette_answers, problems
+from ui.first_keys import FirstKeys
 from ui.headers import SecurityHeaders
 
 ROOT = Path(__file__).resolve().parent
@@ -60,10 +61,11 @@ app = st.App(
     lifespan=lifespan,
     routes=[
         Route("/api/health", health),
+        Route("/api/palette", palette_answers.answer),
         Route("/api/{path:path}", http_api(engine.memory)),
         Route("/cuts", cuts),
         Route("/overview", overview),
     ],
-    middleware=[Middleware(SecurityHeaders)],
+    middleware=[Middleware(SecurityHeaders), Middleware(FirstKeys)],
     on_script_error=problems.unexpected,
 )

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from memoir_engine import Memory
-from ui import answer_view, as_of, example_questions, frame, problems, question, run_comparison, search_comparison, state, viewer
+from ui import (
+    answer_view,
+    as_of,
+    example_questions,
+    frame,
+    problems,
+    question,
+    run_comparison,
+    search_comparison,
+    state,
+    unchanged,
+    viewer,
+)
 from ui.wording import texts as wording
 from ui.wording_columns import texts as labels
 
@@ -11,7 +23,7 @@ from ui.wording_columns import texts as labels
 def start(memory: Memory) -> None:
     with frame.head("ask", wording.PAGES["ask"]):
         pass
-    if not memory.overview(points=0).sources and state.param(as_of.NAME) is None:
+    if not unchanged.count(memory, "ask-sources", lambda: memory.overview(points=0).sources) and state.param(as_of.NAME) is None:
         frame.empty(wording.ASK_EMPTY, wording.ASK_EMPTY_TEXT, ":material/manage_search:")
         frame.first_buttons(memory)
         return

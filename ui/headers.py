@@ -16,6 +16,8 @@ import streamlit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ui import first_keys
+
 _HOST = re.compile(r"[A-Za-z0-9.\-\[\]:]{1,255}")
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-eval' 'wasm-unsafe-eval' blob: {inline}; style-src 'self' 'unsafe-inline'; "
@@ -39,9 +41,10 @@ def policy(host: str) -> str:
 
 @cache
 def inline_scripts() -> str:
-    """Return the hashes of the scripts in Streamlit's own page, so that only these may run."""
+    """Return the hashes of the scripts in Streamlit's own page and of ours in it, so that only these may run."""
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
-    digests = [hashlib.sha256(script).digest() for script in re.findall(rb"<script>(.*?)</script>", page, re.DOTALL)]
+    scripts = [*re.findall(rb"<script>(.*?)</script>", page, re.DOTALL), first_keys.SCRIPT.encode()]
+    digests = [hashlib.sha256(script).digest() for script in scripts]
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 

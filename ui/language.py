@@ -1,12 +1,14 @@
 """Language of a session: the one chosen in the app, else the first that the browser asks for and the app speaks, else English.
 
-Invariant: one of `SPOKEN`; outside a session, as in a test of a single function, English. The browser keeps a choice as a cookie,
+Invariant: one of `SPOKEN`; outside a session that which `spoken` names, else English. The browser keeps a choice as a cookie,
 so that the next visit begins in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -15,16 +17,27 @@ ENGLISH = "en"
 SPOKEN = {ENGLISH: "English", "ja": "日本語"}
 KEY = "language"
 COOKIE = "memoir_language"
+_outside: ContextVar[str] = ContextVar("language", default=ENGLISH)  # of what is drawn by no session
 
 
 def current() -> str:
     """Return the code of the language that this session is drawn in."""
     if get_script_run_ctx(suppress_warning=True) is None:
-        return ENGLISH
+        return _outside.get()
     chosen = st.session_state.get(KEY)
     if chosen not in SPOKEN:
         chosen = st.session_state[KEY] = next((one for one in _asked() if one in SPOKEN), ENGLISH)
     return str(chosen)
+
+
+@contextmanager
+def spoken(code: str) -> Iterator[None]:
+    """Draw what is drawn outside a session in this language."""
+    before = _outside.set(code)
+    try:
+        yield
+    finally:
+        _outside.reset(before)
 
 
 def choose(code: str) -> None:

@@ -7,23 +7,18 @@ Source: docs/decisions/0108-things-are-found-by-name-in-sql.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
-from memoir_engine import MemoirError, Memory, NameMatch
-from ui import ask_box, event_words, figures, language, language_switch, presenting, problems, setting_groups
+from memoir_engine import Memory
+from ui import ask_box, language, language_switch, palette_answers, palette_results, presenting, problems
 from ui.components import palette
+from ui.palette_results import OF_VERB, item
 from ui.wording import texts as wording
-from ui.wording_facts import texts as fact_words
 from ui.wording_palette import texts
-from ui.wording_sources import texts as source_words
 
 KEY = "palette"
-OF_EACH = 5  # results of a kind
-OF_VERB = "verb-"  # before the verb, in the id of an item that stands for all actions of a kind
-NAME_CHARS = 140
 VERBS = {  # the role that each needs, and where it leads
     "add": ("viewer", "sources", {}),
     "bring": ("viewer", "conversations", {"bring": "1"}),
@@ -53,8 +48,9 @@ def _data(memory: Memory, typed: str | None) -> dict[str, Any]:
         st.session_state[_COUNT] = int(st.session_state.get(_COUNT, 0)) + 1
     return {
         "own": [*_verbs(memory), *_pages()],
-        "say": [_item("verb", "ask", texts.ASK), _item("verb", "search", texts.SEARCH)],
-        "found": {"n": int(st.session_state.get(_COUNT, 0)), **_found(memory, typed)},
+        "say": [item("verb", "ask", texts.ASK), item("verb", "search", texts.SEARCH)],
+        "found": {"n": int(st.session_state.get(_COUNT, 0)), **palette_results.found(memory, typed or "")},
+        "ticket": palette_answers.ticket(memory),
         "words": {
             "open": texts.OPEN,
             "field": texts.FIELD,
@@ -70,66 +66,17 @@ def _data(memory: Memory, typed: str | None) -> dict[str, Any]:
     }
 
 
-def _item(kind: str, number: str, name: str, about: str = "", also: str = "") -> dict[str, str]:
-    return {"kind": kind, "id": number, "name": name, "about": about, "also": also}
-
-
 def _verbs(memory: Memory) -> list[dict[str, str]]:
     may = [name for name, (role, _, _) in VERBS.items() if role in memory.actor.roles]
-    items = [_item("verb", name, texts.VERBS[name], texts.ABOUT[name]) for name in (*may, "present")]
+    items = [item("verb", name, texts.VERBS[name], texts.ABOUT[name]) for name in (*may, "present")]
     others = [(code, name) for code, name in language.SPOKEN.items() if code != language.current()]
     return items + [
-        _item("verb", f"speak-{code}", texts.SPEAK.format(language=name), also=wording.LANGUAGE) for code, name in others
+        item("verb", f"speak-{code}", texts.SPEAK.format(language=name), also=wording.LANGUAGE) for code, name in others
     ]
 
 
 def _pages() -> list[dict[str, str]]:
-    return [_item("page", name, title, wording.PAGE_HELP[name], name) for name, title in wording.PAGES.items()]
-
-
-def _found(memory: Memory, typed: str | None) -> dict[str, Any]:
-    """Return what the engine finds for the words, and the settings whose words in this language hold them."""
-    if not typed:
-        return {"text": "", "items": []}
-    kinds = [kind for kind in texts.GROUPS if kind not in ("verb", "page", "setting")]
-    try:
-        matches = memory.find(typed, limit=OF_EACH, kinds=kinds)
-        settings = setting_groups.matching(memory.settings(), typed)[:OF_EACH]
-    except MemoirError as error:
-        return {"text": typed, "items": [], "problem": texts.FAILED.format(problem=error)}
-    items = [_item(one.kind, one.id, figures.one_line(_name(one), NAME_CHARS), _about(one)) for one in matches]
-    items += _done(memory, typed)[:OF_EACH]
-    items += [_item("setting", one.name, one.name, setting_groups.about(one)) for one in settings]
-    return {"text": typed, "items": items}
-
-
-def _done(memory: Memory, typed: str) -> list[dict[str, str]]:
-    """Return kinds of actions by what this language calls them: Activity lists those of a kind."""
-    words = typed.casefold().split()
-    named = ((verb, event_words.verb(verb)) for verb in memory.audit.verbs())
-    return [
-        _item("action", OF_VERB + verb, name, texts.EVERY)
-        for verb, name in named
-        if all(word in name.casefold() for word in words)
-    ]
-
-
-def _name(match: NameMatch) -> str:
-    if match.kind == "action":
-        return event_words.verb(match.verb)
-    return wording.RUNS.get(match.verb, match.name) if match.name == match.verb else match.name
-
-
-def _about(match: NameMatch) -> str:
-    """Return what stands beside a name, in the language of this session."""
-    words: dict[str, Callable[[], str]] = {
-        "source": lambda: source_words.SOURCE_STATUS.get(match.about, match.about),
-        "fact": lambda: " · ".join(filter(None, (match.owner, fact_words.STATUSES.get(match.about, match.about)))),
-        "person": lambda: "",
-        "actor": lambda: texts.OF_ACTOR,
-        "run": lambda: wording.STATUS.get(match.about, match.about),
-    }
-    return figures.one_line(words.get(match.kind, lambda: match.about)(), NAME_CHARS)
+    return [item("page", name, title, wording.PAGE_HELP[name], name) for name, title in wording.PAGES.items()]
 
 
 def _go(memory: Memory, kind: str, number: str, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import figures
+from ui import figures, unchanged
 from ui.wording_counts import texts as counts
 from ui.wording_review import texts
 
@@ -34,7 +34,9 @@ def show(memory: Memory, *, source: int | None = None, branch: int | None = None
 
 def facts_line(memory: Memory) -> bool:
     """Draw how many questions about facts need a decision; return whether there are any."""
-    many = memory.review.facts(kind="proposal", limit=1).counts.get("unreviewed", 0)
+    many = unchanged.count(
+        memory, "facts-waiting", lambda: memory.review.facts(kind="proposal", limit=1).counts.get("unreviewed", 0)
+    )
     if many:
         with st.container(horizontal=True, vertical_alignment="center", key="facts-to-decide"):
             st.markdown(f":violet[:material/timeline:] {texts.FACTS_WAIT(many)}", width="content")

@@ -10,7 +10,7 @@ import json
 import streamlit as st
 
 from memoir_engine import Memory, TidyResult
-from ui import audit_queue, figures, review_filters, state, tidy_view, together_queue, undo_banner
+from ui import audit_queue, figures, review_filters, state, tidy_view, together_queue, unchanged, undo_banner
 from ui.wording_review import texts
 
 CHUNKS, FACTS, TREE, ANSWERS, TOGETHER = "filings", "facts", "tree", "answers", "together"
@@ -21,7 +21,10 @@ COUNTED = "rv-counted"  # in the session: for whom that was counted, and after w
 
 def are_any(memory: Memory) -> bool:
     """Check whether there is anything to review, or was."""
-    return memory.overview(points=0).chunks > 0 or any(number for _, number in memory.facts.users())
+    return (
+        unchanged.count(memory, "rv-chunks", lambda: memory.overview(points=0).chunks) > 0
+        or unchanged.count(memory, "rv-facts", lambda: sum(number for _, number in memory.facts.users())) > 0
+    )
 
 
 def count(memory: Memory) -> None:

@@ -79,12 +79,18 @@ def known_facts(tx: Tx, words: Sequence[str], *, owner: str | None) -> list[Name
     """Return facts by what they state, outdated ones too. owner: the key of whose they are; None is everybody's."""
     state = tables.fact_status.c
     mine = [] if owner is None else [_F.owner == owner]
-    query = (
-        select(_F.uid, _F.content, _F.user_id, facts.in_force(now(tx), state).label("holds"))
-        .join(tables.fact_status, and_(state.fact_id == _F.id, state.to_seq == FAR))
-        .where(_all_of(tx, _F.content, words), REMEMBERED, *mine)
+    stands = select(state.fact_id).where(state.fact_id == _F.id, state.to_seq == FAR).exists()
+    newest = (  # by themselves, since SQLite would join every fact before it reads one
+        select(_F.id, _F.uid, _F.content, _F.user_id)
+        .where(_all_of(tx, _F.content, words), REMEMBERED, *mine, stands)
         .order_by(_F.id.desc())
         .limit(MOST)
+        .subquery()
+    )
+    query = (
+        select(newest, facts.in_force(now(tx), state).label("holds"))
+        .join(tables.fact_status, and_(state.fact_id == newest.c.id, state.to_seq == FAR))
+        .order_by(newest.c.id.desc())
     )
     return [
         NameMatch("fact", row.uid, row.content, ACTIVE if row.holds else OUTDATED, owner=row.user_id) for row in tx.execute(query)

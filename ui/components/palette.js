@@ -23,6 +23,15 @@ const marked = (name, words) => {
   return node;
 };
 
+// What the server finds for words, asked beside the page: a message would run the page's script. Fails where that is not served.
+const beside = async (page, ticket, text) => {
+  const address = new URL("api/palette", page.baseURI);
+  address.searchParams.set("text", text);
+  const reply = await fetch(address, { headers: { "X-Memoir-Ticket": ticket } });
+  if (!reply.ok) throw new Error(String(reply.status));
+  return reply.json();
+};
+
 export default function (component) {
   const { data, parentElement: root, setTriggerValue } = component, page = root.ownerDocument, words = data.words;
   const open = root.querySelector(".open"), dialog = root.querySelector("dialog"), field = root.querySelector("input");
@@ -47,7 +56,12 @@ export default function (component) {
     if (!text || text === mine.asked || (mine.asked !== null && performance.now() - mine.askedAt < ASKING_AGAIN_MS)) return;
     mine.asked = text;
     mine.askedAt = performance.now();
-    setTriggerValue("typed", text);
+    const byMessage = () => setTriggerValue("typed", text);
+    if (data.ticket && data.ticket !== mine.refused) beside(page, data.ticket, text).then((found) => mine.take(found), () => {
+      mine.refused = data.ticket;
+      if (mine.asked === text) byMessage();
+    });
+    else byMessage();
     clearTimeout(mine.timer);
     mine.timer = setTimeout(() => { if (mine.asked === text) { mine.asked = null; if (dialog.open) ask(); } }, ASKING_AGAIN_MS);
   };
@@ -113,28 +127,35 @@ export default function (component) {
     status.textContent = answered ? (real === 1 ? words.result : words.results).replace("{n}", real) : words.waiting;
   };
 
-  const show = () => {
+  const show = (typed) => {
     if (dialog.open) return;
-    field.value = "";
+    field.value = typed;
     mine.found = { text: "", items: [] };
     mine.asked = null;
     mine.moved = false;
     draw(false);
     dialog.showModal();
     field.focus();
+    ask();
   };
 
-  if (data.found.text && data.found.n !== mine.n) {
-    mine.n = data.found.n;
-    if (mine.asked === data.found.text) mine.asked = null;
-    if (wordsOf(field.value).join(" ") === wordsOf(data.found.text).join(" ") || !mine.found.text) mine.found = { ...data.found };
-  }
-  if (dialog.open) {
+  const keep = (found) => {
+    if (mine.asked === found.text) mine.asked = null;
+    if (wordsOf(field.value).join(" ") === wordsOf(found.text).join(" ") || !mine.found.text) mine.found = found;
+  };
+  const update = () => {
+    if (!dialog.open) return;
     draw(true);
     if (field.value.trim() !== mine.found.text) ask();
+  };
+  mine.take = (found) => { keep(found); update(); };
+  if (data.found.text && data.found.n !== mine.n) {
+    mine.n = data.found.n;
+    keep({ ...data.found });
   }
+  update();
 
-  open.onclick = show;
+  open.onclick = () => show("");
   close.onclick = () => dialog.close();
   dialog.onclick = (event) => { if (event.target === dialog) dialog.close(); };
   field.oninput = () => { mine.moved = false; draw(false); ask(); };
@@ -155,9 +176,11 @@ export default function (component) {
     if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== "k") return;
     event.preventDefault();
     if (dialog.open) dialog.close();
-    else show();
+    else show("");
   };
   page.addEventListener("keydown", onKey);
+  const early = window.memoirFirstKeys ? window.memoirFirstKeys() : null;
+  if (early !== null) show(early);
   (mine.stop || (() => {}))();
   mine.stop = () => page.removeEventListener("keydown", onKey);
   return mine.stop;

@@ -67,9 +67,8 @@ def _in_reason(tx: Tx, text: str) -> ColumnElement[bool]:
         ways = dict.fromkeys((text, text.lower(), text.upper(), text.capitalize(), text.title()))
         folded = func.lower(reason).contains(text.lower(), autoescape=True)
         says = or_(*(reason.contains(way, autoescape=True) for way in ways), folded)
-    return a.payload.in_(
-        select(p.digest).join(tables.action, a.payload == p.digest).where(a.payload != chain_actions.NOTHING_SAID, says)
-    )
+    said = select(p.digest).where(p.digest == a.payload, says).exists()
+    return and_(a.payload != chain_actions.NOTHING_SAID, said)
 
 
 def _of_others(tx: Tx, whose: str, among: ColumnElement[bool]) -> Select[Any]:

@@ -1,0 +1,22 @@
+"""Counts of a memory that take their time, kept in the session until the memory changes or somebody else looks.
+
+Invariant: a cache of what the engine says; it is asked again after every change, since each moves the head of the chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from memoir_engine import Memory
+
+
+def count(memory: Memory, name: str, work: Callable[[], int]) -> int:
+    """Return what `work` counts, unless nothing has changed since it did. name: of what is counted, in the session."""
+    actor, head = memory.actor, memory.audit.head()
+    stamp = f"{head.seq} {head.hash} {actor.name} {actor.user} {sorted(actor.roles)}"
+    kept = st.session_state.get(name)
+    if kept is None or kept[0] != stamp:
+        kept = st.session_state[name] = (stamp, work())
+    return int(kept[1])
