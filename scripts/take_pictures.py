@@ -62,9 +62,10 @@ def prepare(folder: Path) -> dict[str, str]:
 
 def take(page: Any, url: str, picture: str) -> None:
     """Save the page at this address as WHO sees it, and into docs if it is shown there."""
-    page.goto(f"{url}{'&' if '?' in url else '?'}as={WHO}")
+    keys = PRESSED.get(picture.partition("_")[0], ())
+    page.goto(url if keys else f"{url}{'&' if '?' in url else '?'}as={WHO}")  # a name is drawn anew, which would take keys
     wait_until_drawn(page)
-    for key in PRESSED.get(picture.partition("_")[0], ()):
+    for key in keys:
         page.keyboard.press(key)
     png = page.screenshot(animations="disabled")
     (ALL / f"{picture}.png").write_bytes(png)
