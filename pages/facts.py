@@ -61,7 +61,7 @@ def asked_for(memory: Memory) -> tuple[fact_filters.FactFilters, tuple[FactView,
         typed = fact_filters.words()
     with fields.cell(column_span=2):
         statuses = fact_filters.states()
-    with fields.cell(), st.container(horizontal=True, horizontal_alignment="right"):
+    with fields.cell(), st.container(horizontal=True, key="facts-filters"):
         chosen, cause, agent = fact_filters.details(known)
     when, held = fact_filters.moment(known)
     return fact_filters.FactFilters(user, statuses, chosen, typed, when, held, cause, agent), known

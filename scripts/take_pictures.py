@@ -23,6 +23,7 @@ IN_DOCS = {f"{page}_en_light" for page in ("overview", "path", "review", "facts"
 COLORS = 256  # of a picture that is kept: half its size, and no eye tells
 PRESSED = {"replay": ("Space", *["ArrowRight"] * 4)}  # keys before a picture is taken
 QUESTION = "How cold is Lake Tern in May, and how many water birds winter on it?"  # spans two branches of the samples
+WHO = "Ada"  # looks at the pages, and did what they show
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
@@ -30,7 +31,7 @@ def prepare(folder: Path) -> dict[str, str]:
     """Make the sample memory, ask a question, decide about a chunk and withdraw a source; return the address of each picture."""
     with SampleMemory(folder).open() as memory:
         asked = memory.query(QUESTION, safety_net=3).raise_for_error()
-        ada = memory.acting_as("Ada", roles=("auditor",))
+        ada = memory.acting_as(WHO, roles=("auditor",))
         done = ada.review.approve(memory.review.queue().items[0].key, reason="read in full")
         person, chunk = memory.people.list()[0].user_id, asked.used_chunks[0].chunk_id
         source = asked.used_chunks[0].source_id
@@ -60,10 +61,11 @@ def prepare(folder: Path) -> dict[str, str]:
 
 
 def take(page: Any, url: str, picture: str) -> None:
-    """Save the page at this address, and into docs if it is shown there."""
-    page.goto(url)
+    """Save the page at this address as WHO sees it, and into docs if it is shown there."""
+    keys = PRESSED.get(picture.partition("_")[0], ())
+    page.goto(url if keys else f"{url}{'&' if '?' in url else '?'}as={WHO}")  # a name is drawn anew, which would take keys
     wait_until_drawn(page)
-    for key in PRESSED.get(picture.partition("_")[0], ()):
+    for key in keys:
         page.keyboard.press(key)
     png = page.screenshot(animations="disabled")
     (ALL / f"{picture}.png").write_bytes(png)

@@ -125,7 +125,8 @@ def _value(name: str, value: str) -> str:
         known: dict[str, str] = dict(zip(vars(English)["METHODS"], texts.METHODS, strict=True))
         return known.get(value, value)
     if name == "origin":
-        return dict(zip(vars(English)["ORIGINS"], texts.ORIGINS, strict=True)).get(value, value)
+        written: dict[str, str] = dict(zip(vars(English)["ORIGINS"], texts.ORIGINS, strict=True))
+        return written.get(value, value)
     if name == "says":
         return engine_words.phrase(value)
     return texts.UNKNOWN_COST if value == vars(English)["UNKNOWN_COST"] else value

@@ -93,7 +93,7 @@ def places(tmp_path: Path) -> list[str]:
         "people?show=accounts",
         "settings",
     )
-    more = ("nowhere", "review?of=answers", "review?of=together")
+    more = ("nowhere", "audit?of=source&id=1", "review?of=answers", "review?of=together")
     return [*on_pages, *others, "activity", f"activity?action={done}", "cuts", *more]
 
 
