@@ -122,7 +122,7 @@ def line_runs(lines: Sequence[Line], titles: frozenset[str]) -> list[list[Line]]
 def line_pitches(lines: Sequence[Line]) -> dict[int, float]:
     """Return the usual distance of lines by the size of their letters: that of the nearest fifth, as most may stand apart.
 
-    Lines of a size that all stand wide apart, as in a double-spaced text, have a usual distance where some of them agree.
+    Lines of a size that all stand wide apart, as in a double-spaced text, have a usual distance where most of them agree.
     """
     near: dict[int, list[float]] = {}
     wide: dict[int, list[float]] = {}
