@@ -27,6 +27,7 @@ from ui import (
     viewer,
 )
 from ui.escape import md_escape
+from ui.wording_conversations import texts as conversation_texts
 from ui.wording_facts import texts
 
 
@@ -103,6 +104,8 @@ with problems.shown():
         fact_edit.addition(memory, state.param("user"))
         frame.empty(texts.EMPTY, texts.EMPTY_TEXT, ":material/timeline:")
         with st.container(horizontal=True, horizontal_alignment="center"):
+            if st.button(conversation_texts.IMPORT, icon=":material/upload:", key="facts-import", type="primary"):
+                st.switch_page("../pages/conversations.py")
             if "admin" in memory.actor.roles:
                 remember_form.samples(memory)
             else:

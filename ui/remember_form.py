@@ -68,7 +68,7 @@ def _record(spoken: Any) -> dict[str, str]:
 
 def samples(memory: Memory) -> None:
     """Offer the sample conversations, each with its user."""
-    if st.button(texts.SAMPLES, icon=":material/auto_awesome:", type="primary", key="facts-samples"):
+    if st.button(texts.SAMPLES, icon=":material/auto_awesome:", key="facts-samples"):
         with problems.noted(), st.spinner(texts.RUNNING):
             for talk in sample_conversations():
                 memory.remember(talk.messages, user_id=talk.user, session_id=talk.session_id)

@@ -19,6 +19,7 @@ from memoir_engine.readers.sheet import LEADER, Line
 
 _SAME = 0.12  # share by which heights of the same letters differ
 _APART = 1.3  # times the usual distance of lines
+_WIDE, _DOUBLE = 2.2, 3.2  # times the height of the letters: lines so far apart are double-spaced at most
 _ITEM = re.compile(r"(?:[•◦▪■●‣–—]|[*·-](?= ))\s*|(?:\(?(?:\d{1,3}|[a-zA-Z])[.)]|\[\d{1,3}\])(?= )")
 _BULLET = re.compile(r"[•◦▪■●‣*·–—-]\s*")
 _ENDED = re.compile(r"[.!?:;…。！？：；][\"'”’»)\]]*$")
@@ -119,13 +120,24 @@ def line_runs(lines: Sequence[Line], titles: frozenset[str]) -> list[list[Line]]
 
 
 def line_pitches(lines: Sequence[Line]) -> dict[int, float]:
-    """Return the usual distance of lines by the size of their letters: that of the nearest fifth, as most may stand apart."""
-    steps: dict[int, list[float]] = {}
+    """Return the usual distance of lines by the size of their letters: that of the nearest fifth, as most may stand apart.
+
+    Lines of a size that all stand wide apart, as in a double-spaced text, have a usual distance where most of them agree.
+    """
+    near: dict[int, list[float]] = {}
+    wide: dict[int, list[float]] = {}
     for before, line in pairwise(lines):
         step = line.middle - before.middle
-        if _alike(before, line) and 0.5 * line.height < step < 2.2 * line.height:
-            steps.setdefault(_size(line), []).append(step)
-    return {size: sorted(some)[len(some) // 5] for size, some in steps.items()}
+        if _alike(before, line) and 0.5 * line.height < step < _DOUBLE * line.height:
+            (near if step < _WIDE * line.height else wide).setdefault(_size(line), []).append(step)
+    regular = {size: some for size, some in wide.items() if size not in near and _agree(some)}
+    return {size: sorted(some)[len(some) // 5] for size, some in (near | regular).items()}
+
+
+def _agree(steps: Sequence[float]) -> bool:
+    """Report whether at least three steps, and most of them, are the same."""
+    same = sum(abs(step - median(steps)) < 0.04 * median(steps) for step in steps)
+    return same > 2 and 2 * same > len(steps)
 
 
 def _size(line: Line) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from reportlab.lib.styles import ParagraphStyle
 
 from benchmarks import typeset as t
 from memoir_engine.readers.pdf import read_pdf
@@ -26,7 +27,14 @@ def blocks(data: bytes) -> list[str]:
     return read_pdf(data, "a.pdf").text.split("\n\n")
 
 
-@pytest.mark.parametrize("style", [t.SPACED, t.INDENTED, t.RAGGED], ids=["spaced", "indented", "ragged"])
+DOUBLE = [ParagraphStyle("double", style, leading=26, spaceAfter=13) for style in (t.SPACED, t.INDENTED, t.RAGGED)]
+
+
+@pytest.mark.parametrize(
+    "style",
+    [t.SPACED, t.INDENTED, t.RAGGED, *DOUBLE],
+    ids=["spaced", "indented", "ragged", "double spaced", "double indented", "double ragged"],
+)
 def test_lines_are_put_together_into_paragraphs(style):
     assert blocks(t.typeset([t.Set(text, style) for text in PROSE[:3]])) == PROSE[:3]
 
