@@ -42,7 +42,7 @@ from memoir_engine.store.sources.plan import (
     StoredSource,
 )
 from memoir_engine.store.tree.cache import TreeCache, TreeSnapshot
-from memoir_engine.store.tree.note_rows import CategoryNote, locks, of_all
+from memoir_engine.store.tree.categories import CategoryNote, locks, of_all
 from memoir_engine.text.chunks import Piece
 from memoir_engine.text.profiles import Profiles
 from memoir_engine.text.terms import Terms, terms

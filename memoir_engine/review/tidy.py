@@ -45,7 +45,7 @@ from memoir_engine.runtime.second_looks import share
 from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.db.statements import ROOT, Tx
 from memoir_engine.store.sources import sources
-from memoir_engine.store.tree import categories, chunks, notes
+from memoir_engine.store.tree import categories, chunks
 from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.store.tree.categories import CategoryRow
 from memoir_engine.text.proposed_names import key
@@ -224,7 +224,7 @@ class _Tidying:
         """
         options = self._options
         inside = branches.below(now, ROOT if options.category_id is None else categories.node(tx, options.category_id).id)
-        inside -= notes.locked(tx)
+        inside -= categories.locked(tx)
         if options.source_id is None:
             return inside
         leaves = chunks.leaves_of_sources(tx, [sources.get(tx, options.source_id).id])

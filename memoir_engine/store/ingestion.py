@@ -43,7 +43,7 @@ from memoir_engine.store.sources.plan import (
     StoredSource,
 )
 from memoir_engine.store.tables.sources import LIVE
-from memoir_engine.store.tree import categories, filings, notes
+from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.tree.categories import OpenCategory
 
 
@@ -86,7 +86,7 @@ class _PlanResolver:
         self._known = known
         self._merged = merged
         self._levels: dict[int, int] = {}
-        self._locked = notes.locked(tx)
+        self._locked = categories.locked(tx)
         self.made: list[NewCategory] = []
         self.ids: dict[int, int] = {}
 

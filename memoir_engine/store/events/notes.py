@@ -18,7 +18,7 @@ from memoir_engine.store.events.kind import EventKind, each, family
 from memoir_engine.store.events.projection import NoteRow, Problem, Projection, ReplayedEvent, RowEvidence
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
 from memoir_engine.store.tree import categories, notes
-from memoir_engine.store.tree.note_rows import NO_NOTE, of_all
+from memoir_engine.store.tree.categories import NO_NOTE, of_all
 
 
 def _describe(state: Projection, event: ReplayedEvent) -> None:

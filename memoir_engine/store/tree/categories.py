@@ -2,8 +2,9 @@
 
 Invariant: "now" and "then" are the same query with another number; siblings come in order of creation. A version is closed and
 the next opened at one seq; the event carries the new version's digest, its payload the path before and after. A merge writes a
-last version that names its target, and closes it.
-Source: DESIGN §2.7, §5, §6; MEMOIR 3.3–3.8.
+last version that names its target, and closes it. What is said of a category is read here too, an empty note counts as none;
+`notes` changes it.
+Source: DESIGN §2.7, §5, §6; MEMOIR 3.3–3.8; decision 0132.
 """
 
 from __future__ import annotations
@@ -25,8 +26,6 @@ from memoir_engine.store.chain.canonical_json import seal
 from memoir_engine.store.db import schema
 from memoir_engine.store.db.statements import FAR, ROOT, Tx, rows_in
 from memoir_engine.store.db.text_rules import name_key
-from memoir_engine.store.tree import note_rows
-from memoir_engine.store.tree.note_rows import NO_NOTE
 from memoir_engine.text.names import SEPARATOR, fold
 
 
@@ -55,6 +54,27 @@ class OpenCategory(NamedTuple):
     parent_id: int
     name: str
     name_key: str
+
+
+class CategoryNote(NamedTuple):
+    description: str = ""
+    guidance: str = ""
+    locked: bool = False
+
+    def changed(self, description: str | None, guidance: str | None, locked: bool | None) -> CategoryNote:
+        """Return the note with what is given; None keeps a part as it is."""
+        return CategoryNote(
+            self.description if description is None else description,
+            self.guidance if guidance is None else guidance,
+            self.locked if locked is None else locked,
+        )
+
+    def in_words(self) -> str | None:
+        parts = (self.description, self.guidance, "locked" if self.locked else "")
+        return " · ".join(part for part in parts if part) or None
+
+
+NO_NOTE = CategoryNote()
 
 
 def snapshot(tx: Tx, at_seq: int | None = None) -> TreeRows:
@@ -240,8 +260,8 @@ def _views(tx: Tx, at_seq: int | None) -> dict[int, Category]:
     """Return the categories by id, parents before children."""
     rows, depth = snapshot(tx, at_seq).categories, schema.stored_depth(tx)
     offspring = Counter(row.parent_id for row in rows)
-    notes = note_rows.of_all(tx, at_seq=at_seq)
-    held = note_rows.locks({row.id: row.parent_id for row in rows}, notes)
+    notes = of_all(tx, at_seq=at_seq)
+    held = locks({row.id: row.parent_id for row in rows}, notes)
     views: dict[int, Category] = {}
     for row in rows:
         above = views[row.parent_id].path if row.parent_id in views else ()
@@ -260,6 +280,38 @@ def _views(tx: Tx, at_seq: int | None) -> dict[int, Category]:
             locked_by=held.get(row.id),
         )
     return views
+
+
+def of_all(tx: Tx, *, at_seq: int | None = None) -> dict[int, CategoryNote]:
+    """Return the notes that say something, by category, now or at a seq."""
+    n = tables.category_note.c
+    is_open = n.to_seq == FAR if at_seq is None else (n.from_seq <= at_seq) & (n.to_seq > at_seq)
+    rows = tx.execute(select(n.category_id, n.description, n.guidance, n.locked).where(is_open).order_by(n.category_id))
+    found = {number: CategoryNote(description, guidance, bool(locked)) for number, description, guidance, locked in rows}
+    return {number: note for number, note in found.items() if note != NO_NOTE}
+
+
+def locks(parents: Mapping[int, int], notes: Mapping[int, CategoryNote]) -> dict[int, int]:
+    """Return, for each category in a locked branch, the category whose lock holds there; 0 is the whole tree.
+
+    parents: of the open categories, parents before their children.
+    """
+    held = {ROOT: ROOT} if notes.get(ROOT, NO_NOTE).locked else {}
+    for number, parent in parents.items():
+        if notes.get(number, NO_NOTE).locked:
+            held[number] = number
+        elif parent in held:
+            held[number] = held[parent]
+    return held
+
+
+def locked(tx: Tx) -> frozenset[int]:
+    """Return the ids of the open categories in locked branches, 0 among them if the whole tree is locked."""
+    notes = of_all(tx)
+    if not any(note.locked for note in notes.values()):
+        return frozenset()
+    nodes = sorted(open_tree(tx).values(), key=lambda node: node.level)
+    return frozenset(locks({node.id: node.parent_id for node in nodes}, notes))
 
 
 Row = dict[str, Any]

@@ -171,7 +171,7 @@ def load_tree(tx: Tx) -> EditSnapshot:
     nodes = categories.open_tree(tx)
     depth = schema.stored_depth(tx) or max((node.level for node in nodes.values()), default=1)
     counts = chunks.counts(tx, [node.id for node in nodes.values() if node.level == depth])
-    return EditSnapshot(depth, nodes, counts, {}, filings.closable_categories(tx), notes.locked(tx))
+    return EditSnapshot(depth, nodes, counts, {}, filings.closable_categories(tx), categories.locked(tx))
 
 
 NEW = -1  # id of the category an edit creates, until it is written

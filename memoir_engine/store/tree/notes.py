@@ -22,19 +22,10 @@ from memoir_engine.store.chain.canonical_json import put_payloads, seal
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, ROOT, Tx
 from memoir_engine.store.tree import categories
-from memoir_engine.store.tree.note_rows import NO_NOTE, CategoryNote, locks, of_all
+from memoir_engine.store.tree.categories import NO_NOTE, CategoryNote, locked, of_all
 
 DESCRIBED = "category.described"
 WHOLE_TREE = "the whole tree"
-
-
-def locked(tx: Tx) -> frozenset[int]:
-    """Return the ids of the open categories in locked branches, 0 among them if the whole tree is locked."""
-    notes = of_all(tx)
-    if not any(note.locked for note in notes.values()):
-        return frozenset()
-    nodes = sorted(categories.open_tree(tx).values(), key=lambda node: node.level)
-    return frozenset(locks({node.id: node.parent_id for node in nodes}, notes))
 
 
 def write(tx: Tx, action: OpenAction, category_id: int, note: CategoryNote, *, payload: str | None = None) -> None:

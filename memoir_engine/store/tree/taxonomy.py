@@ -23,7 +23,7 @@ from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.statements import ROOT, Tx
 from memoir_engine.store.db.text_rules import check_name, name_key
 from memoir_engine.store.tree import categories, notes
-from memoir_engine.store.tree.note_rows import NO_NOTE, CategoryNote, locks, of_all
+from memoir_engine.store.tree.categories import NO_NOTE, CategoryNote, locks, of_all
 from memoir_engine.text.taxonomies import TaxonomyEntry, TaxonomyFile
 
 Limits = Callable[[int], int]
