@@ -201,3 +201,29 @@ def test_a_click_on_another_page_is_not_lost_to_what_this_one_sends_behind_it(
     expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
     ready(page)
     expect(page).to_have_url(f"{app}/settings")
+
+
+def test_what_is_typed_and_not_sent_is_there_again_after_a_refresh(tmp_path: Path, served: Served, visit: Visit):
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        memory.ingest_text(BAKERY, name="bakery").raise_for_error()
+    app = served()
+    page = visit(f"{app}/ask")
+    question = page.get_by_label("Question").first
+    question.press_sequentially("When does the bakery open?")
+    page.reload()
+    ready(page)
+    expect(question).to_have_value("When does the bakery open?")
+    question.press("Enter")
+    expect(page).to_have_url(re.compile("run="))
+    ready(page)
+    page.goto(f"{app}/ask")
+    ready(page)
+    expect(question).to_have_value("")  # it was sent
+
+    page.goto(f"{app}/review")
+    expect(page.locator(".review")).to_have_attribute("data-ready", "true")
+    page.keyboard.press("n")
+    page.keyboard.type("seen in the shop")
+    page.reload()
+    ready(page)
+    expect(page.locator(".review .reason input")).to_have_value("seen in the shop")

@@ -1,5 +1,7 @@
 """Address: what a tab is stays in it, whatever a page writes there, and the browser's Back needs one press for one page.
 
+What is typed and not sent yet outlives a refresh, by `drafts.js`, which comes along since it is on every page, too.
+
 Invariant: writing it adds no entry to the browser's history, as `st.query_params` would; a page that comes after the browser has
 gone back writes nothing.
 """
@@ -11,9 +13,9 @@ from time import monotonic_ns
 
 import streamlit as st
 
-from ui.components.scripts import read
+from ui.components.scripts import script
 
-_component = st.components.v2.component("memoir_address", html="<span></span>\n", js=read("address.js"))
+_component = st.components.v2.component("memoir_address", html="<span></span>\n", js=script("drafts.js", "address.js"))
 
 
 def query() -> dict[str, str]:

@@ -116,7 +116,7 @@ export default function (component) {
     else if (desk.n > desk.answered) desk.again = setTimeout(() => { drawTop(desk, desk.data, one); pump(); }, PATIENCE_MS / 2 + 50);
   };
   const ready = () => data.may && !!current(desk) && !!desk.evidence[current(desk)] && !markOf(desk, current(desk));
-  const moved = () => { Object.assign(desk, { searching: false, note: "", right: null }); draw(); pump(); };
+  const moved = () => { Object.assign(desk, { searching: false, note: "", noted: null, right: null }); keep(desk); draw(); pump(); };
   const refused = () => {
     const key = current(desk), mark = markOf(desk, key);
     if (!data.may || !key) return;
@@ -188,7 +188,7 @@ export default function (component) {
     field.maxLength = 500;
     field.value = desk.note;
     field.placeholder = words.reasonHint;
-    field.oninput = () => { desk.note = field.value; };
+    field.oninput = () => { Object.assign(desk, { note: field.value, noted: null }); keep(desk); };
     field.onkeydown = (event) => { if (event.key === "Enter" || event.key === "Escape") { event.preventDefault(); field.blur(); } event.stopPropagation(); };
     return join(label, join(make("span", "", words.reason), make("kbd", "", "N")), field);
   };
@@ -236,6 +236,7 @@ export default function (component) {
   const draw = () => {
     const key = current(desk), item = desk.items[key], evidence = desk.evidence[key], wanted = desk.early;
     if (wanted && (wanted !== key || evidence)) desk.early = null;
+    if (desk.noted && desk.noted.key === key) Object.assign(desk, { note: desk.noted.text, noted: null });
     drawTop(desk, desk.data, one);
     drawNotices(desk, words, one, () => draw());
     drawLast(desk, desk.data, one, doing);

@@ -10,15 +10,19 @@ const newId = () => {
 const kept = (who) => {
   try {
     const found = JSON.parse(sessionStorage.getItem(`${STORE}:${who}`) || "{}");
-    return { outbox: Array.isArray(found.outbox) ? found.outbox : [], stack: Array.isArray(found.stack) ? found.stack : [] };
+    const noted = found.noted && typeof found.noted.text === "string" ? found.noted : null;
+    return { outbox: Array.isArray(found.outbox) ? found.outbox : [], stack: Array.isArray(found.stack) ? found.stack : [], noted };
   } catch {
-    return { outbox: [], stack: [] };
+    return { outbox: [], stack: [], noted: null };
   }
 };
 
+// A reason that is typed and not given yet, with the item it is for.
+const noteOf = (desk) => (desk.note ? { key: desk.order[desk.at], text: desk.note } : desk.noted);
+
 const keep = (desk) => {
   try {
-    sessionStorage.setItem(`${STORE}:${desk.who}`, JSON.stringify({ outbox: desk.outbox, stack: desk.stack.slice(-KEPT) }));
+    sessionStorage.setItem(`${STORE}:${desk.who}`, JSON.stringify({ outbox: desk.outbox, stack: desk.stack.slice(-KEPT), noted: noteOf(desk) }));
   } catch { /* a browser that keeps nothing: the outbox still lives as long as the page */ }
 };
 
