@@ -57,19 +57,20 @@ def read_skos(text: str, syntax: str, language: str | None) -> TaxonomyFile:
     except (TooManyTriples, Unreadable):
         raise
     except Exception as broken:  # a parser may fail in any way on a hostile file: one border, one error
-        raise Unreadable(f"it is no {_SHOWN[syntax]}{_line_of(broken)}") from broken
+        line = _line_of(broken)
+        raise Unreadable(f"it is no {_SHOWN[syntax]}: line {line}" if line else f"it is no {_SHOWN[syntax]}") from broken
     return _file(graph.triples_told, language)
 
 
 _SHOWN = {"turtle": "Turtle", "xml": "RDF/XML", "nt": "N-Triples"}
 
 
-def _line_of(broken: Exception) -> str:
+def _line_of(broken: Exception) -> int | None:
     number = getattr(broken, "lines", None)  # of Turtle, from 0
     if isinstance(number, int):
-        return f": line {number + 1}"
+        return number + 1
     at = getattr(broken, "getLineNumber", None)
-    return f": line {at()}" if callable(at) and at() else ""
+    return at() if callable(at) else None
 
 
 def _refuse_types(data: bytes) -> None:
