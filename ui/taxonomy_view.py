@@ -9,11 +9,11 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Category, Memory, TaxonomyPreview, TreeAt
-from ui import engine_words, frame, problems, state, viewer
+from ui import engine_words, frame, language, problems, state, viewer
 from ui.escape import md_escape
 from ui.wording_taxonomy import texts
 
-FILE_TYPES = ["csv", "tsv", "txt", "yaml", "yml"]
+FILE_TYPES = ["csv", "tsv", "txt", "yaml", "yml", "ttl", "rdf", "xml", "nt"]
 KEY = "taxonomy"
 MOST_CHARS = 2_000
 
@@ -26,18 +26,21 @@ def show(memory: Memory) -> None:
         st.caption(texts.ABOUT)
         if memory.tree.roots():
             with st.container(horizontal=True, gap="small"):
-                _download(memory, texts.DOWNLOAD_CSV, "csv", "text/csv")
-                _download(memory, texts.DOWNLOAD_YAML, "yaml", "application/yaml")
+                _download(memory, texts.DOWNLOAD_CSV, "csv", "csv", "text/csv")
+                _download(memory, texts.DOWNLOAD_YAML, "yaml", "yaml", "application/yaml")
+                _download(memory, texts.DOWNLOAD_SKOS, "skos", "ttl", "text/turtle")
         if viewer.may(memory, key=KEY, folded=True):
             _bring_in(memory)
             _lock_tree(memory)
 
 
-def _download(memory: Memory, label: str, form: str, mime: str) -> None:
+def _download(memory: Memory, label: str, form: str, ending: str, mime: str) -> None:
     def made() -> bytes:
-        return memory.review.export_taxonomy(form).encode()  # type: ignore[arg-type]  # one of its two formats
+        return memory.review.export_taxonomy(form).encode()  # type: ignore[arg-type]  # one of its formats
 
-    st.download_button(label, made, f"taxonomy.{form}", mime, key=f"{KEY}-{form}", icon=":material/download:", on_click="ignore")
+    st.download_button(
+        label, made, f"taxonomy.{ending}", mime, key=f"{KEY}-{form}", icon=":material/download:", on_click="ignore"
+    )
 
 
 def _bring_in(memory: Memory) -> None:
@@ -45,8 +48,9 @@ def _bring_in(memory: Memory) -> None:
     file = st.file_uploader(texts.FILE, type=FILE_TYPES, key=f"{KEY}-file-{fresh}", max_upload_size=5)
     if file is None:
         return
+    spoken = language.current()
     with problems.noted():
-        preview = memory.review.preview_taxonomy(file.getvalue(), name=file.name)
+        preview = memory.review.preview_taxonomy(file.getvalue(), name=file.name, language=spoken)
         _table(preview)
         fresh_rows = preview.count("created", "continued", "changed")
         if preview.possible and not fresh_rows:
@@ -55,7 +59,7 @@ def _bring_in(memory: Memory) -> None:
             return
         reason = st.text_input(texts.REASON, placeholder=texts.REASON_FORM, max_chars=2000, key=f"{KEY}-reason")
         if st.button(texts.BRING_IN, type="primary", icon=":material/move_to_inbox:", key=f"{KEY}-do"):
-            done = memory.review.import_taxonomy(file.getvalue(), name=file.name, reason=reason.strip() or None)
+            done = memory.review.import_taxonomy(file.getvalue(), name=file.name, language=spoken, reason=reason.strip() or None)
             st.session_state[f"{KEY}-round"] = fresh + 1
             state.update(cat=None, chunk=None, edit=None, done=done.action.action_id if done.action else None)
             st.rerun()

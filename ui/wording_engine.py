@@ -85,7 +85,22 @@ _TAXONOMY = (
     "it holds no list of categories",
     "it refers to a part of itself (*), which is not read",
     "it is nested too deeply, or holds a value that is none",
-    "Give a table with the columns path, description, guidance and locked, saved as CSV, or a YAML list of categories.",
+    "Give a table with the columns path, description, guidance and locked, saved as CSV, a YAML list of categories, or SKOS as "
+    "Turtle.",
+    "<{address}>: {problem}",
+    "it is below <{one}> and <{other}>, and a category stands in one place: leave one `broader`",
+    "it is at the top and below <{other}>: take one of them away",
+    "it is below itself, by way of <{other}>: take one `broader` away",
+    "it has no name: give it a prefLabel",
+    "it has two names in one language, {one!r} and {other!r}: leave one",
+    "it is called {name!r}, as is <{other}> beside it: rename one of them",
+    "it is no {kind}",
+    "it is no {kind}: line {line}",
+    "it has a document type (DOCTYPE), which is not read: save it as Turtle, or without",
+    "JSON-LD names addresses that would have to be fetched, and nothing is: save it as Turtle",
+    "it speaks of no concept of SKOS",
+    "a concept in it has no address: give each one",
+    "{name} is true or false",
 )
 _REVIEW = (
     "a step before it decides the same item",

@@ -8,11 +8,12 @@ from ui.words import Plural, Words
 class Taxonomy(Words):
     TITLE = "Taxonomy"
     ABOUT = (
-        "Bring in categories of your own from a CSV table or a YAML file. What is missing is created; nothing is moved or "
-        "closed. A table has the columns path, or level1, level2 and so on, and description, guidance, locked."
+        "Bring in categories of your own from a CSV table, a YAML file or a SKOS thesaurus (Turtle, RDF/XML). What is missing "
+        "is created; nothing is moved or closed. A table has the columns path, or level1, level2 and so on, and description, "
+        "guidance, locked."
     )
     FILE = "File with categories"
-    DOWNLOAD_CSV, DOWNLOAD_YAML = "Download as CSV", "Download as YAML"
+    DOWNLOAD_CSV, DOWNLOAD_YAML, DOWNLOAD_SKOS = "Download as CSV", "Download as YAML", "Download as SKOS"
     BRING_IN = "Bring in"
     REASON, REASON_FORM = "Reason", "Kept with the change, for later reference"
     NOTHING_NEW = "Everything in this file is in the tree already."

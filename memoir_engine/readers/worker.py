@@ -104,6 +104,6 @@ def parse(kind: str, data: bytes, name: str) -> Document:
     except (IngestionError, MemoryError):
         raise
     except ModuleNotFoundError as absent:
-        raise ReaderMissing(name=name, kind=kind.upper(), module=absent.name or "") from absent
+        raise ReaderMissing(name=name, kind=kind.upper(), module=absent.name or "", extra="office") from absent
     except Exception as broken:  # any parser may fail in any way on a hostile file: one border, one error
         raise FileUnreadable(name=name, kind=kind.upper(), problem=f"it is broken ({type(broken).__name__})") from broken

@@ -17,7 +17,7 @@ from memoir_engine.store.db.statements import ROOT
 from memoir_engine.store.tree import notes, taxonomy
 from memoir_engine.text.taxonomies import TaxonomyFile
 
-FORMATS = ("csv", "yaml")
+FORMATS = ("csv", "yaml", "skos")
 
 
 class Taxonomies(View):
@@ -55,25 +55,30 @@ class Taxonomies(View):
             operation="the description of a category",
         )
 
-    def preview_taxonomy(self, data: str | bytes, *, name: str = "taxonomy.csv") -> TaxonomyPreview:
+    def preview_taxonomy(self, data: str | bytes, *, name: str = "taxonomy.csv", language: str | None = None) -> TaxonomyPreview:
         """Return what bringing in a file would create and change, category by category, and what is wrong with which line.
 
         data: a CSV table with the columns path, or level1, level2, …, and description, guidance, locked; or a YAML list of
-        categories, where the name ends in .yaml. Changes nothing. Raises TaxonomyUnreadable, TaxonomyTooLarge.
+        categories, where the name ends in .yaml; or a SKOS thesaurus as Turtle (.ttl), RDF/XML (.rdf, .xml) or N-Triples (.nt).
+        language: of its names and notes; without it, or where one has none in it, those in no language, else in English, else
+        in the first by its tag. Changes nothing. Raises TaxonomyUnreadable, TaxonomyTooLarge, ReaderMissing.
         """
         needs_auditor(self._actor, "preview a taxonomy")
-        name, file = self._file(data, name)
+        name, file = self._file(data, name, language)
         limits, unlocked = self._engine.resolved.config.limit, self._is_admin
         return self._read(lambda tx: taxonomy.plan(tx, file, limits=limits, unlocked=unlocked).preview(name))
 
-    def import_taxonomy(self, data: str | bytes, *, name: str = "taxonomy.csv", reason: str | None = None) -> TaxonomyImport:
+    def import_taxonomy(
+        self, data: str | bytes, *, name: str = "taxonomy.csv", language: str | None = None, reason: str | None = None
+    ) -> TaxonomyImport:
         """Bring in a category tree: create what is missing, change what is said of what is there; nothing is moved or closed.
 
-        One action, which can be undone; none where everything is there already. data, name: as of `preview_taxonomy`.
-        Raises TaxonomyUnreadable, TaxonomyTooLarge, TaxonomyRefused, NotAllowed (a file with locks is an admin's).
+        One action, which can be undone; none where everything is there already. data, name, language: as of
+        `preview_taxonomy`. Raises TaxonomyUnreadable, TaxonomyTooLarge, ReaderMissing, TaxonomyRefused, NotAllowed (a file with
+        locks is an admin's).
         """
         needs_auditor(self._actor, "bring in a taxonomy")
-        name, file = self._file(data, name)
+        name, file = self._file(data, name, language)
         if any(entry.locked is not None for entry in file.entries):
             needs_admin(self._actor, "lock or unlock a branch")
         limits, unlocked, why = self._engine.resolved.config.limit, self._is_admin, validation.reason(reason)
@@ -86,7 +91,10 @@ class Taxonomies(View):
         return done
 
     def export_taxonomy(self, format: TaxonomyFormat = "csv") -> str:
-        """Return the tree with all that is said of it, as a file that `import_taxonomy` reads back. format: csv or yaml."""
+        """Return the tree with all that is said of it, as a file that `import_taxonomy` reads back.
+
+        format: csv, yaml, or skos (Turtle).
+        """
         if format not in FORMATS:
             validation.refuse("format", format, "there is no such format", f"Use one of: {', '.join(FORMATS)}.")
         return files.write(self._read(taxonomy.entries), format)
@@ -95,8 +103,9 @@ class Taxonomies(View):
     def _is_admin(self) -> bool:
         return "admin" in self._actor.roles
 
-    def _file(self, data: str | bytes, name: str) -> tuple[str, TaxonomyFile]:
+    def _file(self, data: str | bytes, name: str, language: str | None) -> tuple[str, TaxonomyFile]:
         if not isinstance(data, str | bytes):
             validation.refuse("data", type(data).__name__, "it must be a text or bytes", "Give what the file holds.")
         name = validation.marked(validation.text("name", name))[:200]
-        return name, files.read(data.encode(errors="replace") if isinstance(data, str) else data, name)
+        spoken = None if language is None else validation.text("language", language)
+        return name, files.read(data.encode(errors="replace") if isinstance(data, str) else data, name, spoken)

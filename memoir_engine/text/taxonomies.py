@@ -31,13 +31,14 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 @dataclass(frozen=True)
 class TaxonomyEntry:
-    """One category as a file gives it; () is the whole tree. None: the file says nothing of it."""
+    """One category as a file gives it; () is the whole tree. None: the file says nothing of it. address: of a concept."""
 
     line: int
     path: tuple[str, ...]
     description: str | None = None
     guidance: str | None = None
     locked: bool | None = None
+    address: str | None = None
 
 
 @dataclass

@@ -37,6 +37,7 @@ HOMES = {
     "bs4": {f"{PACKAGE}.readers"},
     "lxml": {f"{PACKAGE}.readers"},
     "yaml": {f"{PACKAGE}.readers"},
+    "rdflib": {f"{PACKAGE}.readers"},
     "dotenv": {f"{PACKAGE}.core.config"},
     "opentelemetry": {f"{PACKAGE}.telemetry"},
     "cryptography": {f"{PACKAGE}.anchors"},

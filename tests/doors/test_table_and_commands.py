@@ -143,3 +143,16 @@ def test_who_may_open_an_answer_is_told_and_an_admin_closes_what_its_owner_share
     assert run("runs", "unshare", asked).exit_code == 0
     assert json.loads(run("runs", "sharing", asked, "--json").stdout)["state"] == "closed"
     assert run("runs", "unshare", asked).exit_code == 1
+
+
+def test_a_file_given_for_data_brings_its_name_which_says_of_what_kind_it_is(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    thesaurus = tmp_path / "thesaurus.ttl"
+    thesaurus.write_text(
+        '<urn:a> <http://www.w3.org/2004/02/skos/core#prefLabel> "Water" ; a <http://www.w3.org/2004/02/skos/core#Concept> .',
+        encoding="utf-8",
+    )
+    shown = json.loads(run("review", "preview-taxonomy", f"@{thesaurus}", "--json").stdout)
+    assert (shown["name"], shown["rows"][0]["path"]) == ("thesaurus.ttl", ["Water"])
+    assert json.loads(run("review", "import-taxonomy", f"@{thesaurus}", "--json").stdout)["created"] == 1
+    assert "urn:memoir:category:Water" in run("review", "export-taxonomy", "--format", "skos").stdout
+    assert run("review", "import-taxonomy", f"@{thesaurus}", "--name", "plan.csv").exit_code == 1

@@ -38,3 +38,14 @@ def test_a_category_is_described_and_its_branch_locked(filled: Memory):
     now = filled.tree.node(node.id)
     assert (now.description, now.locked_by) == ("What *bakers* do", node.id)
     assert "What \\*bakers\\* do" in words(page)
+
+
+def test_a_thesaurus_is_shown_in_the_language_of_the_app_and_the_tree_is_downloaded_as_skos(filled: Memory):
+    page = opened("tree")
+    head = b"@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+    skos = head + b"<urn:a> a skos:Concept ; skos:prefLabel 'Wasser'@de, 'Water'@en ."
+    page.file_uploader(key="taxonomy-file-0").upload("water.ttl", skos, "text/turtle").run()
+    assert ["Water"] in [list(table.value["Category"]) for table in page.dataframe if "Category" in table.value]
+    assert "Download as SKOS" in [button.label for button in page.get("download_button")]
+    page.button(key="taxonomy-do").click().run()
+    assert "Water" in [category.name for category in filled.tree.roots()]

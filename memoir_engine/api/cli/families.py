@@ -12,7 +12,7 @@ import inspect
 import json
 import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any
@@ -76,7 +76,7 @@ def made(row: TableVerb) -> Any:
 
 def _function(row: TableVerb) -> Callable[..., None]:
     def command(as_json: bool, data_dir: Path | None, **given: Any) -> None:
-        arguments = {option.name: _read(option, given[option.name]) for option in row.options}
+        arguments = {option.name: _read(option, given[option.name]) for option in row.options} | _name_of_file(given)
         with opened(data_dir) as memory:
             kept = {name: value for name, value in arguments.items() if value is not _UNSET}
             result = row.call(memory, kept, on_event=progress)
@@ -182,6 +182,13 @@ def _read(option: VerbOption, given: Any) -> Any:
             return text
         raise typer.BadParameter(f"{option.name} is not valid JSON: {wrong}") from None
     return value if isinstance(value, dict | list) or str not in _kinds(option) else text
+
+
+def _name_of_file(given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the name of a verb's data, which says of what kind it is: that of the file, unless another is given."""
+    data = given.get("data")
+    is_file = isinstance(data, str) and data.startswith("@") and "name" in given and given["name"] is None
+    return {"name": Path(str(data)[1:]).name} if is_file else {}
 
 
 def _loose(text: str) -> Any:

@@ -38,7 +38,7 @@ class ReaderMissing(IngestionError):
 
     code = "E516"
     message_form = "{name!r} is a {kind} file, and the package that reads it ({module}) is not installed"
-    remedy_form = "Install it: pip install 'memoir-engine[office]'. Nothing was stored."
+    remedy_form = "Install it: pip install 'memoir-engine[{extra}]'. Nothing was stored."
 
 
 class FolderUnreadable(IngestionError):

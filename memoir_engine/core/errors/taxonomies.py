@@ -6,7 +6,7 @@ from memoir_engine.core.errors.features import IngestionError, ReviewError
 
 
 class TaxonomyUnreadable(ReviewError):
-    """Not CSV or YAML, or not with the columns or keys of a taxonomy."""
+    """Not CSV, YAML or SKOS, or not with the columns, keys or concepts of a taxonomy."""
 
     code = "E518"
     message_form = "{name!r} cannot be read as a taxonomy: {problem}"

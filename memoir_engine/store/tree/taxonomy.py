@@ -96,7 +96,7 @@ class _Planner:
             except MemoirError as refused:
                 says = refused.message
             if says:
-                problems.append(TaxonomyProblem(entry.line, says))
+                problems.append(TaxonomyProblem(entry.line, f"<{entry.address}>: {says}" if entry.address else says))
         if not problems:
             self._continue_locked(problems)
         return TaxonomyPlan(list(self._places.values()), problems)
