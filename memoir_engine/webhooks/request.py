@@ -50,4 +50,6 @@ def _words(reason: object) -> str:
         return "it did not answer in time"
     if isinstance(reason, http.client.HTTPException):
         return "its answer is no HTTP"
+    if isinstance(reason, ConnectionRefusedError):
+        return "connection refused"
     return (getattr(reason, "strerror", None) or type(reason).__name__).lower()

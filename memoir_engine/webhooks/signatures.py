@@ -26,13 +26,13 @@ def read_keys(secret: str) -> tuple[bytes, ...]:
 
 def read_key(word: str) -> bytes:
     if not word.startswith(PREFIX):
-        raise ValueError(f"it does not begin with {PREFIX}")
+        raise ValueError("it does not begin with whsec_")
     try:
         key = base64.b64decode(word.removeprefix(PREFIX), validate=True)
     except (binascii.Error, ValueError):
-        raise ValueError(f"behind {PREFIX} it is not base64") from None
+        raise ValueError("behind whsec_ it is not base64") from None
     if not LEAST_BYTES <= len(key) <= MOST_BYTES:
-        raise ValueError(f"it holds {len(key)} bytes, and {LEAST_BYTES} to {MOST_BYTES} are asked for")
+        raise ValueError(f"it holds {len(key)} bytes, and 24 to 64 are asked for")
     return key
 
 

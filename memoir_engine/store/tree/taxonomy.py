@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import MemoirError, TaxonomyRefused
+from memoir_engine.core.number_words import CountingFormatter
 from memoir_engine.core.results import Action, TaxonomyImport, TaxonomyPreview, TaxonomyProblem, TaxonomyRow
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Clock
@@ -28,6 +29,7 @@ from memoir_engine.text.taxonomies import TaxonomyEntry, TaxonomyFile
 
 Limits = Callable[[int], int]
 IMPORT = "import_taxonomy"
+_MORE_PROBLEMS = "line {line}: {problem}, and {count:more line has/more lines have} problems"
 MOST_CHARS = 2_000  # of a description, or of guidance
 
 
@@ -210,8 +212,8 @@ def perform(
     preview = planned.preview(name)
     if preview.problems:
         first, more = preview.problems[0], len(preview.problems) - 1
-        others = f", and {more} more {'line has' if more == 1 else 'lines have'} problems" if more else ""
-        raise TaxonomyRefused(problem=f"line {first.line}: {first.says}{others}")
+        form = _MORE_PROBLEMS if more else "line {line}: {problem}"
+        raise TaxonomyRefused(problem=CountingFormatter().format(form, line=first.line, problem=first.says, count=more))
     counts = (preview.count("created", "continued"), preview.count("changed"), preview.count("kept"))
     if not counts[0] + counts[1]:  # a retried write finds its own action
         return TaxonomyImport(actions.get(tx, action_id) if actions.exists(tx, action_id) else None, *counts)
