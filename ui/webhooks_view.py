@@ -13,7 +13,7 @@ from ui import engine_words, figures
 from ui.escape import md_escape
 from ui.wording_webhooks import texts
 
-COLOURS = {"up to date": "green", "owed": "blue", "retrying": "orange", "stopped": "red"}
+COLOURS = {"owed": "blue", "retrying": "orange", "stopped": "red"}
 NOTE = "webhook-note"
 
 
@@ -34,7 +34,7 @@ def _one(memory: Memory, state: WebhookState) -> None:
     if state.delivered_at is not None:
         told.append(texts.TOLD.format(when=figures.ago(state.delivered_at)))
     with st.container(gap="xxsmall"):
-        badge = f":{COLOURS[state.state]}-badge[{texts.STATES[state.state]}]"
+        badge = f":{COLOURS.get(state.state, 'green')}-badge[{texts.STATES[state.state]}]"
         st.markdown(f":material/webhook: **{md_escape(state.name)}** {badge}")
         st.caption("  \n".join((md_escape(state.address), *told, *_why(state))))
     if state.owed and "admin" in memory.actor.roles:
