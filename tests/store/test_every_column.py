@@ -29,6 +29,7 @@ from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
 from memoir_engine.store.review import feedback, reviews, sign_offs
 from memoir_engine.store.tables.columns import metadata
+from memoir_engine.store.tree import notes
 from memoir_engine.text.messages import Message
 from small_plans import SteadyClock
 from small_stores import Store
@@ -84,11 +85,26 @@ def fill(store: Store) -> None:
     done = store.db.write(lambda tx: sign_offs.sign(tx, "source", 1, **signing))
     store.undo(done.action_id)
     store.db.write(lambda tx: sign_offs.sign(tx, "source", 2, **signing))
+    describe(store)
     remark(store, first)
     plan(store, first)
     converse(store)
     store.db.write(lambda tx: learn(tx, store))
     store.db.write(lambda tx: execution.erase(tx, 2, actor="Mia", reason="asked for", clock=clock))
+
+
+def describe(store: Store) -> None:
+    """Say what a category is for and lock it, and say it otherwise."""
+    said: dict[str, Any] = {
+        "guidance": None,
+        "locked": True,
+        "unlocked": True,
+        "actor": "Ada",
+        "reason": None,
+        "clock": store.clock,
+    }
+    for words in ("What people play.", "What is played."):
+        store.db.write(lambda tx, words=words: notes.describe(tx, store.known["Art",], description=words, **said))
 
 
 def remark(store: Store, chunk_id: int) -> None:
