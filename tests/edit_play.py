@@ -43,7 +43,7 @@ from memoir_engine.store.review import (
 from memoir_engine.store.review.reviews import ReviewedFiling
 from memoir_engine.store.sources import helpers, sources
 from memoir_engine.store.sources.plan import NewHelper, PlanStale
-from memoir_engine.store.tree import categories, filings
+from memoir_engine.store.tree import categories, filings, notes
 from memoir_engine.store.tree.cache import TreeCache
 from memoir_engine.store.tree.categories import CategoryRow
 from profile_recount import differs
@@ -58,7 +58,7 @@ VERBS = (
     *("create", "rename", "rename", "move", "move", "merge", "merge", "split", "split", "retire"),
     *("approve", "approve", "reject", "reject", "skip"),
     *("say", "say", "settle", "assign", "comment", "two", "two", "ask", "share", "share"),
-    *("draw", "vouch", "adjudicate"),
+    *("draw", "vouch", "adjudicate", "describe"),
     *("undo", "undo", "undo", "undo", "redo", "redo", "probe"),
 )
 
@@ -97,6 +97,7 @@ class Play:
             "draw": self._draw,
             "vouch": self._vouch,
             "adjudicate": self._adjudicate,
+            "describe": self._describe,
             "undo": self._undo,
             "redo": self._redo,
             "probe": self._probe,
@@ -296,6 +297,15 @@ class Play:
             return judgements.adjudicate(tx, key_of(item), "So be it.", **by)
 
         return self._said(settle, actor)
+
+    def _describe(self, one: int, other: int) -> str | None:
+        """Say what a category is for, or take it back."""
+        rows = self.store.db.read(categories.snapshot).categories
+        if not rows:
+            return None
+        said: dict[str, Any] = {"description": ("", *NAMES)[other % 5], "guidance": None, "locked": None, "unlocked": True}
+        category = rows[one % len(rows)].id
+        return self._said(lambda tx, by: notes.describe(tx, category, **said, reason=None, **by))
 
     def _said(self, work: Callable[[Tx, dict[str, Any]], Action], actor: str = "Mia") -> str | None:
         by = {"actor": actor, "clock": self.store.clock, "action_id": new_id(self.store.clock.now())}
