@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,18 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return unpack(tmp_path_factory.mktemp("wheel"))
 
 
+@pytest.fixture
+def keys_heard() -> Iterator[None]:
+    """Processes started now are interrupted by SIGINT, also where this one was started to ignore it, as behind a shell's `&`."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.full("builds a wheel, and starts an app of its own")
+@pytest.mark.usefixtures("keys_heard")
 @pytest.mark.parametrize(
     ("command", "seen", "stop"),
     [("app", "Explore the sample memory", signal.SIGTERM), ("demo", "What it is about", signal.SIGINT)],
