@@ -18,8 +18,17 @@ const put = (field, value) => {
   field.dispatchEvent(new Event("input", { bubbles: true }));
 };
 
+// Words of a form that were sent stand in it on; they are no draft any more.
+const sent = new WeakMap();
+const send = (event) => {
+  const submits = event.type === "click" ? event.target.closest && event.target.closest("[data-testid=stFormSubmitButton]") : event.key === "Enter";
+  const form = submits && event.target.closest("[data-testid=stForm]");
+  if (form) for (const field of form.querySelectorAll(FIELDS)) sent.set(field, field.value);
+};
+
 const leave = () => {
-  const typed = Object.entries(fieldsByName()).map(([name, field]) => [name, field.value]).filter(([, value]) => value);
+  const drafts = Object.entries(fieldsByName()).filter(([, field]) => field.value && field.value !== sent.get(field));
+  const typed = drafts.map(([name, field]) => [name, field.value]);
   try {
     typed.length ? sessionStorage.setItem(DRAFTS, JSON.stringify({ path: location.pathname, typed })) : sessionStorage.removeItem(DRAFTS);
   } catch { /* a browser that keeps nothing */ }
@@ -38,6 +47,7 @@ const kept = () => {
 // A field may be drawn more than once before its page rests: it has its words again when it holds them while nothing runs.
 function watchDrafts() {
   window.addEventListener("pagehide", leave);
+  for (const press of ["click", "keydown"]) document.addEventListener(press, send, true);
   const waiting = kept(), path = location.pathname;
   if (!waiting.size) return true;
   const restore = () => {
