@@ -23,7 +23,10 @@ from ui.wording_columns import texts as labels
 def start(memory: Memory) -> None:
     with frame.head("ask", wording.PAGES["ask"]):
         pass
-    if not unchanged.count(memory, "ask-sources", lambda: memory.overview(points=0).sources) and state.param(as_of.NAME) is None:
+    if (
+        not unchanged.counted(memory, "ask-sources", lambda: memory.overview(points=0).sources)
+        and state.param(as_of.NAME) is None
+    ):
         frame.empty(wording.ASK_EMPTY, wording.ASK_EMPTY_TEXT, ":material/manage_search:")
         frame.first_buttons(memory)
         return

@@ -17,6 +17,7 @@ from ui import (
     tree_as_of,
     tree_edit,
     tree_view,
+    unchanged,
     undo_banner,
     viewer,
 )
@@ -42,10 +43,10 @@ def sides() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 
 def draw(memory: Memory, looked_at: tree_as_of.Past | None) -> None:
-    overview = memory.overview(points=0)
     if looked_at is not None:
         draw_past(memory, looked_at)
         return
+    overview = unchanged.counted(memory, "tree-counts", lambda: memory.overview(points=0))
     if not overview.categories:
         frame.empty(wording.TREE_EMPTY, wording.TREE_EMPTY_TEXT, ":material/account_tree:")
         frame.first_buttons(memory)

@@ -34,7 +34,7 @@ def show(memory: Memory, *, source: int | None = None, branch: int | None = None
 
 def facts_line(memory: Memory) -> bool:
     """Draw how many questions about facts need a decision; return whether there are any."""
-    many = unchanged.count(
+    many = unchanged.counted(
         memory, "facts-waiting", lambda: memory.review.facts(kind="proposal", limit=1).counts.get("unreviewed", 0)
     )
     if many:

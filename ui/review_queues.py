@@ -22,8 +22,8 @@ COUNTED = "rv-counted"  # in the session: for whom that was counted, and after w
 def are_any(memory: Memory) -> bool:
     """Check whether there is anything to review, or was."""
     return (
-        unchanged.count(memory, "rv-chunks", lambda: memory.overview(points=0).chunks) > 0
-        or unchanged.count(memory, "rv-facts", lambda: sum(number for _, number in memory.facts.users())) > 0
+        unchanged.counted(memory, "rv-chunks", lambda: memory.overview(points=0).chunks) > 0
+        or unchanged.counted(memory, "rv-facts", lambda: sum(number for _, number in memory.facts.users())) > 0
     )
 
 

@@ -6,17 +6,20 @@ Invariant: a cache of what the engine says; it is asked again after every change
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import streamlit as st
 
 from memoir_engine import Memory
 
+Counted = TypeVar("Counted")
 
-def count(memory: Memory, name: str, work: Callable[[], int]) -> int:
+
+def counted(memory: Memory, name: str, work: Callable[[], Counted]) -> Counted:
     """Return what `work` counts, unless nothing has changed since it did. name: of what is counted, in the session."""
     actor, head = memory.actor, memory.audit.head()
     stamp = f"{head.seq} {head.hash} {actor.name} {actor.user} {sorted(actor.roles)}"
-    kept = st.session_state.get(name)
+    kept: tuple[str, Counted] | None = st.session_state.get(name)
     if kept is None or kept[0] != stamp:
         kept = st.session_state[name] = (stamp, work())
-    return int(kept[1])
+    return kept[1]
