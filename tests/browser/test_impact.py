@@ -33,6 +33,8 @@ def test_it_flips_one_answer_and_what_was_seen_is_in_the_report_of_the_action(
     page.locator(".st-key-withdraw-open button").click()
     panel = page.locator(".st-key-withdraw-panel")
     panel.get_by_text("What would change?").click()
+    expect(panel.locator(".st-key-withdraw-impact-go button")).to_be_visible(timeout=PATIENCE_MS)
+    ready(page)
     panel.locator(".st-key-withdraw-impact-go button").click()
     expect(panel).to_contain_text("1 would change", timeout=PATIENCE_MS)
     expect(panel).to_contain_text("1 stays")
@@ -87,6 +89,8 @@ def test_a_look_at_another_change_is_not_shown_and_a_memory_that_moved_on_is_sai
     ready(page)  # a press while the page is drawn again would be lost
     fold = page.locator("[class*=st-key-edit-create-0-impact]").first
     fold.get_by_text("What would change?").click()
+    expect(page.locator(".st-key-edit-create-0-impact-go button")).to_be_visible(timeout=PATIENCE_MS)
+    ready(page)  # the fold draws the page again, too
     page.locator(".st-key-edit-create-0-impact-go button").click()
     expect(fold).to_contain_text("Nothing would change for these questions.", timeout=PATIENCE_MS)
     name.fill("Ships")
