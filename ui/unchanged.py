@@ -12,14 +12,14 @@ import streamlit as st
 
 from memoir_engine import Memory
 
-Counted = TypeVar("Counted")
+T = TypeVar("T")
 
 
-def counted(memory: Memory, name: str, work: Callable[[], Counted]) -> Counted:
+def counted(memory: Memory, name: str, work: Callable[[], T]) -> T:
     """Return what `work` counts, unless nothing has changed since it did. name: of what is counted, in the session."""
     actor, head = memory.actor, memory.audit.head()
     stamp = f"{head.seq} {head.hash} {actor.name} {actor.user} {sorted(actor.roles)}"
-    kept: tuple[str, Counted] | None = st.session_state.get(name)
+    kept: tuple[str, T] | None = st.session_state.get(name)
     if kept is None or kept[0] != stamp:
         kept = st.session_state[name] = (stamp, work())
     return kept[1]
