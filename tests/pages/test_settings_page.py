@@ -170,7 +170,7 @@ def test_another_embedder_is_one_choice_away_with_what_it_takes(memory: Memory):
     page.selectbox(key="embedder").set_value("minilm").run()
     assert "90 MB of weights" in words(page)
     if page.button(key="use-embedder").disabled:
-        assert "pip install" in page.info[0].value
+        assert any("pip install" in told.value for told in page.info)  # beside what the card of models may say
     page.selectbox(key="embedder").set_value("ollama:nomic-embed-text").run()
     page.button(key="use-embedder").click().run()
     assert engine.memory().searchable().embedder == "ollama:nomic-embed-text"
