@@ -194,7 +194,7 @@ class ModelInfo(Settings):
 
 
 class Webhook(Settings):
-    """Where a program is told of changes, and of which."""
+    """Address of a program that is told of changes, and of which ones."""
 
     prefix: ClassVar[str] = "webhooks."
 

@@ -1,4 +1,4 @@
-"""What sender and adapter of webhooks say to each other. Source: docs/decisions/0136."""
+"""Words between the sender of webhooks and its adapter. Source: docs/decisions/0136."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class CollectorUnusable(ConfigurationError):
 
 
 class WebhookSecretUnusable(ConfigurationError):
-    """What is posted is signed, always. The secret is not repeated."""
+    """Secret of a webhook that is missing or malformed; it is not repeated, and nothing is posted unsigned."""
 
     code = "E756"
     message_form = "the webhook {name!r} cannot sign with the secret in {variable}: {problem}"

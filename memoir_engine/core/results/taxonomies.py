@@ -28,7 +28,7 @@ class TaxonomyRow:
 
 @dataclass(frozen=True)
 class TaxonomyProblem:
-    """What stands in the way, and in which line of the file."""
+    """Problem of a taxonomy file, in words, with its line."""
 
     line: int
     says: str
@@ -36,7 +36,7 @@ class TaxonomyProblem:
 
 @dataclass(frozen=True)
 class TaxonomyPreview:
-    """What bringing in a taxonomy would do; nothing is done where there is a problem."""
+    """Preview of a taxonomy: its rows with their effect; nothing is brought in where there is a problem."""
 
     name: str
     rows: tuple[TaxonomyRow, ...]
@@ -52,7 +52,7 @@ class TaxonomyPreview:
 
 @dataclass(frozen=True)
 class TaxonomyImport:
-    """What bringing in a taxonomy did. action: None where everything was there already."""
+    """Counts of a taxonomy that was brought in. action: None where everything was there already."""
 
     action: Action | None
     created: int
