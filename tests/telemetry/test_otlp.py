@@ -12,7 +12,7 @@ from typing import Any
 
 import grpc
 import pytest
-from opentelemetry import trace
+from opentelemetry import metrics, trace
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2, metrics_service_pb2_grpc
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 
@@ -47,13 +47,14 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
 
 def test_a_collector_gets_spans_and_metrics_without_a_text(collector: Collector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MEMOIR_OTLP", "true")
+    of_the_program = trace.get_tracer_provider(), metrics.get_meter_provider()  # another test's Chroma may have set one
     with Memory(model="offline", data_dir=tmp_path) as memory:
         run = memory.ingest_text(TEXT, name=f"{WORD}.txt").raise_for_error().run_id
     told = "".join(map(str, collector.got))
     for said in ("create_memory ingest_text", "gen_ai.client.operation.duration", "chat offline", run, '"memoir"'):
         assert said in told, said
     assert WORD not in told
-    assert isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)  # the program's own is left as it was
+    assert (trace.get_tracer_provider(), metrics.get_meter_provider()) == of_the_program
 
 
 def test_nothing_is_sent_though_a_collector_is_named_unless_the_setting_says_so(collector: Collector, tmp_path: Path):
