@@ -1,4 +1,4 @@
-"""Where the citations of an answer come from: source, page, and who approved its filing.
+"""Origin of the citations of an answer: source, page, and who approved its filing.
 
 Invariant: a source that is gone is left out; its citation still opens what is left of it.
 """

@@ -1,4 +1,4 @@
-"""What the engine says, in the language of the session: errors and remedies, obstacles, warnings, reasons of the offline model.
+"""Words of the engine, in the language of the session: errors and remedies, obstacles, warnings, reasons of the offline model.
 
 Invariant: in English every word is the engine's. In another language a sentence is recognised by its form, whole, and its
 translation is filled with the same facts. What has no form, such as the words of a provider, a person or a real model, is drawn

@@ -1,4 +1,4 @@
-"""What follows from putting facts right, then the reason and the button that does it.
+"""Consequences of putting facts right, then the reason and the button that does it.
 
 Invariant: only what was shown is done: the preview is computed again when the button is pressed. Statements are untrusted text
 and never markup.

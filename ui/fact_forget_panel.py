@@ -1,4 +1,4 @@
-"""What forgetting erases: the facts that go, those that come back into force, and where their words remain.
+"""Preview of forgetting: the facts that go, those that come back into force, and where their words remain.
 
 Invariant: statements are escaped.
 """

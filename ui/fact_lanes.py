@@ -126,7 +126,7 @@ def _chains(facts: Sequence[FactView], by_id: dict[str, FactView]) -> list[list[
 
 @dataclass(frozen=True)
 class _Drawing:
-    """What all lanes have in common. now, last: seconds since 1970, last is the end of the picture; width: of it, in seconds."""
+    """Time axis that all lanes share. now, last: seconds since 1970, last is the end of the picture; width: of it, in seconds."""
 
     by_id: Mapping[str, FactView]
     now: float

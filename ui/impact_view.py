@@ -1,4 +1,4 @@
-"""What a change would change: the fold in which questions are asked against it before it is made, and what was kept of it.
+"""Preview of a change: the fold in which questions are asked against it before it is made, and what was kept of it.
 
 Invariant: asking changes nothing. What is shown is of this very change: with any other one the fold is empty again. Answers and
 names are untrusted text and never markup.

@@ -1,4 +1,4 @@
-"""What was just added: its runs, and questions that its texts answer.
+"""Sources just added: their runs, and questions that its texts answer.
 
 Invariant: which runs these are is in the address (`since`, the first of them), so that a refresh or another tab finds them again.
 A question is asked by the click on it.

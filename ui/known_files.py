@@ -1,4 +1,4 @@
-"""What becomes of uploads that the memory knows: the same bytes are skipped, a name that exists is a choice file by file.
+"""Choices for uploads that the memory knows: the same bytes are skipped, a name that exists is a choice file by file.
 
 Invariant: every choice has a default that is said, so that no file keeps the others waiting.
 """

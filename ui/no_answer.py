@@ -1,4 +1,4 @@
-"""What to do next where the memory had no answer: look wider, read the safety net's catch, search.
+"""Next steps where the memory had no answer: look wider, read the safety net's catch, search.
 
 Invariant: a press asks the same question again as a run of its own, with one thing changed.
 """

@@ -26,7 +26,7 @@ _KEY = "palette-ticket"
 
 @dataclass(frozen=True)
 class Holder:
-    """Whose a ticket is: a tab, the memory as its viewer has it, and the language it is drawn in."""
+    """Owner of a ticket: a tab, the memory as its viewer has it, and the language it is drawn in."""
 
     session_id: str
     memory: Memory

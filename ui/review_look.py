@@ -1,4 +1,4 @@
-"""What a decision of the review would change: the fold below an item, and the look that goes with the decision once it is made.
+"""Preview of a decision of the review: the fold below an item, and the look that goes with the decision once it is made.
 
 Invariant: nothing is computed while the fold is closed, and nobody needs it to decide: the keys of the desk work as without it. A
 look counts for the very decision that it was at; one that is gone is left out.

@@ -1,4 +1,4 @@
-"""What the model was shown for a reply: each finding under its number, and its words where they stand.
+"""Findings that the model was shown for a reply: each under its number, and its words where they stand.
 
 Invariant: numbers mean the same in all of a conversation; what one stands for is in the record of the reply that cites it.
 """

@@ -22,7 +22,7 @@ def _nothing(_memory: Memory) -> Address:
 
 @dataclass(frozen=True)
 class Act:
-    """What a step does. open: whether it is still to be done. stays: its outcome is to be seen in the same step."""
+    """The work of a step. open: whether it is still to be done. stays: its outcome is to be seen in the same step."""
 
     open: Callable[[Memory], bool]
     do: Callable[[Memory], object]

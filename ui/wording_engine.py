@@ -1,4 +1,4 @@
-"""What the engine says itself, in the app's own language: errors with their remedies, obstacles, warnings, and reasons.
+"""Phrases of the engine, in the app's own language: errors with their remedies, obstacles, warnings, and reasons.
 
 Invariant: the English is the engine's: the forms of its errors (ERROR_TEXTS) and of the offline model's reasons (REASONS) as they
 are, the sentences that fill an error or stand alone in PHRASES as they are written there. Braces name a fact.

@@ -1,4 +1,4 @@
-"""What each setting does, in the engine's own words: they stand there once, below each setting, and are translated here."""
+"""Descriptions of the settings, in the engine's own words: they stand there once, below each setting, and are translated here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the faces bind, in one list; `features.py` loads each when it is first used."""
+"""One list of all that the faces bind; `features.py` loads each when it is first used."""
 
 from memoir_engine.api.views import Helpers as Helpers, Review as Review, RunsView as RunsView, reports_of as reports_of
 from memoir_engine.audit.export import export as export, import_memory as import_memory

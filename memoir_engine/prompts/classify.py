@@ -86,7 +86,7 @@ in none of them; a person then decides.
 
 @dataclass(frozen=True)
 class CategoryWords:
-    """What people say of an option: what belongs in it, and how to file there."""
+    """Words of people about an option: what belongs in it, and how to file there."""
 
     name: str
     description: str = ""

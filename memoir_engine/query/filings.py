@@ -1,4 +1,4 @@
-"""What is filed on a branch, as a question reads it.
+"""Filings of a branch, as a question reads them.
 
 Invariant: a branch differs only in which leaf holds which chunk; the chunks themselves are the memory's.
 Source: docs/decisions/0101-a-branch-is-an-overlay.md.
@@ -18,7 +18,7 @@ from memoir_engine.store.tree.branch import TreeBranch, placed
 
 @dataclass(frozen=True)
 class BranchFilings:
-    """Those of a branch: leaves that it does not change are read as they stand."""
+    """Filings of a branch: leaves that it does not change are read as they stand."""
 
     branch: TreeBranch
 

@@ -1,4 +1,4 @@
-"""What a reviewer saw of the consequences of a decision, checked to be of that decision before it is made.
+"""The consequences that a reviewer saw, checked to be those of the decision before it is made.
 
 Invariant: read before the transaction of the decision; a look at anything else is refused.
 Source: docs/decisions/0101-a-branch-is-an-overlay.md, 0105.

@@ -18,7 +18,7 @@ from memoir_engine.store.review import notices
 
 
 class NoticesView(View):
-    """What the actor has not read: how reports of theirs were resolved, assignments, mentions and signatures."""
+    """Unread notices of the actor: how reports of theirs were resolved, assignments, mentions and signatures."""
 
     def list(self, limit: int = 50) -> tuple[Notice, ...]:
         """Return what is new, newest first."""

@@ -45,7 +45,7 @@ _STATES: dict[str, ReviewState] = {"waiting": "unreviewed", "skipped": "skipped"
 
 @dataclass(frozen=True)
 class SampleScope:
-    """What is drawn from: a source, a category with all below it, filings of a period; None: not limited by it."""
+    """The population of a sample: a source, a category with all below it, filings of a period; None: not limited by it."""
 
     source: int | None
     category: int | None

@@ -36,7 +36,7 @@ LAST_S = 15.0  # a closing memory waits so long for its last head
 
 @dataclass
 class _Kept:
-    """What is known of a place. seq: of the last head it holds; None until it was looked at."""
+    """The state of one place. seq: of the last head it holds; None until it was looked at."""
 
     place: AnchorPlace
     seq: int | None = None

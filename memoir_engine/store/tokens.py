@@ -32,7 +32,7 @@ PREFIX = "mem_"  # by which scanners of leaked secrets find it
 
 @dataclass(frozen=True)
 class TokenGrant:
-    """What a token is made for."""
+    """Name, role and limits that a new token gets."""
 
     name: str
     roles: tuple[str, ...]

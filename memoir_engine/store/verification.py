@@ -84,7 +84,7 @@ class ChainLinks:
 
 @dataclass(frozen=True)
 class Anchored:
-    """What places outside hold of the memory `store`. signed: given where signatures are expected."""
+    """Heads of the memory `store` that places outside hold. signed: given where signatures are expected."""
 
     store: str = ""
     held: Sequence[Held] = ()

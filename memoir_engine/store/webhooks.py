@@ -1,4 +1,4 @@
-"""What each webhook is owed, and how far it was told.
+"""Deliveries that each webhook is owed, and how far it was told.
 
 Invariant: a webhook that is new begins at the head of its time, and moves on only behind what was taken, or what it does not ask
 for. Who tells it holds its row for a while, so that two processes do not both tell it; one that shows no life loses it.

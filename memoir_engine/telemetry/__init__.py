@@ -1,4 +1,4 @@
-"""What runs and model calls tell OpenTelemetry, where a setting asks for it: the names of the stub beside it.
+"""Spans and metrics of runs and model calls for OpenTelemetry, where a setting asks for them: the names of the stub beside it.
 
 Each is loaded when it is first used: its libraries are an extra.
 """

@@ -32,7 +32,7 @@ Label = tuple[str, str]  # language, "" for none, and text
 
 @dataclass(frozen=True)
 class Concept:
-    """What a file says of one concept. above: addresses of what is broader. is_top: said to be at the top of a scheme."""
+    """One concept as a file describes it. above: addresses of what is broader. is_top: said to be at the top of a scheme."""
 
     address: str
     names: tuple[Label, ...] = ()

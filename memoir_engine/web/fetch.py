@@ -34,7 +34,7 @@ _HEADERS = {"User-Agent": "Memoir", "Accept": "text/html, application/pdf, text/
 
 @dataclass(frozen=True)
 class Fetched:
-    """What an address gave. asked: without its fragment; address: where it led in the end. media: type as the server calls it."""
+    """A fetched page. asked: without its fragment; address: where it led in the end. media: type as the server calls it."""
 
     asked: URL
     address: URL

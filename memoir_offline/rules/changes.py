@@ -215,7 +215,7 @@ def _is_main(before: Frame) -> bool:
 
 
 def _moved(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
-    """What was planned or valued has another date or value."""
+    """Another date or value of what was planned or valued."""
     how = match(event.gone, before, after, language)
     if how not in ("same", "kind", "part"):
         return None
@@ -304,7 +304,7 @@ def _turned(event: Event, before: Frame, after: Frame, language: str, was: int) 
 
 
 def _attained(event: Event, before: Frame, after: Frame, language: str) -> Comparison | None:
-    """What somebody looked for, waited for or planned is there."""
+    """Arrival of what somebody looked for, waited for or planned."""
     if "open" not in before.marks and before.tense != "ahead":
         return None
     how = match(event.gone, before, after, language) if event.names_gone else ("part" if _shared(before, after) else "")
@@ -429,7 +429,7 @@ def _succeeded(before: Frame, after: Frame, language: str) -> Comparison | None:
 
 
 def _for_the_first_time(before: Frame, after: Frame, language: str) -> Comparison | None:
-    """What never was has been at last."""
+    """First occurrence of what had never been."""
     told = "never" in before.marks and "first time" in after.marks and "unreal" not in after.marks
     if not told or not (_shared(before, after) or before.topics & after.topics):
         return None

@@ -71,7 +71,7 @@ NOTHING = -9.0
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a sentence says.
+    """Signs that a sentence carries.
 
     who: the relative it is about, "" for the speaker. kins: relatives it names. topics: classes of things, as `gym` for every
     word for one. things: names of things. themes: those it is said to be about. numbers: value by unit. values: what a topic is

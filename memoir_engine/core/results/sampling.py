@@ -51,7 +51,7 @@ class ErrorRate:
 
 @dataclass(frozen=True)
 class SamplePreview:
-    """What a plan would draw now: size of the population, and of the sample in each stratum."""
+    """A draw that a plan would make now: size of the population, and of the sample in each stratum."""
 
     method: SamplingMethod
     population: int
@@ -136,7 +136,7 @@ class SamplingPlan:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What one person decided about a filing. signed: as a first or second signature, so not unaware of the other."""
+    """The decision of one person about a filing. signed: as a first or second signature, so not unaware of the other."""
 
     by: str
     verdict: Literal["approved", "refiled", "rejected"]

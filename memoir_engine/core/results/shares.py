@@ -1,4 +1,4 @@
-"""Whether the answer of a question is open to others.
+"""Shared answers: links that open the answer of a question to others.
 
 Source: docs/decisions/0110.
 """

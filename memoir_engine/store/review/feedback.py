@@ -1,4 +1,4 @@
-"""What people say of answers, and how what was wrong was resolved.
+"""Reports of people on answers, and how what was wrong was resolved.
 
 Invariant: of one answer, or one citation of it, each person says one thing at a time: what they say next takes its place. A
 report is resolved once, and is open again where the action that mended it was undone since: computed at every read. Who may not

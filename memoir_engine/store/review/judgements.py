@@ -1,4 +1,4 @@
-"""What each person decided about a filing, read from the events, and disagreements that were settled.
+"""Judgements of each person about a filing, read from the events, and disagreements that were settled.
 
 Invariant: of each person the last verdict counts that still stands; a verdict that was undone, and one that only came back by an
 undo, is none. Putting off is no verdict. The row of a filing keeps the last verdict only, so all are read from the chain.

@@ -1,4 +1,4 @@
-"""What people are told: how reports of theirs were resolved, and what calls them; and how far they have read.
+"""Notices to people: how reports of theirs were resolved, and what calls them; and how far they have read.
 
 Invariant: a notice is worked out from remarks that stand, so one that was taken back is told to nobody. The mark says up to which
 event a person has read; it only moves forward, is no evidence, and holds the key of a name, not the name.

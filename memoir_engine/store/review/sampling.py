@@ -1,9 +1,8 @@
 """Sampling plans: which filings were drawn for an audit, and what people decided about them since.
 
 Invariant: a plan's design holds numbers only and never changes; who draws one holds the counter `remark`. What was decided is
-read
-from the filings each time, so an undo, an erasure or another verdict needs nothing of a plan: the last verdict since the draw
-counts, whoever gave it and wherever an edit of the tree has moved the filing. A verdict from before the draw does not count.
+read from the filings each time, so an undo, an erasure or another verdict needs nothing of a plan: the last verdict since the
+draw counts, whoever gave it and wherever an edit of the tree has moved the filing. A verdict from before the draw does not count.
 Source: docs/decisions/0106.
 """
 
@@ -34,8 +33,9 @@ _P = tables.sampling_plan.c
 
 @dataclass(frozen=True)
 class SampleDesign:
-    """What was drawn, from what, and how. since, until: times as text. strata: code, population and drawn of each.
+    """A sample as it was drawn.
 
+    since, until: times as text. strata: code, population and drawn of each.
     drawn: chunk, seq since which it was filed, category and stratum of each filing, in the order of the draw. members: the
     payload with the keys of the whole population.
     """

@@ -1,4 +1,4 @@
-"""What people say of answers and of items of the review, and how far they have read."""
+"""Remarks of people on answers and on items of the review, and how far they have read."""
 
 from __future__ import annotations
 

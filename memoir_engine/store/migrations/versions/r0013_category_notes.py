@@ -1,4 +1,4 @@
-"""What people say of categories: descriptions, guidance and locks."""
+"""Notes of people on categories: descriptions, guidance and locks."""
 
 from __future__ import annotations
 
