@@ -1,4 +1,4 @@
-"""Mixed calls of three users and roles by a door, half of them with the ids and names of another: nobody hears another's words.
+"""Mixed calls of three users and roles by a door, most with the ids and names of another: nobody hears another's words.
 
 Each user has a word of their own, in facts, a conversation and a question. By MCP agents call every tool and read resources; by
 HTTP programs call every verb that reads, and of those that change the ones that touch a user's data. Each has a token.
@@ -34,6 +34,7 @@ def main(size: int, folder: Path, door: str) -> Iterator[Outcome]:
             played = play(memory, known, min(AT_ONCE, size - begin), begin)
             called |= played.calls.keys()
             counts += _counted(played)
+            counts[HARM[1]] = len(played.trespasses)  # all since the beginning
             yield _outcome(door, counts, called, HARM[:-1])
         counts[HARM[-1]] += not memory.audit.verify().ok
     yield _outcome(door, counts, called, HARM)
@@ -51,8 +52,8 @@ def _counted(played: Any) -> Counter[str]:
     for harm in (*played.leaks, *played.trespasses, *played.faults):
         print(harm)
     calls, refused = played.calls.total(), played.refused.total()
-    harm = zip(HARM, map(len, (played.leaks, played.trespasses, played.faults)), strict=False)
-    return Counter({"calls": calls, "answered": calls - refused, "refused": refused} | dict(harm))
+    harm = {HARM[0]: len(played.leaks), HARM[2]: len(played.faults)}
+    return Counter({"calls": calls, "answered": calls - refused, "refused": refused} | harm)
 
 
 def _outcome(door: str, counts: Counter[str], called: set[str], harm: tuple[str, ...]) -> Outcome:

@@ -1,6 +1,6 @@
 """Many reads of several users and roles, with the ids, names and words of all of them: nobody may be shown what another one said.
 
-Each user has a secret word, said in a conversation, kept as a fact and named up, and another one in questions; documents are
+Each user has a secret word, said in a conversation, kept as a fact and summed up, and another one in questions; documents are
 everybody's. A read is a verb that changes nothing, drawn at random, with arguments drawn from everything that anybody has.
 """
 
