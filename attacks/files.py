@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import random
 from collections import Counter
+from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
 
-from attacks.frame import Outcome, of_tests, summed
+from attacks.frame import Outcome, named, of_tests
 from memoir_engine import MemoirError, Memory
 
 SIZE, SHORT, UNIT = 600, 24, "files"
@@ -22,7 +23,7 @@ DONE = ("mutated files", "read and stored", "refused with a coded error")
 HARM = ("crashes", "half stored", "chain that does not verify")
 
 
-def main(size: int, folder: Path) -> Outcome:
+def main(size: int, folder: Path) -> Iterator[Outcome]:
     chance = random.Random(size)
     originals = [("letter.pdf", _pdf()), ("letter.docx", _docx()), ("letter.eml", _mail())]
     counts: Counter[str] = Counter()
@@ -30,8 +31,13 @@ def main(size: int, folder: Path) -> Outcome:
         for number in range(size):
             name, data = originals[number % len(originals)]
             counts += _take_in(memory, f"{number}-{name}", mutated(data, chance))
+            yield _outcome(counts, HARM[:-1])
         counts["chain that does not verify"] += not memory.audit.verify().ok
-    return Outcome("Mutated PDF, DOCX and e-mail files", summed([counts], DONE), summed([counts], HARM))
+    yield _outcome(counts, HARM)
+
+
+def _outcome(counts: Counter[str], harm: tuple[str, ...]) -> Outcome:
+    return Outcome("Mutated PDF, DOCX and e-mail files", named(counts, DONE), named(counts, harm))
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:

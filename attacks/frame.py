@@ -1,12 +1,14 @@
 """What an attack reports, and the table it is drawn into.
 
-Invariant: a figure is counted by the attack that made it; nothing in the table is typed. What is listed as harm has to be nought.
+Invariant: a figure is counted by the attack that made it; nothing in the table is typed. What is listed as harm has to be nought;
+what has not been looked at yet is not listed.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -22,12 +24,18 @@ from benchmarks.frame import ROOT, machine
 RESULTS = ROOT / "attacks" / "results"
 PAGE = ROOT / "docs" / "security.md"
 BEGIN, END = "<!-- written by make attack -->", "<!-- until here -->"
-SERVERS = ("postgresql", "mariadb")
+
+
+class NotInstalled(Exception):
+    """What an attack needs is not on this machine."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """done: what was tried, counted. harm: what must not happen, counted, noughts included."""
+    """What an attack has done up to a moment.
+
+    done: what was tried, counted. harm: what must not happen, counted, noughts included.
+    """
 
     title: str
     done: dict[str, int]
@@ -39,12 +47,19 @@ class Outcome:
         return not any(self.harm.values())
 
 
-def write(folder: Path, name: str, size: int, outcome: Outcome) -> Path:
-    stamp = {"name": name, "size": size, "taken_at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": ages.now()}
+def stamp(name: str, size: int) -> dict[str, Any]:
+    """Return what is known of an attack before it begins. size: how much is asked for."""
+    return {"name": name, "size": size, "commit": ages.now(), "machine": machine()}
+
+
+def write(folder: Path, stamp: dict[str, Any], outcome: Outcome, *, cut_off: bool = False) -> Path:
+    """Write what was done up to now. cut_off: its end has not come yet; if nothing is written after this, it never did."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.json"
-    recorded = stamp | asdict(outcome) | {"machine": machine()}
-    path.write_text(json.dumps(recorded, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    path, taken_at = folder / f"{stamp['name']}.json", datetime.now(UTC).isoformat(timespec="seconds")
+    recorded = stamp | {"taken_at": taken_at, "cut_off": cut_off} | asdict(outcome)
+    unfinished = path.with_suffix(".part")
+    unfinished.write_text(json.dumps(recorded, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(unfinished, path)
     return path
 
 
@@ -63,6 +78,8 @@ def table(folder: Path) -> str:
 
 def _row(result: dict[str, Any]) -> str:
     taken = f"{result['taken_at'][:10]}, {result['machine']['cores']} cores, commit {result['commit'] or 'unknown'}"
+    if result.get("cut_off"):
+        taken += f", cut off before its end ({_counted({'asked for': result['size']})})"
     return f"| {result['title']} | {_counted(result['done'])} | {_counted(result['harm'])} | {taken} |"
 
 
@@ -80,14 +97,14 @@ def of_tests(module: str) -> Any:
 
 @contextmanager
 def databases(kind: str, folder: Path) -> Iterator[Any]:
-    """Yield a function that gives the address of another empty database of this kind. Raises LookupError if there is none."""
+    """Yield a function that gives the address of another empty database of this kind. Raises NotInstalled if there is none."""
     if kind == "sqlite":
         files = iter(range(1_000_000))
         yield lambda: f"sqlite:///{folder / f'{next(files)}.db'}"
         return
     there = of_tests("machine")
     if (there.postgresql_bin() if kind == "postgresql" else there.mariadbd()) is None:
-        raise LookupError(f"{kind} is not installed here")
+        raise NotInstalled(f"{kind} is not installed here")
     server = getattr(of_tests("servers"), f"new_{kind}")()
     try:
         yield server.fresh_url
@@ -95,7 +112,6 @@ def databases(kind: str, folder: Path) -> Iterator[Any]:
         server.stop()
 
 
-def summed(counters: list[Counter[str]], names: tuple[str, ...]) -> dict[str, int]:
-    """Add up the named counts, in this order; one that never happened is nought."""
-    whole = sum(counters, Counter())
-    return {name: whole[name] for name in names}
+def named(counts: Counter[str], names: tuple[str, ...]) -> dict[str, int]:
+    """Return the named counts, in this order; one that never happened is nought."""
+    return {name: counts[name] for name in names}

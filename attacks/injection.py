@@ -19,7 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from attacks.frame import Outcome, summed
+from attacks.frame import Outcome, named
 from benchmarks import stub
 from memoir_engine import AgentClient, MemoirError, Memory
 
@@ -46,11 +46,11 @@ ORDERS = (
 
 
 class Obedient:
-    """A server of a model that obeys. prompts: all it was sent; obeyed: how many of them held an order."""
+    """A server of a model that obeys. prompts: all it was sent; quoted: how many held an order; obeyed: how many it did obey."""
 
     def __init__(self) -> None:
         self.prompts: list[str] = []
-        self.obeyed = 0
+        self.quoted = self.obeyed = 0
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -87,6 +87,7 @@ class Obedient:
     def answer(self, body: dict[str, Any]) -> dict[str, Any] | str:
         text = "\n".join(str(message.get("content")) for message in body["messages"])
         self.prompts.append(text)
+        self.quoted += MARK in text
         if "response_format" not in body:
             return text
         usual = stub.answer(body)
@@ -102,7 +103,7 @@ class Obedient:
         return {key: text[:500] if isinstance(value, str) else value for key, value in usual.items()}
 
 
-def main(size: int, folder: Path) -> Outcome:
+def main(size: int, folder: Path) -> Iterator[Outcome]:
     chance = random.Random(size)
     counts: Counter[str] = Counter()
     obedient = Obedient()
@@ -115,13 +116,16 @@ def main(size: int, folder: Path) -> Outcome:
             order = f"{MARK} {number}: {chance.choice(ORDERS)}."
             counts += _planted(memory, obedient, order, number, chance)
             counts[HARM[2]] += _state(memory) != hers
+            yield _outcome(counts, obedient, elsewhere, HARM[:-1])
         counts[HARM[4]] += not memory.audit.verify().ok
     obedient.server.shutdown()
     obedient.server.server_close()
-    counts[HARM[3]] += len(elsewhere)
-    counts[DONE[1]] = sum(MARK in prompt for prompt in obedient.prompts)
-    counts[DONE[2]] = obedient.obeyed
-    return Outcome("Prompt injection, with a model that obeys", summed([counts], DONE), summed([counts], HARM))
+    yield _outcome(counts, obedient, elsewhere, HARM)
+
+
+def _outcome(counts: Counter[str], obedient: Obedient, elsewhere: list[Any], harm: tuple[str, ...]) -> Outcome:
+    counts[HARM[3]], counts[DONE[1]], counts[DONE[2]] = len(elsewhere), obedient.quoted, obedient.obeyed
+    return Outcome("Prompt injection, with a model that obeys", named(counts, DONE), named(counts, harm))
 
 
 def _planted(memory: Memory, obedient: Obedient, order: str, number: int, chance: random.Random) -> Counter[str]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from attacks.frame import Outcome, of_tests, summed
+from attacks.frame import Outcome, named, of_tests
 from memoir_engine import MemoirError, Memory
 from memoir_engine.api.doors.table import READS
 from memoir_engine.core.run import Role
@@ -27,7 +27,7 @@ HARM = ("words of another user shown", "errors without a code")
 WITHOUT_MODEL = READS - {"estimate_impact", "embedders", "models"}  # these look at the settings of the process
 
 
-def main(size: int, folder: Path) -> Outcome:
+def main(size: int, folder: Path) -> Iterator[Outcome]:
     chance = random.Random(size)
     every = of_tests("every_verb")
     verbs = sorted(name for name in every.public_verbs() if name in WITHOUT_MODEL)
@@ -38,7 +38,7 @@ def main(size: int, folder: Path) -> Outcome:
             user, roles, name = chance.choice(USERS), chance.choice(ROLES), chance.choice(verbs)
             view = memory.acting_as(user.title(), user=user, roles=roles)
             counts += _read(every.named(view, name), name, user, roles, everything, chance)
-    return Outcome("Mixed reads of several users and roles", summed([counts], DONE), summed([counts], HARM))
+            yield Outcome("Mixed reads of several users and roles", named(counts, DONE), named(counts, HARM))
 
 
 def _read(verb: Any, name: str, user: str, roles: tuple[str, ...], everything: Any, chance: random.Random) -> Counter[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from sqlalchemy import Column, LargeBinary, MetaData, Table, create_engine, delete, insert, select, update
 from sqlalchemy.pool import NullPool
 
-from attacks.frame import Outcome, of_tests, summed
+from attacks.frame import Outcome, named, of_tests
 from memoir_engine import Memory
 from memoir_engine.store.db.engines import address
 
@@ -23,7 +24,7 @@ DONE = ("cells edited", "rows deleted", "found by verify()")
 HARM = ("edits of evidence not found", "chain that does not verify once all is put back")
 
 
-def main(size: int, folder: Path) -> Outcome:
+def main(size: int, folder: Path) -> Iterator[Outcome]:
     chance = random.Random(size)
     listed = of_tests("store.test_every_column")
     counts: Counter[str] = Counter()
@@ -37,9 +38,14 @@ def main(size: int, folder: Path) -> Outcome:
         for number in range(size):
             table = tables[number % len(tables)]
             counts += _attack(memory, engine, table, chance, listed.EXEMPT)
+            yield _outcome(counts, HARM[:-1])
         counts[HARM[1]] += not memory.audit.verify().ok
     engine.dispose()
-    return Outcome("Edited and deleted rows", summed([counts], DONE), summed([counts], HARM))
+    yield _outcome(counts, HARM)
+
+
+def _outcome(counts: Counter[str], harm: tuple[str, ...]) -> Outcome:
+    return Outcome("Edited and deleted rows", named(counts, DONE), named(counts, harm))
 
 
 def _attack(memory: Memory, engine: Any, table: Table, chance: random.Random, exempt: Any) -> Counter[str]:

@@ -10,36 +10,23 @@ import random
 import socket
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
 import uvicorn
 
+from doors.mixed_calls import ROLES, USERS, PlayedCalls, trespasses
 from memoir_engine import Memory, http_api
 from memoir_engine.api.doors import http_table
 from memoir_engine.api.doors.table import VerbOption
 
-USERS = {"ana": "quillwort", "ben": "larkspur", "eva": "mugwort"}  # a word that only what is theirs holds
-ROLES: dict[str, tuple[str, ...]] = {"ana": ("viewer",), "ben": ("viewer", "auditor"), "eva": ("viewer", "auditor", "admin")}
 CHANGES = (
     *("facts.add", "facts.correct", "facts.retire", "facts.restore", "facts.suggest", "facts.approve", "facts.expire"),
     *("remember", "add_conversation", "sessions.append", "sessions.set_retention", "sessions.clear_session", "feedback.helped"),
     *("review.undo", "review.approve", "jobs.cancel", "runs.unshare", "find", "people.accounts", "tokens.revoke"),
 )
-
-
-@dataclass
-class PlayedRequests:
-    """What came of a play. leaks: requests in whose answer stood the word of another user. faults: answers of 500."""
-
-    calls: Counter[str] = field(default_factory=Counter)
-    statuses: Counter[int] = field(default_factory=Counter)
-    leaks: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
 
 
 @contextmanager
@@ -60,31 +47,10 @@ def served(memory: Memory) -> Iterator[str]:
             thread.join()
 
 
-def furnish(memory: Memory) -> dict[str, dict[str, list[Any]]]:
-    """Give each user facts, a conversation and a question; return what could be asked for by whoever knows its id."""
-    memory.ingest_text("The office lease ends with three months' notice. " * 4, name="lease.txt").raise_for_error()
-    known: dict[str, dict[str, list[Any]]] = {}
-    for user, word in USERS.items():
-        view = memory.acting_as(f"{user}s desk", user, ("viewer", "auditor", "admin"))
-        said = [{"role": "user", "content": f"My garden is full of {word}. I live in Bern. I like {word} tea."}]
-        drawn = view.remember(said, user, f"talk-{user}")
-        added = view.facts.add(f"Is allergic to {word}", user, reason=f"told me about {word}")
-        suggested = view.facts.suggest("add", f"Plants {word} in May")
-        asked = view.query(f"What does the lease say of {word}?")
-        known[user] = {
-            "fact": [fact.id for fact in view.facts.list(user)],
-            "action": [added.action_id, suggested.action_id],
-            "run": [run for run in (asked.run_id, drawn.run_id) if run],
-            "session": [f"talk-{user}"],
-            "proposal": list(suggested.proposals),
-        }
-    return known
-
-
-def play(memory: Memory, calls: int, seed: int = 0) -> PlayedRequests:
-    """Let the users' programs call verbs in turn, most of the time with what is another's."""
-    known, chance, played = furnish(memory), random.Random(seed), PlayedRequests()
-    secrets = {user: memory.tokens.make(f"program of {user}", ROLES[user], user).secret for user in USERS}  # type: ignore[arg-type]
+def play(memory: Memory, known: dict[str, dict[str, list[Any]]], calls: int, seed: int = 0) -> PlayedCalls:
+    """Let the users' programs call verbs in turn, two times in three with what is another's."""
+    chance, played = random.Random(seed), PlayedCalls()
+    secrets = {user: memory.tokens.make(f"desk of {user}", ROLES[user], user).secret for user in USERS}  # type: ignore[arg-type]
     names = [name for name, row in http_table.served().items() if row.reads] + list(CHANGES)
     with served(memory) as address, httpx2.Client(base_url=address, timeout=120) as client:
         for number in range(calls):
@@ -93,13 +59,10 @@ def play(memory: Memory, calls: int, seed: int = 0) -> PlayedRequests:
             arguments = arguments_of(name, other, known[other], chance)
             headers = {"Authorization": f"Bearer {secrets[user]}"}
             answer = client.post(f"{http_table.BASE}/{name}", json=arguments, headers=headers)
-            played.calls[name] += 1
-            played.statuses[answer.status_code] += 1
-            words = [word for owner, word in USERS.items() if owner != user and word in answer.text]
-            if words:
-                played.leaks.append(f"{user} {ROLES[user]} heard {words} by {name}({arguments}): {answer.text[:400]}")
-            if answer.status_code == 500:
+            played.note(user, name, arguments, answer.text, is_refused=answer.status_code != 200)
+            if answer.status_code == 500 or (answer.status_code != 200 and "code" not in answer.json()):
                 played.faults.append(f"{name}({arguments}): {answer.text}")
+    played.trespasses = [trespass for user in USERS for trespass in trespasses(memory, user)]
     return played
 
 

@@ -24,7 +24,7 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from doors.http_play import play, served
+from doors.http_play import served
 from machine import REPOSITORY, missing
 from memoir_engine import Memory
 from memoir_engine.api.cli import app
@@ -337,23 +337,3 @@ def json_values(printed: str) -> list[Any]:
         values.append(value)
         rest = rest[end:].strip()
     return values
-
-
-# --- nobody reads another's -----------------------------------------------------------------------------------------
-
-
-def test_programs_of_three_users_hear_nothing_of_each_other_in_mixed_calls(tmp_path: Path):
-    with Memory(model="offline", data_dir=tmp_path / "memory") as memory:
-        played = play(memory, 300)
-        assert (played.leaks, played.faults) == ([], [])
-        assert {200, 403, 404, 422} <= played.statuses.keys()
-        assert memory.audit.verify().ok
-
-
-@pytest.mark.slow
-@pytest.mark.full("10,000 calls take minutes; the quick tier plays 300")
-def test_ten_thousand_mixed_calls_by_http_leak_nothing(tmp_path: Path):
-    with Memory(model="offline", data_dir=tmp_path / "memory") as memory:
-        played = play(memory, 10_000, 1)
-        assert (played.leaks, played.faults, played.calls.total()) == ([], [], 10_000)
-        assert memory.audit.verify().ok

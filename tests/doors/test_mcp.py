@@ -23,7 +23,6 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from doors.agents_play import play
 from machine import REPOSITORY
 from memoir_engine import Memory
 from memoir_engine.api.doors import mcp_server
@@ -251,24 +250,3 @@ def test_clients_by_http_carry_a_token_each_and_get_what_is_theirs(memory: Memor
         assert (elsewhere.status_code, elsewhere.json()) == (404, {"error": "there is no such path"})
         good = {"Authorization": f"Bearer {secrets['ben'].secret}", "Host": "evil.example", "Origin": "http://evil.example"}
         assert httpx2.post(f"{address}/mcp", json=body, headers=good).status_code in (403, 421)
-
-
-# --- nobody reads another's -----------------------------------------------------------------------------------------
-
-
-def test_agents_of_three_users_hear_nothing_of_each_other_in_mixed_calls(tmp_path: Path):
-    with Memory(model="offline", data_dir=tmp_path / "memory") as memory:
-        played = anyio.run(play, memory, 400)
-        assert (played.leaks, played.trespasses) == ([], [])
-        assert played.calls.keys() == {*BY_NAME, "read_resource", "list_resources"}
-        assert 0 < played.refused.total() < played.calls.total()
-        assert memory.audit.verify().ok
-
-
-@pytest.mark.slow
-@pytest.mark.full("10,000 calls take minutes; the quick tier plays 400")
-def test_ten_thousand_mixed_calls_leak_nothing(tmp_path: Path):
-    with Memory(model="offline", data_dir=tmp_path / "memory") as memory:
-        played = anyio.run(play, memory, 10_000, 1)
-        assert (played.leaks, played.trespasses, played.calls.total()) == ([], [], 10_000)
-        assert memory.audit.verify().ok
