@@ -16,6 +16,22 @@ const write = (node, { text, marks, signs }, from) => {
   node.append(points.slice(at).join(""));
 };
 
+const tabled = (text) => linesOf(text, 0).some((line, at, lines) => at && ROW.test(line.text) && ROW.test(lines[at - 1].text));
+
+// Whole, or where it begins with a table, a passage is drawn as a chunk is: with its tables, lists and headings.
+const drawn = (node, row, from) => {
+  const text = row.text.slice(from), marks = inUnits(row.text, row.marks.map(([start, end]) => [start, end, "word"]));
+  const here = marks.filter(([start]) => start >= from).map(([start, end, kind]) => [start - from, end - from, kind]);
+  node.replaceChildren(formatted(make("div"), text, marking(text, here)));
+};
+
+// Where the line of an excerpt begins, if a table stands there: half a row says nothing. -1: no table.
+const tableFrom = (row) => {
+  const { text } = row, [[at]] = inUnits(text, [[row.from, row.from]]), from = text.lastIndexOf("\n", at - 1) + 1;
+  const end = text.indexOf("\n", at + row.seen);
+  return tabled(text.slice(from, end < 0 ? text.length : end)) ? from : -1;
+};
+
 const bar = (kind, label, share, raw, hint) => {
   const node = make("div", "bar " + kind), track = make("span", "track"), fill = make("i");
   fill.style.width = share * 100 + "%";
@@ -34,11 +50,13 @@ const rowOf = (row, data, open) => {
   sum.setAttribute("aria-hidden", "true");
   total.append(sum, score);
   head.append(make("span", "disc"), name, make("span", "about", row.about), total);
-  const text = make("div", "text"), more = make("button", "more", words.more);
-  write(text, row, row.from);
+  const text = make("div", "text"), more = make("button", "more", words.more), table = tableFrom(row);
+  const excerpt = () => (table < 0 ? write(text, row, row.from) : drawn(text, row, table));
+  node.classList.toggle("tabled", table >= 0);
+  excerpt();
   more.onclick = () => {
     const whole = node.classList.toggle("whole");
-    write(text, row, whole ? 0 : row.from);
+    whole ? drawn(text, row, 0) : excerpt();
     more.textContent = whole ? words.less : words.more;
     more.setAttribute("aria-expanded", whole);
   };
@@ -82,7 +100,11 @@ const rank = (mine, data) => {
   mine.list.replaceChildren(...order.map((one) => one.node));
   if (held && mine.list.contains(held)) held.focus({ preventScroll: true });
   mine.shown = order;
-  for (const one of order) one.more.hidden = !one.row.from && !one.node.classList.contains("whole") && one.text.scrollHeight <= one.text.clientHeight + 2;
+  for (const one of order) {
+    const isCut = one.text.scrollHeight > one.text.clientHeight + 2;
+    one.node.classList.toggle("cut", isCut);
+    one.more.hidden = !one.row.from && !one.node.classList.contains("whole") && !isCut;
+  }
   glide(before, order);
 };
 

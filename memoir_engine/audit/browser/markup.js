@@ -40,6 +40,16 @@ const cellsOf = (line) => {
   return cells;
 };
 
+// What is wider than its place scrolls, by keys too, and fades where it goes on.
+const hinted = (box) => {
+  const tell = () => {
+    box.classList.toggle("more-right", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+    box.scrollWidth > box.clientWidth + 2 ? (box.tabIndex = 0) : box.removeAttribute("tabindex");
+  };
+  box.addEventListener("scroll", tell, { passive: true });
+  new ResizeObserver(tell).observe(box);
+};
+
 const tableOf = (rows, text, write) => {
   const box = make("div", "tablebox"), table = make("table"), hasHead = rows.length > 1 && RULE.test(rows[1].text);
   rows.forEach((row, n) => {
@@ -53,6 +63,7 @@ const tableOf = (rows, text, write) => {
     table.append(line);
   });
   box.append(table);
+  hinted(box);
   return box;
 };
 
