@@ -17,10 +17,13 @@ class Taxonomy(Words):
     BRING_IN = "Bring in"
     REASON, REASON_FORM = "Reason", "Kept with the change, for later reference"
     NOTHING_NEW = "Everything in this file is in the tree already."
-    CREATED = Plural("1 category is created", "{count} categories are created")
-    CHANGED = Plural("1 category is described or locked anew", "{count} categories are described or locked anew")
+    CREATED = Plural("1 category will be created", "{count} categories will be created")
+    CHANGED = Plural("1 category gets a new description or lock", "{count} categories get a new description or lock")
     KEPT = Plural("1 stays as it is", "{count} stay as they are")
-    PROBLEMS = Plural("1 line cannot be brought in, so nothing is", "{count} lines cannot be brought in, so nothing is")
+    PROBLEMS = Plural(
+        "1 line has a problem. Nothing is brought in until it is put right.",
+        "{count} lines have a problem. Nothing is brought in until they are put right.",
+    )
     LINE, CATEGORY, EFFECT, DESCRIPTION, GUIDANCE, LOCKED = (
         "Line",
         "Category",
@@ -40,12 +43,14 @@ class Taxonomy(Words):
     DESCRIPTION_FORM = "What belongs here, for readers and for the model that files"
     GUIDANCE_FORM = "How to file here: what goes elsewhere, which of two comes first"
     LOCK = "Lock this branch"
-    LOCK_ABOUT = "Nothing is created, renamed, moved or closed in it but by an admin; new texts are placed in what exists."
+    LOCK_ABOUT = (
+        "Only admins can create, rename, move or close categories in it. New texts go into the categories that are there."
+    )
     LOCK_TREE = "Lock the whole tree"
-    FOR_ADMINS = "Only admins lock and unlock."
+    FOR_ADMINS = "Only admins can lock and unlock."
     SAVE = "Save"
     IS_LOCKED = "locked"
-    LOCKED_BY = {"above": "Locked with {name}.", "tree": "The whole tree is locked."}
+    LOCKED_BY = {"above": "Locked because “{name}” is locked.", "tree": "The whole tree is locked."}
 
 
 texts = Taxonomy()
