@@ -40,8 +40,8 @@ class Taxonomy(Words):
         "kept": "stays",
     }
     DESCRIBE = "Description and lock"
-    DESCRIPTION_FORM = "What belongs here, for readers and for the model that files"
-    GUIDANCE_FORM = "How to file here: what goes elsewhere, which of two comes first"
+    DESCRIPTION_FORM = "What belongs here. People and the model both go by it."
+    GUIDANCE_FORM = "How to decide: what belongs elsewhere, and which of two categories comes first"
     LOCK = "Lock this branch"
     LOCK_ABOUT = (
         "Only admins can create, rename, move or close categories in it. New texts go into the categories that are there."

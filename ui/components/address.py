@@ -1,6 +1,6 @@
 """Address: what a tab is stays in it, whatever a page writes there, and the browser's Back needs one press for one page.
 
-What is typed and not sent, or chosen and not added yet, outlives a refresh, by `drafts.js` and `chosen_files.js`, which come along
+What is typed and not sent, or chosen and not added yet, outlives a refresh, by `drafts.js` and `chosen_files.js`. They come along
 since they are on every page, too.
 
 Invariant: writing it adds no entry to the browser's history, as `st.query_params` would; a page that comes after the browser has

@@ -16,20 +16,24 @@ const write = (node, { text, marks, signs }, from) => {
   node.append(points.slice(at).join(""));
 };
 
-const tabled = (text) => linesOf(text, 0).some((line, at, lines) => at && ROW.test(line.text) && ROW.test(lines[at - 1].text));
-
-// Whole, or where it begins with a table, a passage is drawn as a chunk is: with its tables, lists and headings.
+// Whole, or where an excerpt of it has a table, a passage is drawn as a chunk is: with its tables, lists and headings. A passage may begin
+// or end within a table: half a row at its beginning stands in no column, and the line below its head is made whole.
+const CUT_RULE = /\n\|[-:|\s]*$/;
 const drawn = (node, row, from) => {
-  const text = row.text.slice(from), marks = inUnits(row.text, row.marks.map(([start, end]) => [start, end, "word"]));
-  const here = marks.filter(([start]) => start >= from).map(([start, end, kind]) => [start - from, end - from, kind]);
-  node.replaceChildren(formatted(make("div"), text, marking(text, here)));
+  const marks = inUnits(row.text, row.marks.map(([start, end]) => [start, end, "word"]));
+  const first = row.text.indexOf("\n"), half = row.text.slice(0, Math.max(0, first)), next = linesOf(row.text, first + 1)[0];
+  const isCut = row.cut && from === 0 && half.includes("|") && next && ROW.test(next.text), begin = isCut ? first + 1 : from;
+  const text = row.text.slice(begin).replace(CUT_RULE, "\n|---|");
+  const here = marks.filter(([start]) => start >= begin).map(([start, end, kind]) => [start - begin, end - begin, kind]);
+  node.replaceChildren(...(isCut ? [make("div", "prose", `… ${half.split("|").map((cell) => cell.trim()).filter(Boolean).join(" · ")}`)] : []));
+  node.append(formatted(make("div"), text, marking(text, here)));
 };
 
-// Where the line of an excerpt begins, if a table stands there: half a row says nothing. -1: no table.
+// Where the line of an excerpt begins, if a table begins in what is seen of it: half a row says nothing. -1: no table.
 const tableFrom = (row) => {
-  const { text } = row, [[at]] = inUnits(text, [[row.from, row.from]]), from = text.lastIndexOf("\n", at - 1) + 1;
-  const end = text.indexOf("\n", at + row.seen);
-  return tabled(text.slice(from, end < 0 ? text.length : end)) ? from : -1;
+  const { text } = row, [[at]] = inUnits(text, [[row.from, row.from]]), from = text.lastIndexOf("\n", at - 1) + 1, lines = linesOf(text, from);
+  const begins = (line, n) => line.start < at + row.seen && n + 1 < lines.length && ROW.test(line.text) && ROW.test(lines[n + 1].text);
+  return lines.some(begins) ? from : -1;
 };
 
 const bar = (kind, label, share, raw, hint) => {

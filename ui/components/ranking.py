@@ -63,6 +63,7 @@ def _row(one: SearchResult, query: str) -> dict[str, Any]:
         "marks": marks,
         "from": begin + excerpt(one.text[begin:], [(a - begin, b - begin) for a, b in marks if a >= begin], cut=one.start > 0),
         "seen": SEEN_CHARS,
+        "cut": one.start > 0,
         "signs": plain_text.signs(one.text),
         "name": texts.named(one),
         "about": " · ".join(part for part in (*presenting.told(texts.place(one)), texts.kind(one.kind), one.dated or "") if part),
