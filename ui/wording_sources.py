@@ -151,7 +151,7 @@ class Sources(Words):
     THIS_ONE = "v{version} (this one)"
     MORE_SOURCES = "Show more"
     NO_SOURCES = "No sources yet"
-    NO_SOURCES_TEXT = "Add a file or a text above, or load the sample memory to look around first."
+    NO_SOURCES_TEXT = "Add a file or a text above, or explore the sample memory to look around first."
     SOURCES_SOON = "A source appears here as soon as it is stored."
     OPEN_SOURCE = "Select a row to open a source."
     SOURCE_STATUS = {
