@@ -9,8 +9,8 @@ class Taxonomy(Words):
     TITLE = "Taxonomy"
     ABOUT = (
         "Bring in categories of your own from a CSV table, a YAML file or a SKOS thesaurus (Turtle, RDF/XML). What is missing "
-        "is created; nothing is moved or closed. A table has the columns path, or level1, level2 and so on, and description, "
-        "guidance, locked."
+        "is created; nothing is moved or closed. The columns of a table are path (or level1, level2 and so on), description, "
+        "guidance and locked."
     )
     FILE = "File with categories"
     DOWNLOAD_CSV, DOWNLOAD_YAML, DOWNLOAD_SKOS = "Download as CSV", "Download as YAML", "Download as SKOS"
@@ -35,7 +35,7 @@ class Taxonomy(Words):
     PROBLEM = "Problem"
     EFFECTS = {
         "created": "created",
-        "continued": "created as its leaf",
+        "continued": "created below it, to hold texts",
         "changed": "changed",
         "kept": "stays",
     }

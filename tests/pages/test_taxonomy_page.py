@@ -14,7 +14,7 @@ def test_a_file_is_shown_line_by_line_and_then_brought_in(memory: Memory):
     table = page.dataframe[0].value
     assert [(row["Category"], row["What happens"]) for _, row in table.iterrows()][1::4] == [
         ("Law › Leases", "created"),
-        ("Law › Leases › Leases", "created as its leaf"),
+        ("Law › Leases › Leases", "created below it, to hold texts"),
     ]
     assert memory.tree.all() == ()
     page.button(key="taxonomy-do").click().run()

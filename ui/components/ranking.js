@@ -29,11 +29,11 @@ const drawn = (node, row, from) => {
   node.append(formatted(make("div"), text, marking(text, here)));
 };
 
-// Where the line of an excerpt begins, if a table begins in what is seen of it: half a row says nothing. -1: no table.
+// Where an excerpt begins whose seen part has a row of a table: at a line, since half a row says nothing. -1: it has none.
 const tableFrom = (row) => {
-  const { text } = row, [[at]] = inUnits(text, [[row.from, row.from]]), from = text.lastIndexOf("\n", at - 1) + 1, lines = linesOf(text, from);
-  const begins = (line, n) => line.start < at + row.seen && n + 1 < lines.length && ROW.test(line.text) && ROW.test(lines[n + 1].text);
-  return lines.some(begins) ? from : -1;
+  const { text } = row, [[at]] = inUnits(text, [[row.from, row.from]]), start = text.lastIndexOf("\n", at - 1) + 1, lines = linesOf(text, start);
+  const from = start < at && isRow(lines[0]) && lines.length > 1 ? lines[1].start : start;
+  return lines.some((line) => line.start >= from && line.start < at + row.seen && isRow(line)) ? from : -1;
 };
 
 const bar = (kind, label, share, raw, hint) => {

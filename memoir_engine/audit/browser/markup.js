@@ -40,6 +40,9 @@ const cellsOf = (line) => {
   return cells;
 };
 
+// A chunk may begin or end within a table, so one row alone is a table, too.
+const isRow = (line) => ROW.test(line.text) && !RULE.test(line.text) && cellsOf(line).length > 1;
+
 // What is wider than its place scrolls, by keys too, and fades where it goes on.
 const hinted = (box) => {
   const tell = () => {
@@ -127,7 +130,7 @@ const formatted = (node, text, write) => {
   for (const { kind, lines: mine } of parts) {
     if (kind === "fence") continue;
     if (kind === "code") { node.append(codeOf(mine[0].start, mine[mine.length - 1].end, write)); continue; }
-    if (kind === "row" && mine.length > 1) { node.append(tableOf(mine, text, write)); continue; }
+    if (kind === "row" && (mine.length > 1 || isRow(mine[0]))) { node.append(tableOf(mine, text, write)); continue; }
     if (kind === "title" || kind === "item") {
       const [line] = mine, sign = (kind === "title" ? HEADING : ITEM).exec(line.text)[0].length;
       node.append(inline(make("div", kind), text, line.start + sign, line.end, write));
