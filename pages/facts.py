@@ -105,7 +105,7 @@ with problems.shown():
         frame.empty(texts.EMPTY, texts.EMPTY_TEXT, ":material/timeline:")
         with st.container(horizontal=True, horizontal_alignment="center"):
             if st.button(conversation_texts.IMPORT, icon=":material/upload:", key="facts-import", type="primary"):
-                st.switch_page("../pages/conversations.py")
+                st.switch_page("../pages/conversations.py", query_params={"bring": "1"})
             if "admin" in memory.actor.roles:
                 remember_form.samples(memory)
             else:

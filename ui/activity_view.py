@@ -63,10 +63,16 @@ def _row(action: Action) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"act-row-{action.action_id}"):
         st.markdown(_told(action))
         st.html(_when(action), width="content")
-        label = f":material/arrow_forward: :small[{texts.OPEN}]"
+        title, sentences = event_words.headline(action)
+        label = f":material/arrow_forward: :small[{_opens(' · '.join((title, *sentences[:1])))}]"
         st.button(
             label, key=f"act-open-{action.action_id}", type="tertiary", on_click=state.update, kwargs={"action": action.action_id}
         )
+
+
+def _opens(what: str) -> str:
+    """Return the words of a button or link that opens something: what it is, which stands beside it, is for those who hear it."""
+    return f"{texts.OPEN} *{md_escape(figures.one_line(what, 120))}*"
 
 
 def _told(action: Action) -> str:
@@ -158,15 +164,16 @@ def _did(action: Action) -> None:
 def _where(change: Change) -> None:
     if change.kind.startswith("fact."):  # what it calls a source is a fact
         return
+    label = _opens(event_words.change(change))
     if change.chunk_id is not None:
         query = {"chunk": str(change.chunk_id)}
-        st.page_link("../pages/tree.py", label=texts.OPEN, icon=":material/arrow_forward:", query_params=query)
+        st.page_link("../pages/tree.py", label=label, icon=":material/arrow_forward:", query_params=query)
     elif change.source_id is not None:
         query = {"src": str(change.source_id)}
-        st.page_link("../pages/sources.py", label=texts.OPEN, icon=":material/arrow_forward:", query_params=query)
+        st.page_link("../pages/sources.py", label=label, icon=":material/arrow_forward:", query_params=query)
     elif change.category_id is not None and change.count == 1:
         query = {"cat": str(change.category_id)}
-        st.page_link("../pages/tree.py", label=texts.OPEN, icon=":material/arrow_forward:", query_params=query)
+        st.page_link("../pages/tree.py", label=label, icon=":material/arrow_forward:", query_params=query)
 
 
 def _undo(memory: Memory, action: Action) -> None:

@@ -80,7 +80,7 @@ def choose(memory: Memory) -> None:
         return
     options = CHOICES[kind](memory)
     if not options:
-        st.info(texts.NOTHING, icon=":material/info:")
+        frame.empty(texts.NOTHING, texts.NOTHING_TEXT, frame.ICONS["audit"])
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(texts.CHOOSE[kind], [*options], format_func=lambda one: options[one], key=f"audit-of-{kind}")

@@ -193,6 +193,8 @@ def _bring(memory: Memory) -> None:
             if data and not is_cut:
                 with problems.noted():
                     _look(memory, data, into)
+            elif not is_cut:
+                st.caption(texts.LOOK_FIRST)
         if is_cut:
             _cuts(memory, data)
 

@@ -167,15 +167,18 @@ def empty(title: str, text: str, icon: str) -> None:
         st.markdown(f":gray[{text}]", width="content", text_alignment="center")
 
 
-def first_buttons(memory: Memory) -> None:
-    """Offer first steps in an empty memory: explore the sample memory or add something; while filing, wait."""
+def first_buttons(memory: Memory, *, adds: bool = True) -> None:
+    """Offer first steps in an empty memory: explore the sample memory or add something; while filing, wait.
+
+    adds: to the page where something is added, unless this is it.
+    """
     if filing.busy(memory):
         with st.container(horizontal=True, horizontal_alignment="center"):
             st.page_link("../pages/sources.py", label=wording_errors.BEING_FILED, icon=":material/progress_activity:")
         filing.follow(memory, key="first-filed")
         return
     with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
-        if st.button(wording.ADD_OWN, type="primary", icon=":material/upload_file:", key="add-own"):
+        if adds and st.button(wording.ADD_OWN, type="primary", icon=":material/upload_file:", key="add-own"):
             st.switch_page("../pages/sources.py")
         sample.open_button()
 

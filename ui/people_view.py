@@ -30,6 +30,7 @@ from ui import (
     viewer,
 )
 from ui.escape import md_escape
+from ui.wording_conversations import texts as conversation_texts
 from ui.wording_facts import texts as wording_facts
 from ui.wording_people import texts
 from ui.wording_together import texts as together_words
@@ -52,6 +53,9 @@ def listed(memory: Memory) -> None:
     found = memory.people.list(limit=limit + 1)
     if not found:
         frame.empty(texts.EMPTY, texts.EMPTY_TEXT, frame.ICONS["people"])
+        with st.container(horizontal=True, horizontal_alignment="center"):
+            if st.button(conversation_texts.IMPORT, icon=":material/upload:", key="people-import", type="primary"):
+                st.switch_page("../pages/conversations.py", query_params={"bring": "1"})
         return
     st.caption(texts.ABOUT)
     _people(found[:limit])

@@ -53,7 +53,7 @@ def table(memory: Memory) -> None:
         return
     if not sources:
         frame.empty(texts.NO_SOURCES, texts.NO_SOURCES_TEXT, ":material/upload_file:")
-        frame.first_buttons(memory)
+        frame.first_buttons(memory, adds=False)
         return
     shown = sources if earlier else tuple(source for source in sources if source.status in LIVE)
     _paged(memory, shown, hidden=0 if earlier else len(hidden))

@@ -88,7 +88,9 @@ def _table(preview: TaxonomyPreview) -> None:
             }
             for row in preview.rows
         ]
-    columns = {texts.LINE: st.column_config.TextColumn(width=60), texts.LOCKED: st.column_config.CheckboxColumn(width=80)}
+    widths = {texts.LINE: 60, texts.EFFECT: 200}
+    columns = {name: st.column_config.TextColumn(width=width) for name, width in widths.items()}
+    columns[texts.LOCKED] = st.column_config.CheckboxColumn(width=80)
     st.dataframe(
         pd.DataFrame(rows), hide_index=True, key=f"{KEY}-preview", column_config=columns, height=frame.table_height(len(rows))
     )

@@ -208,7 +208,7 @@ class Shared(Words):
 
     TREE_EMPTY = "There is no tree yet"
     TREE_EMPTY_TEXT = (
-        "Categories appear as soon as the first text is added. Add one on the Sources page, or load the sample memory."
+        "Categories appear as soon as the first text is added. Add one on the Sources page, or explore the sample memory."
     )
     TREE_WORDS = {
         "tree": "Category tree",
@@ -380,7 +380,7 @@ class Shared(Words):
     QUESTION_CANCELLED = "This question was stopped. What was done until then is shown below."
     STOPPING = "Stopping…"
     ASK_EMPTY = "There is nothing to ask yet"
-    ASK_EMPTY_TEXT = "Answers come from your sources. Add a text on the Sources page, or load the sample memory."
+    ASK_EMPTY_TEXT = "Answers come from your sources. Add a text on the Sources page, or explore the sample memory."
     RECENT, RECENT_ABOUT = "Recent questions", "Select a row to see the answer and its path again."
     CITATIONS = "Click a citation to see its source."
     NO_CITATIONS = "No citations."

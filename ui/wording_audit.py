@@ -27,7 +27,8 @@ class AuditWords(Words):
         "answer": "Question",
     }
     SHOW = "Show audit page"
-    NOTHING = "There is nothing of this kind in the memory yet."
+    NOTHING = "There is nothing of this kind yet"
+    NOTHING_TEXT = "An audit page is about something in the memory: a source, a category, a person or an answer."
     ANOTHER = "Another audit page"
     FILES = {"html": "HTML", "pdf": "PDF", "json": "JSON"}
     FILES_HELP = {

@@ -91,6 +91,7 @@ class Conversations(Words):
     LOOK = "What is imported"
     SAMPLE = "Use a sample"
     SAMPLE_HELP = "A longer conversation, to see how one is cut. It is imported only if you say so."
+    LOOK_FIRST = "Choose a file or paste a conversation to see what would be imported."
     CUT_FIRST = "Choose a file, paste a conversation or use the sample to see how it is cut."
     WOULD_COME = "{added} to import"
     ALREADY = "{known} already here"

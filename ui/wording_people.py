@@ -12,9 +12,7 @@ class People(Words):
     TITLE = "People"
     ABOUT = "Everybody whose data is stored. Choose a person to see, export or erase all of it."
     EMPTY = "No personal data is stored"
-    EMPTY_TEXT = (
-        "People appear with their first conversation. Import one on the Facts page, or start one on the Conversations page."
-    )
+    EMPTY_TEXT = "People appear with their first conversation. Import one, or start one on the Conversations page."
     COLUMNS = {
         "user": "Person",
         "last": "Last change",

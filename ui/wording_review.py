@@ -90,7 +90,7 @@ class Review(Words):
     # --- empty ---------------------------------------------------------------------------------------------------------
 
     NOTHING_FILED = "There is nothing to review yet"
-    NOTHING_FILED_TEXT = "Every chunk is checked by a person here. Add a source, or load the sample memory."
+    NOTHING_FILED_TEXT = "Every chunk is checked by a person here. Add a source, or explore the sample memory."
     NOTHING = {
         "unreviewed": (
             "All reviewed",

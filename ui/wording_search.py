@@ -23,7 +23,7 @@ class Search(Words):
     SHOWN = "Results"
 
     EMPTY = "There is nothing to search yet"
-    EMPTY_TEXT = "Add a document, or load the sample memory. Every text can be searched as soon as it is stored."
+    EMPTY_TEXT = "Add a document, or explore the sample memory. Every text can be searched as soon as it is stored."
     START = "Search by words and by meaning"
     START_TEXT = (
         "Results open at their place in the source. Move the slider between words and vectors, and watch the order change."

@@ -15,7 +15,7 @@ class Webhooks(Words):
     OWED = Plural("1 event still to be told", "{count} events still to be told")
     TOLD = "last told {when}"
     WHY = "Not taken: {problem}"
-    STOPPED = "The receiver asked for no more messages (410). Deliver to try again."
+    STOPPED = "The receiver asked for no more messages (410). Press “Deliver now” to try again."
     DELIVER = "Deliver now"
     DELIVERED = "“{name}” has been told of everything."
     NOT_YET = "“{name}” could not be told of everything."

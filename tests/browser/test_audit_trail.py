@@ -23,7 +23,7 @@ def test_an_action_is_found_taken_back_and_the_record_checked(served: Served, vi
     page = visit(f"{url}/activity?who=Mia")
     row = page.locator(f".st-key-act-row-{action}")
     expect(row).to_contain_text("out of date", timeout=PATIENCE_MS)
-    row.get_by_role("button", name="Open").click()
+    row.get_by_role("button", name="Open Withdrew").click()
     page.get_by_role("textbox", name="Why are you undoing it?").fill("a slip")
     page.locator(".st-key-act-undo-go button").click()
     expect(page.get_by_role("heading", name="Undid an action")).to_be_visible(timeout=PATIENCE_MS)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from app_browser import Served, Visit
+from app_browser import Served, Visit, ready
 from app_review import PATIENCE_MS, Desk, every_item, fill, opened, verdicts
 from memoir_engine import sample_conversations
 
@@ -34,7 +34,8 @@ def folder(tmp_path: Path) -> Path:
 
 def test_thirty_items_are_decided_by_keys_alone(folder: Path, served: Served, visit: Visit):
     fill(folder, 36)
-    desk = Desk(visit(f"{served()}/review"))
+    desk = Desk(visit(f"{served()}/settings"))
+    desk.page.locator("[data-testid=stSidebarNavLink][href$=review]").click()
     pressed = {desk.decide(key): key for key in ("a", "x", "a", "s", "a") * 6}
     desk.saved()
     items = every_item(folder)
@@ -42,6 +43,14 @@ def test_thirty_items_are_decided_by_keys_alone(folder: Path, served: Served, vi
     assert len(pressed) == len(verdicts(folder)) == 30
     assert Counter(item.state for item in items.values())["unreviewed"] == 6
     expect(desk.page.locator(".told")).to_have_text("24 of 36 chunks reviewed")
+    shown = desk.key
+    expect(desk.page).to_have_url(re.compile(rf"/review\?item={shown}$"))
+    desk.page.go_back()
+    expect(desk.page.get_by_role("heading", level=1, name="Settings")).to_be_visible()
+    ready(desk.page)
+    desk.page.go_forward()
+    desk.ready()
+    assert desk.key == shown
 
 
 def test_a_click_on_another_page_is_not_lost_to_what_the_desk_says_meanwhile(folder: Path, served: Served, visit: Visit):

@@ -19,6 +19,7 @@ SUBJECTS = (
     "A treasury is no festival. Treasurers count, harbourmasters watch the water of the harbour.",
     "The festival of bread is held in the market hall, far from any harbour or boat.",
     "Boats are painted in spring and brought back to the harbour before the members meet.",
+    "| Boat | Berth | Length |\n|---|---|---|\n| Ida | outer harbour | 9 m |\n| Jorun | quay | 7 m |",
 )
 RANKED = "(list) => [...list.querySelectorAll('.name')].map((name) => name.textContent)"
 WEIGHED = """(range, alpha) => {
@@ -30,7 +31,7 @@ WEIGHED = """(range, alpha) => {
 
 @pytest.fixture
 def ranked(tmp_path: Path) -> dict[float, list[str | None]]:
-    """Add six texts; return the engine's ranking by weight."""
+    """Add the texts; return the engine's ranking by weight."""
     with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
         for number, text in enumerate(SUBJECTS, start=1):
             memory.add_knowledge(f"text-{number}", text)
@@ -46,16 +47,19 @@ def test_the_ranking_moves_under_the_hand_as_the_engine_would_rank(ranked: dict[
     page.get_by_role("textbox", name="Search for").fill(QUERY)
     page.get_by_role("textbox", name="Search for").press("Enter")
     rows, weight = page.locator(".ranking ol"), page.get_by_role("slider", name="Weight of vectors")
-    expect(rows.locator("li")).to_have_count(6, timeout=PATIENCE_MS)
+    expect(rows.locator("li")).to_have_count(len(SUBJECTS), timeout=PATIENCE_MS)
     assert ranking(rows) == ranked[0.5]
     assert ranked[0.0] != ranked[1.0]
+    table = rows.locator("li.tabled")
+    expect(table.locator("tr", has_text="Ida").locator("td")).to_have_text(["Ida", "outer harbour", "9 m"])
+    expect(table.locator(".text")).not_to_contain_text("|")
     assert weight.evaluate(WEIGHED, 1) == ranked[1.0]  # in one breath: nobody was asked
     assert weight.evaluate(WEIGHED, 0) == ranked[0.0]
 
     weight.press("End")
     page.wait_for_url("**/search?*alpha=1", timeout=PATIENCE_MS)
     page.reload()
-    expect(rows.locator("li")).to_have_count(6, timeout=PATIENCE_MS)
+    expect(rows.locator("li")).to_have_count(len(SUBJECTS), timeout=PATIENCE_MS)
     assert ranking(rows) == ranked[1.0]
 
     rows.locator(".name").first.focus()

@@ -14,7 +14,7 @@ def test_a_file_is_shown_line_by_line_and_then_brought_in(memory: Memory):
     table = page.dataframe[0].value
     assert [(row["Category"], row["What happens"]) for _, row in table.iterrows()][1::4] == [
         ("Law › Leases", "created"),
-        ("Law › Leases › Leases", "created as its leaf"),
+        ("Law › Leases › Leases", "created below it, to hold texts"),
     ]
     assert memory.tree.all() == ()
     page.button(key="taxonomy-do").click().run()
@@ -25,7 +25,7 @@ def test_a_file_is_shown_line_by_line_and_then_brought_in(memory: Memory):
 def test_a_line_with_a_problem_is_named_and_nothing_can_be_brought_in(memory: Memory):
     page = opened("tree")
     page.file_uploader(key="taxonomy-file-0").upload("plan.csv", b"path,locked\na/b,perhaps\n", "text/csv").run()
-    assert "1 line cannot be brought in" in words(page)
+    assert "1 line has a problem" in words(page)
     assert "taxonomy-do" not in [button.key for button in page.button]
 
 

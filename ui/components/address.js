@@ -1,14 +1,25 @@
 // Keeps in the address what a tab is, without an entry in the browser's history of its own; keeps the address that Back or Forward
-// led to; makes one entry of the two with which Streamlit goes to an address on another page; and leads a click on a page's own
-// entry in the navigation to that page's beginning, which Streamlit would leave where it is.
+// led to; makes one entry of the two with which Streamlit goes to an address on another page; adds none for what somebody goes through
+// on one page, as the items of Review; and leads a click on a page's own entry in the navigation to that page's beginning, which
+// Streamlit would leave where it is.
 const OWN = "[data-testid=stSidebarNavLink][aria-current=page]";
 const SAMPLE = "sample"; // which memory a tab shows: 1 the sample, 0 one's own
+const GONE_THROUGH = "item"; // of a queue: the next takes the place of the one before, so that Back leads out of the queue
 const PRESSES = ["pointerdown", "keydown", "click"];
 
 const sorted = (query) => {
   const copy = new URLSearchParams(query);
   copy.sort();
   return `${copy}`;
+};
+
+const goesThrough = (now, next) => {
+  const rest = [now, next].map((address) => {
+    const query = new URLSearchParams(address.search);
+    query.delete(GONE_THROUGH);
+    return sorted(query);
+  });
+  return next.pathname === now.pathname && next.search !== now.search && rest[0] === rest[1];
 };
 
 // Back changes the address at once, before the server is asked for the page. A page that was asked for earlier and comes late would
@@ -37,6 +48,10 @@ function watch() {
     const now = window.location, next = new URL(url ?? now.href, now.href), moves = next.pathname !== now.pathname;
     if (tab.led) {
       if (next.pathname === tab.led.pathname) this.replaceState(state, title, url);
+      return;
+    }
+    if (goesThrough(now, next)) {
+      this.replaceState(state, title, url);
       return;
     }
     const second = moves && tab.half === now.pathname && own(next) === own(now);

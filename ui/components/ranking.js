@@ -16,6 +16,26 @@ const write = (node, { text, marks, signs }, from) => {
   node.append(points.slice(at).join(""));
 };
 
+// Whole, or where an excerpt of it has a table, a passage is drawn as a chunk is: with its tables, lists and headings. A passage may begin
+// or end within a table: half a row at its beginning stands in no column, and the line below its head is made whole.
+const CUT_RULE = /\n\|[-:|\s]*$/;
+const drawn = (node, row, from) => {
+  const marks = inUnits(row.text, row.marks.map(([start, end]) => [start, end, "word"]));
+  const first = row.text.indexOf("\n"), half = row.text.slice(0, Math.max(0, first)), next = linesOf(row.text, first + 1)[0];
+  const isCut = row.cut && from === 0 && half.includes("|") && next && ROW.test(next.text), begin = isCut ? first + 1 : from;
+  const text = row.text.slice(begin).replace(CUT_RULE, "\n|---|");
+  const here = marks.filter(([start]) => start >= begin).map(([start, end, kind]) => [start - begin, end - begin, kind]);
+  node.replaceChildren(...(isCut ? [make("div", "prose", `… ${half.split("|").map((cell) => cell.trim()).filter(Boolean).join(" · ")}`)] : []));
+  node.append(formatted(make("div"), text, marking(text, here)));
+};
+
+// Where an excerpt begins whose seen part has a row of a table: at a line, since half a row says nothing. -1: it has none.
+const tableFrom = (row) => {
+  const { text } = row, [[at]] = inUnits(text, [[row.from, row.from]]), start = text.lastIndexOf("\n", at - 1) + 1, lines = linesOf(text, start);
+  const from = start < at && isRow(lines[0]) && lines.length > 1 ? lines[1].start : start;
+  return lines.some((line) => line.start >= from && line.start < at + row.seen && isRow(line)) ? from : -1;
+};
+
 const bar = (kind, label, share, raw, hint) => {
   const node = make("div", "bar " + kind), track = make("span", "track"), fill = make("i");
   fill.style.width = share * 100 + "%";
@@ -34,11 +54,13 @@ const rowOf = (row, data, open) => {
   sum.setAttribute("aria-hidden", "true");
   total.append(sum, score);
   head.append(make("span", "disc"), name, make("span", "about", row.about), total);
-  const text = make("div", "text"), more = make("button", "more", words.more);
-  write(text, row, row.from);
+  const text = make("div", "text"), more = make("button", "more", words.more), table = tableFrom(row);
+  const excerpt = () => (table < 0 ? write(text, row, row.from) : drawn(text, row, table));
+  node.classList.toggle("tabled", table >= 0);
+  excerpt();
   more.onclick = () => {
     const whole = node.classList.toggle("whole");
-    write(text, row, whole ? 0 : row.from);
+    whole ? drawn(text, row, 0) : excerpt();
     more.textContent = whole ? words.less : words.more;
     more.setAttribute("aria-expanded", whole);
   };
@@ -82,7 +104,11 @@ const rank = (mine, data) => {
   mine.list.replaceChildren(...order.map((one) => one.node));
   if (held && mine.list.contains(held)) held.focus({ preventScroll: true });
   mine.shown = order;
-  for (const one of order) one.more.hidden = !one.row.from && !one.node.classList.contains("whole") && one.text.scrollHeight <= one.text.clientHeight + 2;
+  for (const one of order) {
+    const isCut = one.text.scrollHeight > one.text.clientHeight + 2;
+    one.node.classList.toggle("cut", isCut);
+    one.more.hidden = !one.row.from && !one.node.classList.contains("whole") && !isCut;
+  }
   glide(before, order);
 };
 

@@ -1,7 +1,7 @@
 """Search results, re-ranked in the browser while the reader moves the weight between words and vectors.
 
 Invariant: scores are the engine's; the browser combines them by `alpha` as the engine does, over all candidates, so both rank
-alike. Texts are shown as text, never as markup: their own signs of Markdown are left out.
+alike. Texts are shown as text, never as HTML: their own signs of Markdown are left out, and their tables drawn.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _SECOND = re.compile(r"\S{0,30}\s+(?=\S)")
 _component = st.components.v2.component(
     "memoir_ranking",
     html='<div class="ranking"></div>\n',
-    css=read("ranking.css"),
-    js=script("leaving.js", "ranking.js"),
+    css=read("markup.css") + read("ranking.css"),
+    js=script("leaving.js", "markup.js", "marking.js", "ranking.js"),
 )
 
 
@@ -62,6 +62,8 @@ def _row(one: SearchResult, query: str) -> dict[str, Any]:
         "text": one.text,
         "marks": marks,
         "from": begin + excerpt(one.text[begin:], [(a - begin, b - begin) for a, b in marks if a >= begin], cut=one.start > 0),
+        "seen": SEEN_CHARS,
+        "cut": one.start > 0,
         "signs": plain_text.signs(one.text),
         "name": texts.named(one),
         "about": " · ".join(part for part in (*presenting.told(texts.place(one)), texts.kind(one.kind), one.dated or "") if part),

@@ -27,7 +27,7 @@ _component = st.components.v2.component(
     "memoir_reader",
     html='<div class="sheet" tabindex="0" role="document"></div>\n',
     css=read("markup.css") + read("reader.css"),
-    js=script("markup.js", "reader.js"),
+    js=script("markup.js", "marking.js", "reader.js"),
 )
 
 Mark = tuple[int, int, str]

@@ -83,8 +83,8 @@ const drawDecide = (desk, data, item, evidence, ready, doing) => {
 const emptyRest = (data, doing, desk) => {
   const { words } = data, node = make("div", "empty"), said = desk.order.length ? words.allDone : data.nothing, skipped = data.counts.skipped || 0;
   join(node, make("h2", "", said.title), make("p", "", skipped && data.state === "unreviewed" ? words.skippedLeft.replace("{count}", skipped) : said.text));
-  const row = make("div", "row");
-  join(row, act("again", words.again, "L", true, doing.again), data.may && undoable(desk) ? act("undo", words.undo, "U", true, doing.undo) : null);
+  const row = make("div", "row"), waits = data.state === "unreviewed" && (skipped || Object.values(desk.marks).some((mark) => mark.verdict === "skip"));
+  join(row, waits ? act("again", words.again, "L", true, doing.again) : null, data.may && undoable(desk) ? act("undo", words.undo, "U", true, doing.undo) : null);
   return join(node, row);
 };
 

@@ -40,6 +40,19 @@ const cellsOf = (line) => {
   return cells;
 };
 
+// A chunk may begin or end within a table, so one row alone is a table, too.
+const isRow = (line) => ROW.test(line.text) && !RULE.test(line.text) && cellsOf(line).length > 1;
+
+// What is wider than its place scrolls, by keys too, and fades where it goes on.
+const hinted = (box) => {
+  const tell = () => {
+    box.classList.toggle("more-right", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+    box.scrollWidth > box.clientWidth + 2 ? (box.tabIndex = 0) : box.removeAttribute("tabindex");
+  };
+  box.addEventListener("scroll", tell, { passive: true });
+  new ResizeObserver(tell).observe(box);
+};
+
 const tableOf = (rows, text, write) => {
   const box = make("div", "tablebox"), table = make("table"), hasHead = rows.length > 1 && RULE.test(rows[1].text);
   rows.forEach((row, n) => {
@@ -53,6 +66,7 @@ const tableOf = (rows, text, write) => {
     table.append(line);
   });
   box.append(table);
+  hinted(box);
   return box;
 };
 
@@ -116,7 +130,7 @@ const formatted = (node, text, write) => {
   for (const { kind, lines: mine } of parts) {
     if (kind === "fence") continue;
     if (kind === "code") { node.append(codeOf(mine[0].start, mine[mine.length - 1].end, write)); continue; }
-    if (kind === "row" && mine.length > 1) { node.append(tableOf(mine, text, write)); continue; }
+    if (kind === "row" && (mine.length > 1 || isRow(mine[0]))) { node.append(tableOf(mine, text, write)); continue; }
     if (kind === "title" || kind === "item") {
       const [line] = mine, sign = (kind === "title" ? HEADING : ITEM).exec(line.text)[0].length;
       node.append(inline(make("div", kind), text, line.start + sign, line.end, write));
