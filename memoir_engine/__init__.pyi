@@ -89,6 +89,7 @@ from memoir_engine.core.errors.features import (
     QueryCancelled as QueryCancelled,
     QueryError as QueryError,
     QuestionEmpty as QuestionEmpty,
+    QuestionSetNotFound as QuestionSetNotFound,
     ReaderMissing as ReaderMissing,
     ReviewError as ReviewError,
     ReviewItemNotFound as ReviewItemNotFound,
@@ -367,6 +368,7 @@ from memoir_engine.core.results.review import (
     TreeProposal as TreeProposal,
     TreeShape as TreeShape,
 )
+from memoir_engine.core.results.question_sets import QuestionSet as QuestionSet
 from memoir_engine.core.results.shares import Sharing as Sharing
 from memoir_engine.core.results.taxonomies import (
     TaxonomyImport as TaxonomyImport,

@@ -32,6 +32,7 @@ from memoir_engine.store.ledger.sight import CLOSED, SHARED
 from memoir_engine.store.review import (
     feedback,
     judgements,
+    question_sets,
     remarks,
     reviews,
     sampling,
@@ -58,7 +59,7 @@ VERBS = (
     *("create", "rename", "rename", "move", "move", "merge", "merge", "split", "split", "retire"),
     *("approve", "approve", "reject", "reject", "skip"),
     *("say", "say", "settle", "assign", "comment", "two", "two", "ask", "share", "share"),
-    *("draw", "vouch", "adjudicate", "describe"),
+    *("draw", "vouch", "adjudicate", "describe", "keep", "keep"),
     *("undo", "undo", "undo", "undo", "redo", "redo", "probe"),
 )
 
@@ -98,6 +99,7 @@ class Play:
             "vouch": self._vouch,
             "adjudicate": self._adjudicate,
             "describe": self._describe,
+            "keep": self._keep,
             "undo": self._undo,
             "redo": self._redo,
             "probe": self._probe,
@@ -212,6 +214,15 @@ class Play:
             return None
         run, verdict = self.answers[one % len(self.answers)], (SHARED, CLOSED)[other % 2]
         return self._said(lambda tx, by: shares.set_to(tx, run, verdict, **by))
+
+    def _keep(self, one: int, other: int) -> str | None:
+        """Save a set of questions, or edit or delete one that there is."""
+        keys = [held.key for held in self.store.db.read(question_sets.listed)]
+        if keys and other % 3 == 0:
+            return self._said(lambda tx, by: actions.get(tx, question_sets.delete(tx, keys[one % len(keys)], **by)))
+        key = keys[one % len(keys)] if keys and other % 3 == 1 else f"{question_sets.KEY}{one}"
+        asked = [f"What about {other}?"]
+        return self._said(lambda tx, by: actions.get(tx, question_sets.save(tx, key, NAMES[one % 4], asked, **by).action_id))
 
     def _settle(self, one: int, other: int) -> str | None:
         """Resolve a report that is open, by the last action or with a word."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import streamlit as st
 
@@ -154,7 +155,9 @@ def _sessions(memory: Memory) -> None:
     tabs, own_tab = app_sessions.open_now(memory)
     for number, tab in enumerate(tabs):
         name = md_escape(tab.name) if tab.name != viewer.ALONE else f":gray[{texts.UNNAMED}]"
-        own = f" :blue-badge[{texts.THIS_TAB}]" if tab.tab == own_tab else ""
+        is_here = tab.last_at > datetime.now(UTC) - app_sessions.SEEN
+        mark = f" :blue-badge[{texts.THIS_TAB}]" if tab.tab == own_tab else "" if is_here else f" :gray-badge[{texts.PERHAPS}]"
         with st.container(key=f"accounts-tab-{number}", gap="xxsmall"):
-            st.markdown(f"**{name}** · {wording.PAGES.get(tab.page, tab.page)}{own}")
-            st.caption(f"{figures.stamp(tab.since)} – {figures.ago(tab.last_at)}")
+            st.markdown(f"**{name}** · {wording.PAGES.get(tab.page, tab.page)}{mark}")
+            form = texts.SINCE_WHEN if is_here else texts.SEEN
+            st.caption(form.format(since=figures.stamp(tab.since), when=figures.ago(tab.last_at)))

@@ -1,8 +1,9 @@
 """Who has the app open: browser tabs, whichever server of the app they are connected to.
 
-Invariant: nothing of it is recorded; the memory holds a row for each tab, which is over by itself. A tab is noted after its page
-is drawn, and again only once it shows another page or some minutes have passed; tabs of this server that were closed go with the
-next one that is noted. Only names that an action would carry are kept.
+Invariant: nothing of it is recorded; the memory holds a row for each tab, which is over by itself. A tab is noted after its
+page is drawn, and again only once it shows another page or some minutes have passed; tabs of this server that were closed go
+with the next one that is noted, and when the list is asked for, which also notes those that are still connected here. Only
+names that an action would carry are kept.
 Source: docs/decisions/0129.
 """
 
@@ -18,6 +19,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from memoir_engine import MemoirError, Memory, OpenTab
 
 AGAIN = timedelta(minutes=5)
+NEWS = timedelta(minutes=1)  # how old the list may be of tabs that are connected here
+SEEN = AGAIN + timedelta(minutes=1)  # seen longer ago than that, a tab may be closed
 
 _lock = threading.Lock()
 _noted: dict[tuple[str, str], tuple[str, str, datetime]] = {}  # by tab and memory: name, page, and when they were noted
@@ -42,7 +45,14 @@ def note(memory: Memory, page: str) -> None:
 def open_now(memory: Memory) -> tuple[tuple[OpenTab, ...], str]:
     """Return the open tabs, the one seen last first, and the digest of this one, which is noted first."""
     context = get_script_run_ctx(suppress_warning=True)
-    own = "" if context is None else memory.people.note_tab(context.session_id, "people")
+    folder, now = str(memory.config.data_dir), datetime.now(UTC)
+    with _lock:
+        closed = _forget_closed()
+        here = [(key, held) for key, held in _noted.items() if key[1] == folder and now - held[2] > NEWS]
+        _noted.update({key: (name, page, now) for key, (name, page, _) in here})
+    for (tab, _), (name, page, _) in here:  # connected to this server at this moment
+        memory.acting_as(name).people.note_tab(tab, page)
+    own = "" if context is None else memory.people.note_tab(context.session_id, "people", closed=closed)
     return memory.people.open_tabs(), own
 
 

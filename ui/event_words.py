@@ -20,7 +20,15 @@ from ui.wording_figures import texts as figure_words
 HIDDEN = ("before", "after")  # stand beside the sentence, not in it
 FIRST = ("source.added",)  # kinds that the others of their action follow from
 DECIDED = ("approve", "skip")  # verbs that say all they did to a chunk
-REPEATING = {"make_token", "revoke_token", "draw_sample", "comment", "assign", "ask_second"}  # verbs that one change says again
+REPEATING = {
+    "make_token",
+    "revoke_token",
+    "draw_sample",
+    "comment",
+    "assign",
+    "ask_second",
+    "save_questions",
+}  # verbs that one change says again
 JUDGED = ("filing.reviewed", "feedback.given", "feedback.settled")  # kinds whose end is a verdict
 BESIDE = ("fact.settled", "fact.reviewed", "cuts.recorded")  # kinds that go with another change, which says more
 

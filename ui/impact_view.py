@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from memoir_engine import Estimate, Impact, ImpactAnswer, ImpactFact, ImpactItem, MemoirError, Memory
-from ui import figures, problems, viewer
+from ui import figures, problems, question_sets_view, viewer
 from ui.escape import md_escape
 from ui.wording_impact import texts
 
@@ -100,15 +100,22 @@ def _choose(memory: Memory, changes: Changes, key: str, suggested: Suggested) ->
     """Draw which questions are asked, and what that costs; return the arguments, None where there are no questions."""
     earlier = _earlier(memory)
     kinds = [kind for kind in texts.SETS if kind != "earlier" or earlier]
-    which = st.segmented_control(
-        texts.WHICH, kinds, default=suggested.which, format_func=texts.SETS.__getitem__, key=f"{key}-impact-which", required=True
-    )
+    if st.session_state.get(f"{key}-impact-which") not in kinds:
+        st.session_state[f"{key}-impact-which"] = suggested.which
+    which = st.segmented_control(texts.WHICH, kinds, format_func=texts.SETS.__getitem__, key=f"{key}-impact-which", required=True)
     asked: dict[str, Any] = {"touched": True} if which == "touched" else {}
     if which == "own":
-        lines = st.text_area(texts.OWN, "\n".join(suggested.own), key=f"{key}-impact-own", height=100)
-        asked = {"questions": _lines(lines)}
+        st.session_state.setdefault(f"{key}-impact-own", "\n".join(suggested.own))
+        own = _lines(st.text_area(texts.OWN, key=f"{key}-impact-own", height=100))
+        question_sets_view.keep(memory, f"{key}-impact", own)
+        asked = {"questions": own, "limit": question_sets_view.MOST}
         if not asked["questions"] and not memory.is_offline:  # what it costs is shown once there are any
             return None
+    elif which == "saved":
+        chosen = question_sets_view.choose(memory, f"{key}-impact")
+        if chosen is None:
+            return None
+        asked = chosen
     elif which == "earlier":
         sets = {number: look for number, of in earlier.items() if (look := of(memory, number)) and look.items}
         if not sets:
@@ -162,7 +169,8 @@ def _kept(memory: Memory, action_id: str) -> Impact | None:
 
 def _named(look: Impact) -> str:
     first = figures.one_line(look.items[0].question, 50)
-    return texts.SET_NAME.format(question=first, count=figures.count(len(look.items) - 1), when=figures.ago(look.at))
+    more = figures.count(len(look.items) - 1)
+    return texts.SET_NAME(len(look.items), question=first, more=more, when=figures.ago(look.at))
 
 
 def _cost(estimate: Estimate) -> str:

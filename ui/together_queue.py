@@ -45,7 +45,9 @@ def show(memory: Memory) -> None:
     for one in looks:
         with st.container(border=True, gap="small", key=f"look-{one.key}"):
             _head(memory, one.key, texts.KINDS[one.kind], _name(memory, one))
-            if one.kind in WITH_VERB:
+            if one.overtaken:
+                _overtaken(memory, one)
+            elif one.kind in WITH_VERB:
                 _signed_here(memory, one)
             else:
                 together_panel.look(memory, one)
@@ -90,6 +92,22 @@ def _signed_here(memory: Memory, one: SecondLook) -> None:
             st.button(texts.SIGN, type="primary", icon=icon, key=key, on_click=_sign, args=(memory, one))
     if one.words:
         st.text(one.words)
+
+
+def _overtaken(memory: Memory, one: SecondLook) -> None:
+    """Draw what cannot be signed any more, with the button that takes the first signature, or the question, back."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f":gray[:material/history: {texts.OVERTAKEN}]", width="content")
+        if "auditor" in memory.actor.roles:
+            key = f"together-clear-{one.key}"
+            st.button(texts.TAKE_BACK, icon=":material/undo:", key=key, type="tertiary", on_click=_clear, args=(memory, one))
+
+
+def _clear(memory: Memory, one: SecondLook) -> None:
+    try:
+        memory.review.undo(one.action_id)
+    except MemoirError as error:
+        st.session_state[f"together-refused-{one.key}"] = str(error)
 
 
 def _sign(memory: Memory, one: SecondLook) -> None:

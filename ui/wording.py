@@ -202,6 +202,8 @@ class Shared(Words):
         "unshare_answer": "stopped sharing an answer",
         "draw_sample": "drew a sample for an audit",
         "adjudicate": "settled a disagreement",
+        "save_questions": "saved a set of questions",
+        "delete_questions": "deleted a set of questions",
     }
 
     # --- tree ----------------------------------------------------------------------------------------------------------

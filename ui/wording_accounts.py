@@ -48,8 +48,12 @@ class Accounts(Words):
     OPEN = "Open"
     SESSIONS = "Open now"
     SESSIONS_ABOUT = (
-        "Browser tabs that have this memory open, on every server. They are not recorded, and go after half an hour without use."
+        "Browser tabs that have this memory open, on every server. They are not recorded, and go after half an hour without use. "
+        "One that was not used for some minutes on another server may be closed by now."
     )
+    SINCE_WHEN = "since {since}"
+    SEEN = "since {since} · last seen {when}"
+    PERHAPS = "perhaps closed"
     UNNAMED = "no name given"
     THIS_TAB = "this tab"
 

@@ -31,6 +31,8 @@ class TogetherWords(Words):
     FIRST = "{by} decided first: {verdict}. A second person has to decide the same."
     YOURS = "You decided first: {verdict}. Somebody else has to decide the same."
     SAW = "What they saw would change"
+    OVERTAKEN = "The item has changed since, so there is nothing left to sign."
+    TAKE_BACK = "Clear away"
     SIGN = "Sign as the second"
     VERDICTS = {
         "approve": "approve",

@@ -41,6 +41,7 @@ from memoir_engine.query.impact import (
     estimate_impact as estimate_impact,
     impact_verb as impact_verb,
 )
+from memoir_engine.query.question_sets import QuestionSetsView as QuestionSetsView
 from memoir_engine.query.tree_view import TreeView as TreeView
 from memoir_engine.query.pipeline import QueryOptions as QueryOptions
 from memoir_engine.query.verb import (

@@ -45,10 +45,10 @@ class Impacts:
         facts correct_fact, add_fact, retire_fact, expire_fact, forget_fact, restore_fact, approve_fact and reject_fact (a
         proposal), approve or reject (an item of the review by its `key`), and undo (an action on facts). A question about facts
         is asked as an agent recalls them, and as `context`, for each person whose facts would change.
-        questions: in words; of: the run of an earlier impact, or the action that it was kept with, whose questions are asked
-        again; else the last that were asked, with `touched` those that used what is touched. Nothing is left behind but, where a
-        model is paid, the run with its calls; `run_id` is what the verb that makes the change takes as `seen`. Raises NotAllowed,
-        InvalidSetting, and what the first impossible change would raise.
+        questions: in words; of: the key of a set of questions, the run of an earlier impact, or the action that it was kept with,
+        whose questions are asked again; else the last that were asked, with `touched` those that used what is touched.
+        Nothing is left behind but, where a model is paid, the run with its calls; `run_id` is what the verb that makes the
+        change takes as `seen`. Raises NotAllowed, InvalidSetting, and what the first impossible change would raise.
         """
         options = features.ImpactOptions(changes, questions, of, touched, limit)
         make = partial(features.impact_verb, facts=features.FactBranches(self._engine, self._actor))

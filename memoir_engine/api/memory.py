@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from memoir_engine.api import features
 from memoir_engine.api.folders import Folders
 from memoir_engine.api.impacts import Impacts, estimate_impact
-from memoir_engine.api.webhooks import Telling
+from memoir_engine.api.question_sets import Collecting
 from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig, resolve
 from memoir_engine.core.errors import OptimizeNotImplemented
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from memoir_engine.samples import SampleQuestion
 
 
-class Face(Telling):
+class Face(Collecting):
     """Base of both faces: opening a memory, its views, and the verbs that wait for no model."""
 
     def __init__(

@@ -46,6 +46,7 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts.branch import FactBranch
 from memoir_engine.store.ledger import runs
+from memoir_engine.store.review import question_sets
 from memoir_engine.store.tree import branch as branches
 from memoir_engine.store.tree import chunks
 from memoir_engine.store.tree.branch import TreeBranch, TreeChange
@@ -65,8 +66,9 @@ class ImpactOptions:
     """Which questions are asked against which changes of the tree.
 
     changes: in their order, each with `verb` (refile, withdraw, or one of review.preview) and its arguments. questions: in words;
-    of: the run of an earlier impact, or the action that it was kept with, whose questions are asked again; neither: the last ones
-    that were asked. touched: of the last ones only those that used what is touched. limit: questions at most.
+    of: the key of a set of questions, the run of an earlier impact, or the action that it was kept with, whose questions are
+    asked again; neither: the last ones that were asked. touched: of the last ones only those that used what is touched.
+    limit: questions at most.
     """
 
     changes: Sequence[Mapping[str, Any]]
@@ -314,8 +316,7 @@ def _asked(
         )
         given = [Asked(QueryOptions(validation.query("questions", text))) for text in texts]
     elif request.options.of is not None:
-        earlier = impacts.earlier(engine, actor, request.options.of)
-        given = engine.db.read(lambda tx: [_again(tx, item) for item in earlier.items])
+        given = _of_earlier(engine, actor, request.options.of)
     else:
         given = None
     of_tree: list[Asked] = []
@@ -343,6 +344,15 @@ def _of_facts(engine: Engine, request: ImpactRequest, found: FactBranch, given: 
         earlier = engine.db.read(lambda tx: facts.earlier(tx, found, touched=request.options.touched, limit=most))
         return [Asked(QueryOptions(text), run_id, owner) for text, run_id, owner in earlier]
     return [Asked(QueryOptions(each.options.question), None, owner) for each in given or () for owner in sorted(found.people)]
+
+
+def _of_earlier(engine: Engine, actor: Actor, of: str) -> list[Asked]:
+    """Return the questions of a set, or of an earlier look. Raises QuestionSetNotFound, RunNotFound, InvalidSetting."""
+    if isinstance(of, str) and of.startswith(question_sets.KEY):
+        kept = engine.db.read(lambda tx: question_sets.get(tx, of))
+        return [Asked(QueryOptions(text)) for text in kept.questions]
+    earlier = impacts.earlier(engine, actor, of)
+    return engine.db.read(lambda tx: [_again(tx, item) for item in earlier.items])
 
 
 def _again(tx: Tx, item: ImpactItem) -> Asked:

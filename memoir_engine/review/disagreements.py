@@ -24,6 +24,7 @@ from memoir_engine.runtime.engine import View
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import read_payloads
 from memoir_engine.store.db.statements import FAR, Tx
+from memoir_engine.store.db.text_rules import same_person
 from memoir_engine.store.review import judgements, remarks, reviews
 from memoir_engine.store.review.judgements import VerdictsRead
 from memoir_engine.store.tree import categories, chunks, filings
@@ -87,7 +88,7 @@ class Disagreements(View):
                 raise ReviewItemNotFound(key=item)
             if found.settled is not None:
                 raise NothingChanges(problem=f"{found.settled[0]!r} has settled it already")
-            if found.stands == self._actor.name:
+            if same_person(self._actor.name, found.stands):
                 raise OwnDecisionStands(actor=self._actor.name, key=item)
             return judgements.adjudicate(tx, item, said, **signature)
 

@@ -189,7 +189,7 @@ class SamplingPlans(SignOffs):
         """Stand for a sample as a whole: what was drawn is judged, and the rate is what was found. Void once an item is altered.
 
         expected: the digest of `preview_sign_off(plan=…)`. Raises NotAllowed, SamplingPlanNotFound, SampleUnfinished,
-        SignedStateChanged, NothingChanges (signed by the same person already).
+        SignedStateChanged, NothingChanges (signed by the same person already), InvalidSetting (nothing was judged).
         """
         needs_auditor(self._actor, "sign off")
         number = validation.plan(plan)
@@ -198,6 +198,9 @@ class SamplingPlans(SignOffs):
             found = _plan(tx, sampling.get(tx, number), whole=False)
             if found.waiting:
                 raise SampleUnfinished(plan=number, size=found.size, waiting=found.waiting)
+            if not found.judged:
+                problem, advice = "all that it drew is gone, and nothing was judged", "Draw another sample, and judge that."
+                raise InvalidSetting(name="plan", value=number, problem=problem, advice=advice)
             return sign_offs.preview(tx, sampling.SUBJECT, number)
 
         now = self._read(finished).digest

@@ -8,6 +8,7 @@ Source: docs/decisions/0097.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from memoir_engine.core import validation
@@ -37,6 +38,7 @@ from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.facts import reviews
 from memoir_engine.store.review import feedback, presence, second_looks, together
 from memoir_engine.store.review import reviews as filing_reviews
+from memoir_engine.store.tree import filings
 
 KEY_CHARS = 80
 COMMENT_CHARS = 4_000
@@ -159,7 +161,8 @@ class Together(Reviews, TreeProposals):
         """List what waits for a second person, the latest first: first signatures, and items put to a second pair of eyes."""
 
         def work(tx: Tx) -> tuple[SecondLook, ...]:
-            return tuple(look for look in second_looks.waiting(tx)[:MOST_LOOKS] if self._sees(tx, look))
+            seen = (look for look in second_looks.waiting(tx)[:MOST_LOOKS] if self._sees(tx, look))
+            return tuple(replace(look, overtaken=self._is_overtaken(tx, look)) for look in seen)
 
         return self._read(work)
 
@@ -229,6 +232,21 @@ class Together(Reviews, TreeProposals):
         if kind in _REPEATED:
             raise ReviewItemNotFound(key=item)
         return self._is_settled(tx, item)
+
+    def _is_overtaken(self, tx: Tx, look: SecondLook) -> bool:
+        """Tell whether an item is not what it was when it began to wait."""
+        if look.kind == "erasures":
+            return False
+        if look.kind == "undos":
+            return actions.undone_by(tx, look.key.removeprefix(second_looks.UNDOES)) is not None
+        if look.kind == "filings":
+            chunk, filed = read_key(look.key) or (0, 0)
+            row = filings.open_filing(tx, chunk) or filings.rejected_filing(tx, chunk)
+            return row is None or row.from_seq != filed
+        try:
+            return self._check_item(tx, look.key) and look.kind != "facts"
+        except (ReviewItemNotFound, FeedbackNotFound, TreeProposalNotFound):
+            return True
 
     def _sees(self, tx: Tx, look: SecondLook) -> bool:
         if look.key.startswith(second_looks.ERASES):

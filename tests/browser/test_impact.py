@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from app_browser import BAKERY, FESTIVAL, PATIENCE_MS, Served, Visit, ready
+from app_browser import BAKERY, FESTIVAL, PATIENCE_MS, Served, Visit, fill, ready
 from memoir_engine import Memory
 
 FLIPS, STAYS = "How is the sourdough starter fed?", "What did the harbour festival earn?"
@@ -35,9 +35,23 @@ def test_it_flips_one_answer_and_what_was_seen_is_in_the_report_of_the_action(
     panel.get_by_text("What would change?").click()
     expect(panel.locator(".st-key-withdraw-impact-go button")).to_be_visible(timeout=PATIENCE_MS)
     ready(page)
+    panel.get_by_role("radio", name="My own").click()
+    fill(page, "One question per line", f"{FLIPS}\n{STAYS}")
+    fill(page, "Name of the set", "Bread and boats")
+    expect(panel.locator(".st-key-withdraw-impact-save button")).to_be_enabled()
+    ready(page)
+    panel.locator(".st-key-withdraw-impact-save button").click()
+    expect(panel.get_by_role("combobox", name="Set")).to_have_value("Bread and boats (2 questions)")
+    ready(page)
     panel.locator(".st-key-withdraw-impact-go button").click()
     expect(panel).to_contain_text("1 would change", timeout=PATIENCE_MS)
     expect(panel).to_contain_text("1 stays")
+    panel.locator(".st-key-withdraw-impact-delete button").click()
+    expect(panel).to_contain_text("The set was deleted.")
+    ready(page)
+    panel.locator(".st-key-withdraw-impact-back button").click()
+    expect(panel.get_by_role("combobox", name="Set")).to_have_value("Bread and boats (2 questions)")
+    ready(page)
     item = panel.locator("[class*=st-key-withdraw-][class*=-item]")
     expect(item).to_have_count(1)
     expect(item).to_contain_text(FLIPS)

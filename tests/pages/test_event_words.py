@@ -41,7 +41,7 @@ LATER = {
     "person.erased",
     "proposal.reviewed",
     *("feedback.given", "feedback.settled", "remark.withdrawn", "remark.restored"),
-    *("answer.shared", "answer.closed"),
+    *("answer.shared", "answer.closed", "questions.saved"),
     *("item.commented", "item.assigned", "signature.asked", "signature.first", "signature.second", "disagreement.settled"),
     *("sample.drawn", "sample.withdrawn", "sample.restored"),
 }  # kinds that are younger than it

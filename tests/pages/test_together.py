@@ -54,6 +54,20 @@ def test_what_another_decided_first_is_signed_in_the_queue(filled: Memory, key: 
     assert filled.review.remarks(key).signed == ("Ada", "local")
 
 
+def test_what_has_changed_since_the_first_signature_is_cleared_away_and_not_signed(filled: Memory, key: str) -> None:
+    ada = filled.acting_as("Ada", roles=("auditor",))
+    ada.review.ask_second(key)
+    ada.review.approve(key)
+    assert [one.overtaken for one in filled.review.second_looks()] == [False]
+    filled.sources.withdraw(filled.tree.chunk(int(key.partition("-")[0])).source_id)
+    page = opened("review", of="together")
+    assert "The item has changed since" in words(page)
+    assert not [one for one in page.button if one.key == f"together-sign-{key}"]
+    page = page.button(key=f"together-clear-{key}").click().run()  # the signature
+    page = page.button(key=f"together-clear-{key}").click().run()  # what it answered
+    assert "Nothing waits for a second person" in words(page)
+
+
 def test_who_decided_first_is_offered_no_second_signature(filled: Memory, key: str) -> None:
     local = filled.acting_as("local", roles=("auditor",))
     local.review.ask_second(key)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.core.errors import InvalidSetting, NameTaken, NotAllowed, RunNotFound
+from memoir_engine.core.errors import InvalidSetting, NameTaken, NotAllowed, NothingChanges, QuestionSetNotFound, RunNotFound
 from memoir_engine.core.events import QuestionCompared, Stamped
 from memoir_engine.core.results import Impact
 from memoir_engine.store.tree.branch import NEW_FROM
@@ -235,3 +235,40 @@ def test_words_of_a_source_that_is_erased_later_are_taken_out_of_what_was_kept(m
     memory.sources.erase(changes[0]["source_id"], reason="asked to")
     assert "nine degrees hands stop" not in kept(memory, action.action_id).items[0].before.answer
     assert memory.audit.verify().ok
+
+
+def test_a_set_of_questions_is_kept_edited_asked_again_and_deleted(memory: Memory):
+    ada = memory.acting_as("Ada", roles=("auditor",))
+    saved = ada.question_sets.save(" The  lake ", [*QUESTIONS[:2], QUESTIONS[0]])
+    assert (saved.name, saved.questions, saved.by) == ("The lake", QUESTIONS[:2], "Ada")
+    assert [item.question for item in ada.impact(renamed(memory), of=saved.key).items] == list(QUESTIONS[:2])
+    assert ada.estimate_impact(renamed(memory), of=saved.key).chunks == 2
+    edited = memory.question_sets.save("Lake and boats", [QUESTIONS[4]], key=saved.key)
+    assert (edited.key, memory.question_sets.list()) == (saved.key, (edited,))
+    memory.review.undo(edited.action_id)
+    assert [one.name for one in memory.question_sets.list()] == ["The lake"]
+    gone = ada.question_sets.delete(saved.key)
+    assert ada.question_sets.list() == ()
+    with pytest.raises(QuestionSetNotFound):
+        ada.impact(renamed(memory), of=saved.key)
+    memory.review.undo(gone.action_id)
+    assert memory.question_sets.list()[0].questions == QUESTIONS[:2]
+    assert memory.audit.verify().ok
+    memory.people.erase("Ada", "asked for")
+    assert (memory.question_sets.list(), memory.audit.verify().ok) == ((), True)
+
+
+def test_a_set_that_cannot_be_kept_is_refused_in_plain_words(memory: Memory):
+    sets = memory.question_sets
+    saved = sets.save("Lake", [QUESTIONS[0]])
+    with pytest.raises(InvalidSetting, match="another set has this name"):
+        sets.save("LAKE", [QUESTIONS[1]])
+    with pytest.raises(NothingChanges):
+        sets.save("Lake", [QUESTIONS[0]], key=saved.key)
+    for name, questions, problem in (("", ["?"], "it is empty"), ("x" * 81, ["?"], "81"), ("x", [], "no question")):
+        with pytest.raises(InvalidSetting, match=problem):
+            sets.save(name, questions)
+    with pytest.raises(QuestionSetNotFound):
+        sets.save("Other", ["?"], key="questions-none")
+    with pytest.raises(NotAllowed):
+        memory.acting_as("Vi").question_sets.list()

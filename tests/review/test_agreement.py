@@ -133,6 +133,19 @@ def test_nobody_disagrees_about_what_one_person_judged(memory: Memory):
             memory.review.adjudicate(wrong)
 
 
+def test_one_person_under_two_spellings_of_a_name_agrees_with_nobody(memory: Memory):
+    one, two, three, *_ = keys(memory)
+    ada, lower, ben = (auditor(memory, name) for name in ("Ada", "ada", "Ben"))
+    ada.review.approve(one)
+    lower.review.reject(one)
+    assert (memory.review.agreement().items, memory.review.disagreements().items) == (0, ())
+    ada.review.approve(two)
+    lower.review.approve(three)
+    for key in (two, three):
+        ben.review.approve(key)
+    assert [(pair.one, pair.other, pair.items, pair.agreed) for pair in memory.review.agreement().pairs] == [("Ada", "Ben", 2, 2)]
+
+
 def test_verdicts_are_read_once_however_often_the_page_asks(memory: Memory, monkeypatch: pytest.MonkeyPatch):
     read: list[str] = []
     parse = judgements.parse

@@ -195,6 +195,10 @@ def test_what_leaves_the_tree_before_it_is_judged_is_gone_and_keeps_nobody_from_
     assert (found.judged + found.gone, found.waiting) == (7, 0)
     assert found.gone > 0
     memory.review.sign_off_sample(plan.number, "What was left.")
+    nothing = memory.review.draw_sample(size=1)
+    memory.sources.withdraw(nothing.filings[0].source_id)
+    with pytest.raises(InvalidSetting, match="nothing was judged"):
+        memory.review.sign_off_sample(nothing.number, "Of nothing.")
 
 
 def test_plans_go_along_with_an_export(memory: Memory, tmp_path: Path):

@@ -168,6 +168,18 @@ def test_who_decided_first_is_not_the_second_by_whatever_way(strict: Memory):
     assert strict.review.fact(key).state == "unreviewed"
 
 
+@pytest.mark.parametrize("spelled", ["ada", "ADA ", "\uff21da"], ids=["case", "space", "width"])
+def test_another_spelling_of_a_name_is_no_second_person(strict: Memory, spelled: str):
+    key, again = strict.review.facts().items[0].key, auditor(strict, spelled)
+    auditor(strict, "Ada").review.approve(key)
+    with pytest.raises(SecondSignatureNeeded, match="you have decided this first"):
+        again.review.countersign(key)
+    assert strict.review.fact(key).state == "unreviewed"
+    auditor(strict, "Ada").review.sign_off(1, "I have read it.")
+    with pytest.raises(NothingChanges, match="as it stands"):
+        again.review.sign_off(1, "So have I.")
+
+
 def test_a_second_who_decides_otherwise_becomes_the_first(strict: Memory):
     key, ada, ben = strict.review.facts().items[0].key, auditor(strict, "Ada"), auditor(strict, "Ben")
     ada.review.approve(key)

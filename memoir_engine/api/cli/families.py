@@ -30,6 +30,7 @@ HELP = {
     "helpers": "See and set the descriptions of sources.",
     "jobs": "Watch, stop and resume runs.",
     "notices": "Read what concerns you.",
+    "question_sets": "Keep questions under a name, to ask them again against changes.",
     "reports": "Write what can be handed on about a run, a source, a category, a person.",
     "runs": "Read what was asked of the engine and of the model, and what came back.",
     "sessions": "Read, keep, clear, export and import conversations.",

@@ -69,7 +69,7 @@ READS = {
     *("facts.relations", "facts.users"),
     *(f"people.{verb}" for verb in ("get", "list", "preview_erase", "report")),
     *(f"reports.{verb}" for verb in ("action", "category", "person", "replay", "run", "source")),
-    *("tokens.list", "webhooks.list", "webhooks.status"),
+    *("tokens.list", "webhooks.list", "webhooks.status", "question_sets.list"),
     *("review.preview_taxonomy", "review.export_taxonomy"),
     *("find", "people.accounts", "people.open_tabs", "runs.sharing", "reports.period", "reports.sample"),
     *(

@@ -488,6 +488,12 @@ class CitationNotRead(ReviewError):
     remedy_form = "runs.query(run_id).used_chunks shows the chunks it read; leave chunk_id out to mean the whole answer."
 
 
+class QuestionSetNotFound(ReviewError):
+    code = "E777"
+    message_form = "there is no set of questions {key!r}"
+    remedy_form = "question_sets.list() shows the sets there are, with their keys."
+
+
 class FeedbackNotFound(ReviewError):
     code = "E742"
     message_form = "there is no report {key!r}"

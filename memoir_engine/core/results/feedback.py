@@ -99,6 +99,8 @@ class SecondLook:
 
     verdict, what: of the first decision, None and empty where nobody has decided; `what` is what a second repeats by
     `review.countersign`. by: who decided first, else who asked. to: whose eyes were asked for. words: the reason, or question.
+    overtaken: the item is not what it was any more, so there is nothing left to sign (told by `review.second_looks`); undoing
+    `action_id` clears it away.
     """
 
     key: str
@@ -110,6 +112,7 @@ class SecondLook:
     words: str | None
     to: str | None
     action_id: str
+    overtaken: bool = False
 
 
 @dataclass(frozen=True)

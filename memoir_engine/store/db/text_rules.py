@@ -2,7 +2,8 @@
 
 Invariant: a text that passes is stored alike by every database. SQLite keeps NUL characters and over-long strings that
 PostgreSQL refuses; lone surrogates fail inside every driver. `name_key` decides which names are the same: Unicode form, case and
-spaces do not count, accents do. In owners all of these count: the key is a hash. '' is the workspace, and nobody's name; the
+spaces do not count, accents do; so are those of people where several have to decide. In owners all of these count: the key is a
+hash. '' is the workspace, and nobody's name; the
 passages of conversations without a user have a key of their own, since everybody finds the workspace's.
 Source: DESIGN §5, §6, §9 (`›` separates the names of a path); MEMOIR 3.5, 7.6.
 """
@@ -21,6 +22,11 @@ FIELD_LIMIT = 200
 def name_key(name: str) -> str:
     folded = " ".join(unicodedata.normalize("NFKC", name).split()).casefold()
     return hashlib.sha256(folded.encode()).hexdigest()
+
+
+def same_person(one: str, other: str | None) -> bool:
+    """Tell whether two names are taken for one person where it takes several: however they are written."""
+    return other is not None and name_key(one) == name_key(other)
 
 
 def check_name(name: str) -> str:

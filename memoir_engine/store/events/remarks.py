@@ -43,6 +43,7 @@ TAKEN_BACK = {  # what an undo would do, by kind
     SHARED: "an answer is no longer shared",
     CLOSED: "an answer is shared again",
     remarks.ADJUDICATION: "a disagreement waits again",
+    remarks.QUESTIONS: "a set of questions is no longer kept so",
 }
 RETURNS = {
     remarks.FEEDBACK: "feedback on an answer counts again",
@@ -55,6 +56,7 @@ RETURNS = {
     SHARED: "an answer is shared again",
     CLOSED: "an answer is no longer shared",
     remarks.ADJUDICATION: "a disagreement is settled again",
+    remarks.QUESTIONS: "a set of questions is kept again",
 }
 
 
@@ -204,6 +206,12 @@ KINDS = family(
         one="a disagreement between reviewers was settled: {item}",
         many="{count} disagreements between reviewers were settled",
         apply=partial(_make, remarks.ADJUDICATION),
+    ),
+    _said(
+        "questions.saved",
+        one="a set of questions was saved",
+        many="{count} sets of questions were saved",
+        apply=partial(_make, remarks.QUESTIONS),
     ),
     _remark(
         "remark.withdrawn",

@@ -78,6 +78,8 @@ VERBS: dict[str, str] = {
     "unshare_answer": "Stopped sharing an answer",
     "draw_sample": "Drew a sample for an audit",
     "adjudicate": "Settled a disagreement",
+    "save_questions": "Saved a set of questions",
+    "delete_questions": "Deleted a set of questions",
 }
 
 COUNTED = {"messages": "message", "chunks": "chunk", "filings": "chunk"}  # fields that count, and what

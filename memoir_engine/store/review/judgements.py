@@ -8,7 +8,7 @@ Source: docs/decisions/0107.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import select
@@ -21,6 +21,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse
 from memoir_engine.store.db.statements import Tx, rows_in
+from memoir_engine.store.db.text_rules import name_key, same_person
 from memoir_engine.store.review import remarks
 from memoir_engine.store.review.remarks import ADJUDICATION, FIRST, MADE, SECOND
 
@@ -61,13 +62,23 @@ def given(tx: Tx, verdicts: Iterable[GivenVerdict], key: str | None = None) -> d
     key: of this filing only.
     """
     by_key: dict[str, list[GivenVerdict]] = defaultdict(list)
-    for verdict in verdicts:
+    for verdict in _by_person(verdicts):
         if key in (None, verdict.key):
             by_key[verdict.key].append(verdict)
     several = {name: rows for name, rows in by_key.items() if len({row.by for row in rows}) > 1}
     undone = actions.standing(tx, (row.action_id for rows in several.values() for row in rows))
     standing = {name: tuple(row for row in rows if row.action_id not in undone) for name, rows in several.items()}
     return {name: rows for name, rows in standing.items() if len({row.by for row in rows}) > 1}
+
+
+def _by_person(verdicts: Iterable[GivenVerdict]) -> Iterator[GivenVerdict]:
+    """Yield verdicts under the name by which each person gave their first one: another spelling of it is nobody else."""
+    spelled: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for verdict in verdicts:
+        if verdict.by not in spelled:
+            spelled[verdict.by] = first.setdefault(name_key(verdict.by), verdict.by)
+        yield verdict._replace(by=spelled[verdict.by])
 
 
 def latest(verdicts: Iterable[GivenVerdict]) -> dict[str, GivenVerdict]:
@@ -86,7 +97,7 @@ def adjudicate(tx: Tx, key: str, words: str | None, *, actor: str, clock: Clock,
     """Let the decision stand that is in force. Raises NothingChanges where it was settled so already."""
     before = settlements(tx).get(key)
     said = {"words": words}
-    if before is not None and before.author == actor:
+    if before is not None and same_person(before.author, actor):
         raise NothingChanges(problem="you have settled it already")
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None)

@@ -25,6 +25,7 @@ FEEDBACK, SETTLEMENT, COMMENT, ASSIGNMENT = "feedback", "settlement", "comment",
 ASKED, FIRST, SECOND = "asked", "first", "second"  # a second pair of eyes; a first signature, and the second that agrees
 CLOSES = "answer.closed"  # the event of a sharing that closes an answer again
 ADJUDICATION = "adjudication"  # of two people who disagreed: what stands is let stand
+QUESTIONS = "questions"  # a set of questions that is kept under a name
 REPORT = "answer-"  # begins the key of what was said about an answer
 MADE = {  # events that open them, by kind
     FEEDBACK: "feedback.given",
@@ -36,6 +37,7 @@ MADE = {  # events that open them, by kind
     SECOND: "signature.second",
     SHARING: "answer.shared",
     ADJUDICATION: "disagreement.settled",
+    QUESTIONS: "questions.saved",
 }
 WITHDRAWN, RESTORED = "remark.withdrawn", "remark.restored"
 ALONE: dict[str, tuple[str, ...]] = {  # kinds of which one stands at a time, and for what
@@ -46,6 +48,7 @@ ALONE: dict[str, tuple[str, ...]] = {  # kinds of which one stands at a time, an
     FIRST: ("item",),
     SHARING: ("item",),
     ADJUDICATION: ("item",),
+    QUESTIONS: ("item",),
 }
 _R = tables.remark.c
 

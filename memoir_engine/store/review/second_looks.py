@@ -2,8 +2,8 @@
 
 Invariant: nothing of a decision is carried out before a second person has decided the same; both are in the chain. What two
 people signed is undone by two, and decided otherwise by two. Who decided first, or proposed it, is never the second, under
-whatever tab or step. A second person who decides otherwise becomes the first. The decision and its second signature are written
-in one transaction.
+whatever tab, step or spelling of their name. A second person who decides otherwise becomes the first. The decision and its
+second signature are written in one transaction.
 Source: docs/decisions/0097.
 """
 
@@ -26,6 +26,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction, Seen
 from memoir_engine.store.chain.canonical_json import read_payloads
 from memoir_engine.store.db.statements import Tx
+from memoir_engine.store.db.text_rules import same_person
 from memoir_engine.store.review import remarks
 from memoir_engine.store.review.remarks import ASKED, FIRST, SECOND
 
@@ -201,9 +202,9 @@ def _same(tx: Tx, first: Any, decision: SignedDecision) -> bool:
 
 
 def _refuse_same_person(decision: SignedDecision, first: str, actor: str) -> None:
-    if actor == first:
+    if same_person(actor, first):
         raise SecondSignatureNeeded(actor=actor, problem="you have decided this first, and it waits for a second person")
-    if actor == decision.proposer:
+    if same_person(actor, decision.proposer):
         raise SecondSignatureNeeded(actor=actor, problem="you have proposed this")
 
 

@@ -32,6 +32,7 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, digest, moment_of, parse, put_payloads, read_payloads, salts
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, Tx, rows_in
+from memoir_engine.store.db.text_rules import same_person
 from memoir_engine.store.review import sampling
 from memoir_engine.store.tree import categories
 
@@ -247,8 +248,8 @@ def sign(
     if expected is not None and expected != now.digest:
         raise SignedStateChanged(title=now.title)
     c = tables.sign_off.c
-    mine = (c.subject == subject, c.subject_id == number, c.to_seq == FAR, c.signer == actor)
-    rows = tx.execute(select(tables.sign_off).where(*mine)).all()
+    standing = select(tables.sign_off).where(c.subject == subject, c.subject_id == number, c.to_seq == FAR)
+    rows = [row for row in tx.execute(standing.order_by(c.from_seq)) if same_person(actor, row.signer)]
     bodies = read_payloads(tx, (row.payload for row in rows))
     if any(_is_valid(row, bodies.get(row.payload, {}), now) for row in rows):
         raise NothingChanges(problem=f"{actor!r} has signed {now.title!r} as it stands")
