@@ -246,7 +246,7 @@ class Face(Collecting):
         features.enter_key(self._engine, self._actor, variable, key)
 
     def optimize(self, level: object = None) -> None:
-        """Raises OptimizeNotImplemented (E005), whatever the level (MEMOLLA F-05): indexes need no upkeep."""
+        """Refuse: indexes keep themselves (MEMOLLA F-05). Raises OptimizeNotImplemented (E005), whatever the level."""
         raise OptimizeNotImplemented()
 
     def sample_questions(self) -> tuple[SampleQuestion, ...]:

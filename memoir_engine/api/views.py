@@ -52,7 +52,7 @@ class RunsView(View):
     """The ledger: what was asked of the engine and of the model, and what came back."""
 
     def list(self, limit: int = 50, verb: str | None = None, before: str | None = None) -> tuple[RunView, ...]:
-        """Newest first."""
+        """List runs, newest first."""
         most, below = validation.limit(limit), None if before is None else validation.run(before)
         named = None if verb is None else validation.text("verb", verb)
         return self._read(

@@ -138,7 +138,7 @@ class SessionsView(View):
         metadata: dict[str, Any] | None = None,
         ts: datetime | str | None = None,
     ) -> MessageRecord:
-        """`memory.add_conversation`."""
+        """Append a message to a session, as `add_conversation` does."""
         session_id, message = arguments.said(session_id, role, content, metadata, ts, self._engine.new_id())
         return self._append(session_id, (message,))[0]
 

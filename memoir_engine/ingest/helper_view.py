@@ -83,7 +83,7 @@ class HelpersRead(View):
         return tuple(_draft(view) for view in reversed(waiting))
 
     def draft(self, draft: str) -> HelperDraft:
-        """Raises DraftNotFound (E212)."""
+        """Return an ingestion that waits for its helper. Raises DraftNotFound (E212)."""
         return _draft(_waiting_run(self._engine, self._actor, draft))
 
     def cancel(self, draft: str) -> None:

@@ -53,6 +53,7 @@ class SourcesView(View):
         return self._read(lambda tx: sources.recent(tx, limit=limit, before=before))
 
     def get(self, source_id: int) -> Source:
+        """Return one source, without its text."""
         return self._read(lambda tx: sources.get(tx, validation.source(source_id)))
 
     def versions(self, source_id: int) -> tuple[Source, ...]:

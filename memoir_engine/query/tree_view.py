@@ -46,12 +46,15 @@ class TreeAt(View):
         return self._at is None
 
     def roots(self) -> tuple[Category, ...]:
+        """List the categories of level 1."""
         return Categories(self._read(lambda tx: categories.roots(tx, at_seq=self._at)))
 
     def children(self, category_id: int) -> tuple[Category, ...]:
+        """List the categories directly below a category."""
         return Categories(self._read(lambda tx: categories.children(tx, validation.category(category_id), at_seq=self._at)))
 
     def node(self, category_id: int) -> Category:
+        """Return one category with its sizes."""
         return self._read(lambda tx: categories.node(tx, validation.category(category_id), at_seq=self._at))
 
     def path(self, category_id: int) -> tuple[Category, ...]:
@@ -59,6 +62,7 @@ class TreeAt(View):
         return Categories(self._read(lambda tx: categories.path(tx, validation.category(category_id), at_seq=self._at)))
 
     def all(self) -> tuple[Category, ...]:
+        """List all categories with their sizes."""
         return Categories(self._read(lambda tx: categories.all_categories(tx, at_seq=self._at)))
 
     def search(self, text: str, limit: int = 20) -> tuple[Category, ...]:
@@ -88,6 +92,7 @@ class TreeAt(View):
         return self._read(work)
 
     def chunk(self, chunk_id: int) -> Chunk:
+        """Return one chunk with its text."""
         return self._read(lambda tx: chunks.get(tx, validation.chunk(chunk_id), at_seq=self._at))
 
     def chunk_place(self, chunk_id: int) -> Filing | None:

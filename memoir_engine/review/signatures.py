@@ -54,7 +54,7 @@ class SignOffs(View):
         limit: int = 100,
         before: int | None = None,
     ) -> tuple[SignOff, ...]:
-        """Newest first, below the seq `before`; of one source, category or sampling plan, or all."""
+        """List signatures, newest first, below the seq `before`; of one source, category or sampling plan, or all."""
         subject, number = _subject(source_id, category_id, plan)
         most = validation.limit(limit)
         below = None if before is None else validation.cursor("before", before)

@@ -44,7 +44,7 @@ class TreeEdits(View):
         return self._edit(edit_draft.create(parent_id, name), "make a category", reason, seen)
 
     def rename(self, category_id: int, name: str, *, reason: str | None = None, seen: str | None = None) -> Action:
-        """Raises NameTaken, NameInvalid, NothingChanges."""
+        """Give a category another name. Raises NameTaken, NameInvalid, NothingChanges."""
         return self._edit(edit_draft.rename(category_id, name), "rename a category", reason, seen)
 
     def move(self, category_id: int, parent_id: int | None, *, reason: str | None = None, seen: str | None = None) -> Action:

@@ -50,6 +50,7 @@ class JobsView(View):
     """Runs by their id."""
 
     def get(self, run_id: str) -> RunView:
+        """Return one run: its state, what it was asked, and what it has cost."""
         named = validation.run(run_id)
         return self._read(lambda tx: runs.get(tx, named, user=runs_of(self._engine, self._actor)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,10 @@ from every_verb import public_verbs
 from facade.test_every_verb_and_its_role import FREE
 from memoir_engine import Memory
 from memoir_engine.api.cli import app
+from memoir_engine.api.cli.panels import PANELS
+from memoir_engine.api.cli.remedies import in_commands
 from memoir_engine.api.doors import table
+from memoir_engine.core import errors
 
 LEASE = "The lease of the office may be ended by either side with three months' notice. Rent is due on the third working day.\n"
 # what the commands written by hand call an option of their verb
@@ -57,6 +61,7 @@ def test_every_verb_has_a_command_with_all_its_options_and_json(name: str):
     assert [option.name for option in row.options if not {option.name, BY_HAND.get(option.name)} & taken] == []
     assert {"as_json", "data_dir"} <= taken
     assert json.loads(json.dumps(row.schema()))["type"] == "object"
+    assert len(row.summary.split()) > 2, "what it does is said in its docstring"
 
 
 def test_what_a_docstring_says_of_an_option_is_its_help_and_classes_of_errors_are_not_told():
@@ -96,6 +101,45 @@ def test_a_command_ends_with_1_where_it_is_refused_and_with_2_where_it_is_called
     assert run("helpers", "confirm", "x", "{not json").exit_code == 1  # a text is taken, and the draft is not there
     assert run("review", "apply", "{not json").exit_code == 2
     assert run("sources", "by-content", "nowhere.txt").exit_code == 1
+
+
+def test_a_remedy_names_the_command_where_the_error_was_met_on_the_command_line(run) -> None:  # type: ignore[no-untyped-def]
+    refused = run("facts", "show", "F-1")
+    shows = "`memoir facts users` shows whose facts there are, `memoir facts list --user USER` those of one with their ids."
+    assert refused.stderr == f"[mem][E601] there is no fact 'F-1'\n→ {shows}\n"
+    assert in_commands("Enter it with memory.enter_key('OPENAI_API_KEY', …).") == (
+        "Enter it with `memoir memory enter-key OPENAI_API_KEY KEY`."
+    )
+    assert in_commands("Open a new one, Memory(…).") == "Open a new one, Memory(…)."
+
+
+def test_every_command_that_a_remedy_names_is_there_with_its_options():
+    forms = [getattr(getattr(errors, name), "remedy_form", "") for name in dir(errors)]
+    named = {command for form in forms if isinstance(form, str) for command in re.findall("`memoir ([^`]+)`", in_commands(form))}
+    assert len(named) > 25
+    assert [command for command in named if not is_command(command.split())] == []
+
+
+def is_command(words: list[str]) -> bool:
+    command: Any = get_command(app)
+    while words and hasattr(command, "list_commands") and command.get_command(None, words[0]):
+        command, words = command.get_command(None, words[0]), words[1:]
+    known = {option for parameter in command.params for option in parameter.opts}
+    return not hasattr(command, "list_commands") and {word for word in words if word.startswith("--")} <= known
+
+
+def test_help_shows_every_command_under_a_heading_and_the_version_is_printed():
+    assert sorted(name for names in PANELS.values() for name in names) == sorted(get_command(app).commands)  # type: ignore[attr-defined]  # a group
+    helped = CliRunner().invoke(app, ["--help"]).stdout
+    assert [heading for heading in PANELS if heading not in helped] == []
+    assert helped.index("demo ") < helped.index("ingest ") < helped.index("remember ") < helped.index("verify ")
+    assert re.match(r"memoir \d+\.\d+\.\d+, Python 3\.", CliRunner().invoke(app, ["--version"]).stdout)
+
+
+def test_an_empty_memory_says_that_it_is_empty_and_how_to_fill_it(run) -> None:  # type: ignore[no-untyped-def]
+    assert run("tree").stdout == "nothing is filed yet: `memoir ingest FILE` files a document\n"
+    assert run("people", "list").stdout == "nothing is kept of anybody\n"
+    assert run("context", "Where does she live?").stderr == "nothing is known that answers this\n"
 
 
 def test_json_is_one_value_on_stdout_while_progress_goes_to_stderr(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

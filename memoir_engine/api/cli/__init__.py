@@ -8,6 +8,7 @@ Source: API "Commands".
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -15,13 +16,14 @@ from typing import Annotated
 
 import typer
 
-from memoir_engine.api.cli import agents, chain, completion, facts, families, feedback, http, recall, review, serve
+from memoir_engine.api.cli import agents, chain, completion, facts, families, feedback, http, panels, recall, review, serve
 from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, progress, settings
+from memoir_engine.api.doors.openapi import package_version
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.number_words import counted
 from memoir_engine.core.results import Category, IngestResult
 
-app = typer.Typer(no_args_is_help=True, help="See, question, correct and undo what an AI remembers.")
+app = typer.Typer(cls=panels.InPanels, no_args_is_help=True, help="See, question, correct and undo what an AI remembers.")
 
 app.add_typer(facts.app, name="facts")
 app.add_typer(review.app, name="review")
@@ -42,6 +44,19 @@ app.command("demo")(serve.open_demo)
 app.command("serve")(http.serve_api)
 
 SHOWN_CHARS = 160  # of a passage
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"memoir {package_version()}, Python {platform.python_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def memoir(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Print the version.")] = False,
+) -> None:
+    pass
 
 
 @app.command()
@@ -176,8 +191,10 @@ def print_tree(context: typer.Context, as_json: AsJson = False, data_dir: DataDi
         if as_json:
             print_json(memory.tree.all())
             return
+        if not (listed := memory.tree.all()):
+            typer.echo("nothing is filed yet: `memoir ingest FILE` files a document")
         below: dict[int | None, list[Category]] = {}
-        for category in memory.tree.all():
+        for category in listed:
             below.setdefault(category.parent_id, []).append(category)
         _draw(below, None)
 
@@ -211,6 +228,9 @@ def tidy(
     for note in (*result.notes, *result.warnings):
         typer.echo(f"  {note}")
     shape = result.shape_after or result.shape
+    if not shape.leaves:
+        typer.echo("nothing is filed yet: `memoir ingest FILE` files a document")
+        return
     leaves = counted(shape.leaves, "leaf holds", "leaves hold")
     typer.echo(
         f"{counted(len(result.proposals), 'proposal')}, {len(result.actions)} made; "
@@ -261,6 +281,8 @@ def list_people(
     for person in () if as_json else listed:
         held = ((person.facts, "fact"), (person.sessions, "conversation"), (person.runs, "run"))
         typer.echo(f"{person.user_id}: {', '.join(counted(number, what) for number, what in held)}")
+    if not listed and not as_json:
+        typer.echo("nothing is kept of anybody")
 
 
 @people.command()
@@ -323,6 +345,9 @@ def erase_person(
         typer.echo(f"goes: {place.count} {place.says}")
     for left in effect.remains:
         typer.echo(f"remains: {left.count} in {left.place}: {left.why}")
+
+
+panels.arrange(app)
 
 
 def _bytes(path: Path) -> bytes:

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
+from memoir_engine.api.cli.remedies import in_commands
 from memoir_engine.api.doors.values import plain as plain
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.errors import MemoirError
@@ -42,7 +43,7 @@ def errors_shown() -> Iterator[None]:
     try:
         yield
     except MemoirError as error:
-        typer.echo(f"{error}\n→ {error.remedy}", err=True)
+        typer.echo(f"{error}\n→ {in_commands(error.remedy)}", err=True)
         raise typer.Exit(1) from error
 
 

@@ -96,6 +96,8 @@ def context(
         print_json({"text": block.text, "tokens": block.tokens, "facts": [_fact(hit.fact) for hit in block.facts]})
     elif block.text:
         typer.echo(block.text)
+    else:
+        typer.echo("nothing is known that answers this", err=True)
 
 
 def _fact(fact: FactView) -> dict[str, Any]:

@@ -1,0 +1,55 @@
+"""Remedies of errors in the words of the command line: `facts.list(user_id)` is `memoir facts list --user USER`.
+
+Invariant: a call that has no command stays as it is written.
+Source: API "Commands".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memoir_engine.api.doors import table
+from memoir_engine.api.doors.table import TableVerb
+
+# a call, with the field of its result that is meant
+_CALL = re.compile(r"\b(?:memory\.)?(?:(\w+)\.)?(\w+)\(([^()]*)\)(?:\.\w+)?")
+_BY_HAND = {"memory reindex": "reindex", "memory ingest-file DATA NAME": "ingest FILES", "--user-id": "--user"}
+
+
+def in_commands(remedy: str) -> str:
+    """Return a remedy with each call of a verb as its command."""
+    return _CALL.sub(_command, remedy)
+
+
+def _command(call: re.Match[str]) -> str:
+    family, verb, written = call.groups()
+    family = family or table.OWN
+    rows = table.verbs_of(family) if family in table.families() else ()
+    row = next((row for row in rows if row.verb == verb), None)
+    if row is None:
+        return call[0]
+    words = " ".join((family, verb.replace("_", "-"), *_arguments(row, written)))
+    for by_table, by_hand in _BY_HAND.items():
+        words = words.replace(by_table, by_hand)
+    return f"`memoir {words}`"
+
+
+def _arguments(row: TableVerb, written: str) -> Iterator[str]:
+    """Yield what is required, by name or as it is given, then the options that are named."""
+    given = [one.strip() for one in written.split(",") if one.strip() not in ("", "…")]
+    by_place = [one for one in given if "=" not in one]
+    for place, option in enumerate(option for option in row.options if option.is_required):
+        value = by_place[place] if place < len(by_place) else option.name
+        yield value.strip("'\"") if value[0] in "'\"" else _metavar(option.name)
+    optional = [option.name for option in row.options if not option.is_required]
+    for one in given:
+        name, equals, value = one.partition("=")
+        if name in optional:
+            yield f"--{name.replace('_', '-')}"
+            if value != "True":
+                yield value.strip("'\"") if equals else _metavar(name.removesuffix("_id"))
+
+
+def _metavar(name: str) -> str:
+    return name.upper().replace("_", "-")
