@@ -187,6 +187,7 @@ class Statement:
     """content: in the third person, without its subject where that is the speaker. worth: in words, from LEAST on.
 
     own: it speaks of the speaker. about: the name of somebody else whom it is about, "" where its form does not say.
+    is_completed: what was said is a value alone, and the rest of it is of a statement before.
     """
 
     start: int
@@ -196,6 +197,7 @@ class Statement:
     own: bool
     worth: float
     about: str = ""
+    is_completed: bool = False
 
 
 _NO_NAMES = (
@@ -313,7 +315,7 @@ def statements(text: str, before: str = "", least: float = LEAST, earlier: Seque
         own, lead, last = [one.content for one in listed], shown[last:start], end
         right = corrected(shown[start:end], earlier, own, lead) or home(shown[:end], before)
         if right:
-            listed.append(Statement(start, end, right, fact_type(right), True, LEAST))
+            listed.append(Statement(start, end, right, fact_type(right), True, LEAST, is_completed=True))
             continue
         answer = answered(shown[start:end], before) if least < LEAST and not shown[:start].strip() else ""
         if answer:

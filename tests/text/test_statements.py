@@ -101,6 +101,7 @@ def test_spans_are_in_order_and_hold_what_was_said(text: str) -> None:
     [
         ("We meet on Tuesday at 5. No wait, on Wednesday at 6.", "Meets on Wednesday at 6"),
         ("My birthday is on May 3. Actually, May 4.", "Birthday is on May 4"),
+        ("We fly on 17 March. No, it's the 18th.", "Flies on 18 March"),
         ("The course costs 30 euros. Sorry, I meant 40 euros.", "The course costs 40 euros"),
         ("I start at the bank on 16 March at 8:30. Sorry, 23 March at 9:30.", "Starts at the bank on 23 March at 9:30"),
     ],
