@@ -30,11 +30,13 @@ _DAY = re.compile(r"\d{1,2}")
 _DATE, _ORDINAL = _FORMS[:2]
 _WORDS = (
     r"(?:(?:no|wait|sorry|hang on|hold on|oops|actually|scratch that|correction|i mean|i meant|my mistake"
-    r"|(?:i )?beg (?:your )?pardon|i tell a lie)\b[,.! ]*)"
+    r"|(?:i )?beg (?:your )?pardon|i tell a lie|(?:that|it)['’]?s (?:wrong|not right|incorrect)|i was wrong)\b[,.! ]*)"
 )
 _LEAD = re.compile(
     rf"^{_WORDS}*(?:(?:it|that|they|we|i)(?:['’](?:s|m|re))?|make (?:it|that)|not|the|on|at|is|are|was)\b", re.IGNORECASE
 )
+_AGE = re.compile(rf"^{_WORDS}*(?:i|we|they)(?:['’](?:m|re)| am| are)\s+(?:[a-z]+\s+)?\d+\b(?![:.]\d|\s?[ap]m\b)", re.IGNORECASE)
+_AGED = re.compile(r"^(?:is|was|turned|are)\s+\d+\b", re.IGNORECASE)
 _OF_SOMEBODY = re.compile(rf"^{_WORDS}*(?:they|we|i)\b(?!['’]?s\b)", re.IGNORECASE)
 _BARE = re.compile(rf"^{_WORDS}+", re.IGNORECASE)
 _DENIED = re.compile(r",?\s(?:and\s)?not\s[^,.;]*$", re.IGNORECASE)
@@ -58,6 +60,8 @@ def corrected(clause: str, before: Sequence[str], own: Sequence[str] = (), lead:
     said = _DENIED.sub("", clause.strip().rstrip(".! "))
     if any(not _is_value(stem) for stem in tokens(said)):
         return ""
+    if _AGE.match(said):  # "I'm 34" is of nothing said before but an age
+        before, own = ([one for one in said_before if _AGED.match(one)] for said_before in (before, own))
     among = [*before, *own] if _LEAD.match(said) else own if _BARE.match(lead.lstrip(" .!?,;") + said) else ()
     values = {form: said[found[0]] for form, found in _found(said, _FORMS).items() if len(found) == 1}
     by_day = not _OF_SOMEBODY.match(said)

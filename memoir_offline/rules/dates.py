@@ -70,6 +70,11 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 _LARGE = re.compile(r"\b(?:Sat|Wed)\b")  # days, not what somebody did
+_OF_NOW = re.compile(  # "I'm getting married on 12 May", "I've got tickets for 4 March": of what is or will be
+    r"(?:\b(?:am|is|are)|['’](?:m|re|s))\s+(?:\w+ly\s+|still\s+|now\s+|not\s+|finally\s+)?(?:getting|being)\s+\w+"
+    r"|\b(?:I|we|you|they)\s+get\s+\w+ed\b|\bget(?:s)?\s+paid\b|(?:\b(?:have|has)|['’](?:ve|s))\s+got\b",
+    re.IGNORECASE,
+)
 _SHIFT = (  # what is moved to a day is still to come, though the verb is past: "got pushed back to 21 February"
     r"(?:(?:moved|pushed|shifted|rescheduled|rebooked|brought (?:\w+ ){0,3}forward)\b(?:(?!\bto\b)[^.;!?]){0,40}?\bto"
     r"|(?:postponed|put (?:\w+ ){0,3}(?:off|back)|pushed|delayed|deferred|adjourned)\b[^.;!?]{0,40}?\b(?:to|until|till))"
@@ -110,7 +115,7 @@ def mentions(text: str, said: date) -> list[Mention]:
 
 
 def _all_mentions(text: str, said: date) -> Iterator[Mention]:
-    past = is_past(_LARGE.sub(" ", text)) or bool(not looks_ahead(text) and _DONE.search(text))
+    past = is_past(_OF_NOW.sub(" ", _LARGE.sub(" ", text))) or bool(not looks_ahead(text) and _DONE.search(text))
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
             start = match.end("lead") if "lead" in pattern.groupindex else match.start()

@@ -212,6 +212,7 @@ _CLAUSE = re.compile(
     r"|,\s++(?=(?:i|we)(?:['’]\w+)?\s+\w+))",
     re.IGNORECASE,
 )
+_HALF_SUBJECT = re.compile(r"(?:(?i:my|our) (?:[a-z-]+ ){1,3}?)?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?")  # "Our friends Nina" and Paul
 _FIRST = re.compile(r"\b(?:(?<!World War )I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _OWN = re.compile(
     r"^(?:one|two|three|some|both|all|none|neither|most|each) (?:of )?(?:my|our) \w+|^[A-Z]\w+ and I\b|^call me (?-i:[A-Z])"
@@ -418,6 +419,8 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 def _stands_alone(piece: str) -> bool:
     """Report whether a piece has content words and somebody it is about."""
+    if _HALF_SUBJECT.fullmatch(piece.strip()):
+        return False
     piece = spelled(piece[:LOOKED_AT])
     content = len(tokens(piece)) + bool(_STANDING.search(piece))
     return (content >= 2 and bool(_OWN.search(piece) or _DROPPED.match(piece))) or _is_named(piece)

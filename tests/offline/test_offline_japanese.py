@@ -82,6 +82,11 @@ def test_a_statement_that_is_taken_back_is_none() -> None:
     assert drawn("ベンツを三台持っています。冗談です。") == []
 
 
+def test_what_is_linked_to_the_next_sentence_ends_as_a_sentence_and_a_house_that_is_bought_is_one() -> None:
+    assert drawn("犬を飼っていて、名前はポチです。") == [("犬を飼っている。名前はポチです", "personal")]
+    assert [content for content, _ in drawn("家を買いました。")] == ["家を買いました"]
+
+
 def test_a_correction_gives_the_whole_statement_put_right() -> None:
     listed = japanese_statements("歯医者は火曜日の15時です。あ、火曜じゃなくて水曜でした。")
     assert [one.content for one in listed] == ["歯医者は水曜日の15時です"]

@@ -110,5 +110,16 @@ def test_a_correction_puts_right_every_value_that_it_names(said: str, kept: str)
     assert told(said)[-1] == kept
 
 
+def test_what_a_statement_opens_with_is_no_part_of_it_and_two_names_are_one_subject() -> None:
+    assert told("No, that's wrong, I started at Google in 2017.") == ["Started at Google in 2017"]
+    assert told("lol I forgot my keys at the gym again") == ["Forgot their keys at the gym again"]
+    assert told("Our friends Nina and Paul moved to Rome.") == ["Friends Nina and Paul moved to Rome"]
+
+
+def test_an_age_is_no_correction_of_what_costs_as_much() -> None:
+    assert told("My rent is 800. I'm 34.") == ["Rent is 800", "Is 34"]
+    assert told("I'm 34. Sorry, I'm 35.")[-1] == "Is 35"
+
+
 def test_a_bare_value_corrects_nothing_of_an_earlier_turn() -> None:
     assert statements("Sorry, 4.", before="How many nights will you stay?", earlier=["Has 2 children"]) == []
