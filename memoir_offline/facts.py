@@ -32,11 +32,11 @@ from memoir_offline.rules.contradictions import compare
 from memoir_offline.rules.dates import validity
 from memoir_offline.rules.endings import BESIDE, GONE, Comparison
 from memoir_offline.rules.entities import names
-from memoir_offline.rules.german import german_statements, is_german, own_words
+from memoir_offline.rules.german import german_statements, goes_on_german, is_german, own_words
 from memoir_offline.rules.german_readings import german_reading
 from memoir_offline.rules.japanese import japanese_statements
 from memoir_offline.rules.japanese_readings import is_japanese, japanese_reading
-from memoir_offline.rules.readings import IN_ONE_TALK, compare_readings
+from memoir_offline.rules.readings import compare_readings, told_otherwise
 from memoir_offline.rules.scenes import DOUBTFUL
 from memoir_offline.rules.signs import Reading
 from memoir_offline.rules.statements import LEAST, LEAST_TOLD, Statement, statements
@@ -88,7 +88,7 @@ def _drawn(turn: facts.CutMessage, person: str, before: str, said: list[str]) ->
     earlier = said[-MOST_CORRECTED:]
     if is_japanese(turn.text):
         return japanese_statements(turn.text, earlier)
-    if is_german(turn.text):
+    if is_german(turn.text) or goes_on_german(turn.text, earlier):
         return german_statements(turn.text, turn.name or person, earlier)
     return statements(turn.text, before, LEAST if turn.name else LEAST_TOLD, earlier)
 
@@ -97,8 +97,10 @@ def _as_fact(statement: Statement, turn: facts.CutMessage, person: str) -> dict[
     """person: the subject where neither the statement nor the turn names one."""
     quote = turn.text[statement.start : statement.end]
     mentioned = names(quote)
-    held = japanese_dates.validity if is_japanese(quote) else german_dates.validity if is_german(turn.text) else validity
-    since, until = held(quote, turn.at.date()) if turn.at else ("", "")
+    dated = statement.content if statement.is_completed else quote  # "No, the 21st": of what it was said
+    in_german = is_german(dated if statement.is_completed else turn.text)
+    held = japanese_dates.validity if is_japanese(quote) else german_dates.validity if in_german else validity
+    since, until = held(dated, turn.at.date()) if turn.at else ("", "")
     subject = statement.about or ("" if statement.own else named_subject(statement.content, mentioned))
     subject = "" if _is_common(subject) else subject
     return {
@@ -227,8 +229,7 @@ def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comp
     texts = bare if is_bare else (known.content, new.content)
     is_one_talk = known.label.startswith(consolidate.NEW)  # what is told in one breath is no change of it
     if readings:
-        result = compare_readings(readings[0], readings[1])
-        result = BESIDE if is_one_talk and result.why not in IN_ONE_TALK else result
+        result = told_otherwise(*readings) if is_one_talk else compare_readings(*readings)
     else:
         result = compare(*texts) if is_one_talk else compared(*texts)
     if result.stance in GONE and result.sure and _began_before(new, known):

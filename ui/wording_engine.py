@@ -500,7 +500,7 @@ class Engine(Words):
     GONE = "erased source {number}"  # the name of a source whose own was erased
     ERASED = {place: meant(place, "erased") for place in _ERASED}
     DEEDS = {deed: meant(deed, "may not") for deed in _DEEDS}
-    REASONS = REASONS
+    REASONS = (*REASONS, "it says again what a person has corrected")
     COUNTS, MORE = {count: meant(count, "holds") for count in COUNTS}, TEXTS  # of texts that a category holds
     KINDS = {kind: meant(kind, "another") for kind in KINDS}
 

@@ -47,6 +47,7 @@ from memoir_engine.text.attributes import (
     read_slots,
     relatedness,
     said_of,
+    say_the_same,
     speech,
     subject_key,
 )
@@ -185,6 +186,11 @@ class Candidate:
     fact: PlannedFact
     vectors: tuple[Vectors, Vectors]
     beside: Sequence[tuple[float, KnownFact]]
+    right: KnownFact | None = None  # what a person has said instead of this very statement
+
+    @property
+    def is_clear(self) -> bool:
+        return self.restated is not None or self.right is not None
 
     @property
     def restated(self) -> KnownFact | None:
@@ -210,7 +216,7 @@ class Comparison:
         """Compare drafts that stand in the order of speech. places: their indexes. Only those with neighbours are asked about."""
         drafts = await self.candidates(places)
         likeness = _likeness([draft.vectors[1] for draft in drafts], [draft.fact.content for draft in drafts])
-        repeats = [draft.restated is not None for draft in drafts]
+        repeats = [draft.is_clear for draft in drafts]
         likeness[repeats, :] = likeness[:, repeats] = LEXICAL_FLOOR
         unclear = [at for at, draft in enumerate(drafts) if not repeats[at] and (draft.beside or (likeness[at] >= ALIKE).any())]
         verdicts: dict[int, tuple[Verdict, Mapping[str, int]]] = {}
@@ -229,6 +235,8 @@ class Comparison:
         for at, draft in enumerate(drafts):
             if draft.restated is not None and draft.restated.key not in self.plan.gone:
                 self.plan.restate(draft.fact, draft.restated.key)
+            elif draft.right is not None and draft.right.key not in self.plan.gone:
+                self.plan.doubt(draft.fact, draft.vectors, draft.right)
             else:
                 verdict, keys = verdicts.get(at, UNASKED)
                 self.plan.settle(draft.fact, draft.vectors, verdict, [*self.named(verdict, keys, drafts, unclear, olds)])
@@ -299,7 +307,7 @@ class Comparison:
         await self.vectors()
         planned = [self.material.planned(self.material.facts[place]) for place in places]
         stored = await self.near.top(self.known.index, bare, LIMIT * BROAD)
-        of_type, rows = await self.near.db.aread(lambda tx: self.read(tx, {fact.type for fact in planned}, stored))
+        of_type, rows, corrected = await self.near.db.aread(lambda tx: self.read(tx, {fact.type for fact in planned}, stored))
         latest = await self.latest()
         drafts: list[Candidate] = []
         for place, fact, hits, own in zip(places, planned, stored, self.plan.nearest(bare), strict=True):
@@ -308,7 +316,8 @@ class Comparison:
             scored = [(cosine, rows[key]) for key, cosine in cosines.items() if key in rows] + own
             beside = self.ranked(fact, scored, SAME_TYPE / max(1, count) ** 0.5)
             beside += _related(fact, latest, {old.key for _, old in beside})
-            drafts.append(Candidate(fact, (self.draft_vectors[place], self.bare_vectors[place]), beside))
+            right = next((new for old, new in reversed(corrected) if say_the_same(fact, old)), None)
+            drafts.append(Candidate(fact, (self.draft_vectors[place], self.bare_vectors[place]), beside, right))
         return drafts
 
     async def latest(self) -> list[KnownFact]:
@@ -321,15 +330,19 @@ class Comparison:
 
     def read(
         self, tx: Tx, kinds: Collection[str], stored: Sequence[Sequence[Near]]
-    ) -> tuple[dict[str, tuple[int, list[int]]], dict[int, KnownFact]]:
-        """Read the newest facts of these types, and with them those that were found near. stored: what was found, by draft."""
+    ) -> tuple[dict[str, tuple[int, list[int]]], dict[int, KnownFact], list[tuple[KnownFact, KnownFact]]]:
+        """Read the newest facts of these types, with them those that were found near, and what of these a person has corrected.
+
+        stored: what was found, by draft.
+        """
         if self.known.index is None:
-            return {}, {}
+            return {}, {}, []
         gone, owner = self.plan.gone, self.known.owner
         of_type = facts.of_types(tx, owner, kinds, LIMIT)
         found = [[hit.key for hit in hits] for hits in stored] + [numbers for _, numbers in of_type.values()]
         ranked = [[number for number in numbers if number not in gone] for numbers in found]
-        return of_type, facts.candidates(tx, owner, ranked, LIMIT) if any(ranked) else {}
+        corrected = facts.put_right(tx, owner, {hit.key for hits in stored for hit in hits})
+        return of_type, facts.candidates(tx, owner, ranked, LIMIT) if any(ranked) else {}, corrected
 
     def ranked(
         self, fact: PlannedFact, scored: Sequence[tuple[float, KnownFact]], same_type: float

@@ -28,6 +28,7 @@ SECOND_OPINION = "second_opinion"
 MODEL = "model"
 CAUSES = {"complementary": "merged", "correction": "corrected"}
 ENDING = ("corrected", "conflict", "update")
+SAID_AGAIN = "it says again what a person has corrected"
 
 
 @dataclass
@@ -108,6 +109,11 @@ class PlanDraft:
         left = [old for old in olds if old.key not in self.gone]
         if left:
             self.propose(new, key, left, cause, verdict)
+
+    def doubt(self, new: PlannedFact, vectors: tuple[Vectors, Vectors], right: KnownFact) -> None:
+        """Add a statement that a person has corrected before, and propose that it takes the place of what they said instead."""
+        key = self.add_draft(new, vectors)
+        self.propose(new, key, [right], "update", Verdict(new=new.uid, relation="update", why=SAID_AGAIN))
 
     def spans_of(self, olds: Sequence[KnownFact]) -> list[PlannedSpan]:
         """Return the spans of the plan's own facts among these; those of stored ones are taken at the commit."""

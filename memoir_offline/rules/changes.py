@@ -202,6 +202,8 @@ def _left(event: Event, before: Frame, after: Frame, language: str) -> Compariso
     if event.gone.own & before.names and "home" in before.kinds:
         return None
     if event.gone.bare:
+        if after.persons & OUTSIDE - before.stems and "done to" not in after.marks:
+            return None  # "Boss quit": not the speaker
         return (
             Comparison("update", True, reasons.ENDED)
             if {"home", "job", "room"} & before.kinds.keys() and _is_main(before)

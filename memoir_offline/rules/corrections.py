@@ -26,13 +26,18 @@ _FORMS = tuple(  # the larger before those that are parts of them
         r"\b\d[\d.,]*\d\b|\b\d\b",
     )
 )
+_DAY = re.compile(r"\d{1,2}")
+_DATE, _ORDINAL = _FORMS[:2]
 _WORDS = (
     r"(?:(?:no|wait|sorry|hang on|hold on|oops|actually|scratch that|correction|i mean|i meant|my mistake"
-    r"|(?:i )?beg (?:your )?pardon|i tell a lie)\b[,.! ]*)"
+    r"|(?:i )?beg (?:your )?pardon|i tell a lie|(?:that|it)['’]?s (?:wrong|not right|incorrect)|i was wrong)\b[,.! ]*)"
 )
 _LEAD = re.compile(
     rf"^{_WORDS}*(?:(?:it|that|they|we|i)(?:['’](?:s|m|re))?|make (?:it|that)|not|the|on|at|is|are|was)\b", re.IGNORECASE
 )
+_AGE = re.compile(rf"^{_WORDS}*(?:i|we|they)(?:['’](?:m|re)| am| are)\s+(?:[a-z]+\s+)?\d+\b(?![:.]\d|\s?[ap]m\b)", re.IGNORECASE)
+_AGED = re.compile(r"^(?:is|was|turned|are)\s+\d+\b", re.IGNORECASE)
+_OF_SOMEBODY = re.compile(rf"^{_WORDS}*(?:they|we|i)\b(?!['’]?s\b)", re.IGNORECASE)
 _BARE = re.compile(rf"^{_WORDS}+", re.IGNORECASE)
 _DENIED = re.compile(r",?\s(?:and\s)?not\s[^,.;]*$", re.IGNORECASE)
 _VALUES = frozenset(
@@ -55,14 +60,23 @@ def corrected(clause: str, before: Sequence[str], own: Sequence[str] = (), lead:
     said = _DENIED.sub("", clause.strip().rstrip(".! "))
     if any(not _is_value(stem) for stem in tokens(said)):
         return ""
+    if _AGE.match(said):  # "I'm 34" is of nothing said before but an age
+        before, own = ([one for one in said_before if _AGED.match(one)] for said_before in (before, own))
     among = [*before, *own] if _LEAD.match(said) else own if _BARE.match(lead.lstrip(" .!?,;") + said) else ()
     values = {form: said[found[0]] for form, found in _found(said, _FORMS).items() if len(found) == 1}
-    return next((right for statement in reversed(among) if (right := _with_values(statement, values))), "")
+    by_day = not _OF_SOMEBODY.match(said)
+    return next((right for statement in reversed(among) if (right := _with_values(statement, values, by_day))), "")
 
 
-def _with_values(statement: str, values: Mapping[re.Pattern[str], str]) -> str:
-    """Return the statement with these values; "" if it has several of a form, or none that differs."""
+def _with_values(statement: str, values: Mapping[re.Pattern[str], str], by_day: bool) -> str:
+    """Return the statement with these values; "" if it has several of a form, or none that differs.
+
+    by_day: "the 18th" may be of a date with its month.
+    """
     found = _found(statement, tuple(values))
+    if by_day and _ORDINAL in values and _ORDINAL not in found:
+        found |= _days(statement)
+        values = {**values, _ORDINAL: values[_ORDINAL][:-2]}
     if any(len(spots) > 1 for spots in found.values()):
         return ""
     right = statement
@@ -70,6 +84,13 @@ def _with_values(statement: str, values: Mapping[re.Pattern[str], str]) -> str:
         if statement[spot].casefold() != values[form].casefold():
             right = right[: spot.start] + values[form] + right[spot.stop :]
     return right if right != statement else ""
+
+
+def _days(statement: str) -> dict[re.Pattern[str], list[slice]]:
+    """Return where the days of dates stand, of which "the 18th" says another: the 17 of "17 March"."""
+    dates = _found(statement, (_DATE,)).get(_DATE, [])
+    days = [slice(spot.start + day.start(), spot.start + day.end()) for spot in dates for day in _DAY.finditer(statement[spot])]
+    return {_ORDINAL: days} if days else {}
 
 
 def _found(text: str, forms: Sequence[re.Pattern[str]]) -> dict[re.Pattern[str], list[slice]]:

@@ -4,7 +4,8 @@ Invariants:
 - `text[m.start:m.end]` is the mention; `first <= last`; an impossible date gives none; a duration is not a date;
 - validity is in ISO dates as precise as the text, or ""; nothing ends before it begins; a birthday does not limit validity.
 Weeks begin on Monday, seasons are those of the northern hemisphere. "last Friday" is the Friday before the day it was said,
-"next Friday" the one of the week after; a bare weekday or month is past after a past tense or "since", else ahead.
+"next Friday" the one of the week after; a bare weekday or month is past after a past tense or "since", else ahead; so is what
+something was moved to or booked for.
 Pure: the day is an argument.
 Source: TIMEM "Temporal Context Understanding"; spec README (small print on times).
 """
@@ -69,6 +70,20 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 _LARGE = re.compile(r"\b(?:Sat|Wed)\b")  # days, not what somebody did
+_OF_NOW = re.compile(  # "I'm getting married on 12 May", "I've got tickets for 4 March": of what is or will be
+    r"(?:\b(?:am|is|are)|['’](?:m|re|s))\s+(?:\w+ly\s+|still\s+|now\s+|not\s+|finally\s+)?(?:getting|being)\s+\w+"
+    r"|\b(?:I|we|you|they)\s+get\s+\w+ed\b|\bget(?:s)?\s+paid\b|(?:\b(?:have|has)|['’](?:ve|s))\s+got\b",
+    re.IGNORECASE,
+)
+_SHIFT = (  # what is moved to a day is still to come, though the verb is past: "got pushed back to 21 February"
+    r"(?:(?:moved|pushed|shifted|rescheduled|rebooked|brought (?:\w+ ){0,3}forward)\b(?:(?!\bto\b)[^.;!?]){0,40}?\bto"
+    r"|(?:postponed|put (?:\w+ ){0,3}(?:off|back)|pushed|delayed|deferred|adjourned)\b[^.;!?]{0,40}?\b(?:to|until|till))"
+)
+_AHEAD = re.compile(
+    rf"\b{_SHIFT}\s+(?:the\s+)?$"
+    r"|\b(?:booked|scheduled|planned|arranged|reserved|pencilled in|set|fixed|due|rebooked)\b[^.;!?]{0,40}?\bfor\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
 _COUNTED = re.compile(rf"\b(?:\d+|{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
 _SINCE = re.compile(r"\bsince\s+(?:the\s+)?$", re.IGNORECASE)
 _OTHER_WORDS = ("sun", "sat", "wed")  # name a day only if capitalised
@@ -100,13 +115,14 @@ def mentions(text: str, said: date) -> list[Mention]:
 
 
 def _all_mentions(text: str, said: date) -> Iterator[Mention]:
-    past = is_past(_LARGE.sub(" ", text)) or bool(not looks_ahead(text) and _DONE.search(text))
+    past = is_past(_OF_NOW.sub(" ", _LARGE.sub(" ", text))) or bool(not looks_ahead(text) and _DONE.search(text))
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
             start = match.end("lead") if "lead" in pattern.groupindex else match.start()
             start += len(text[start:]) - len(text[start:].lstrip())
+            was = not _AHEAD.search(text[:start]) and (past or bool(_SINCE.search(text[:start])))
             try:
-                span = read(match, said, past or bool(_SINCE.search(text[:start])))
+                span = read(match, said, was)
             except (ValueError, OverflowError):
                 continue
             if span is not None:
@@ -211,6 +227,7 @@ def day_of_month(match: re.Match[str], said: date, past: bool) -> Span:
 @reads(
     rf"{_LEAD} {_MONTH}(?: (?:of )?{_YEAR})?",
     rf"{_MONTH} {_YEAR}",
+    rf"(?P<lead>{_SHIFT}) {_MONTH}(?: (?:of )?{_YEAR})?",
     rf"(?:from|between) [^.;!?]{{3,30}} (?P<lead>to|and|through) {_MONTH}(?: (?:of )?{_YEAR})?",
 )
 def month(match: re.Match[str], said: date, past: bool) -> Span:
@@ -229,7 +246,7 @@ def year(match: re.Match[str], said: date, past: bool) -> Span:
     return _year_span(int(match["year"]))
 
 
-@reads(rf"{_LEAD} {_DAY_NAME}(?!s)")
+@reads(rf"{_LEAD} {_DAY_NAME}(?!s)", rf"(?P<lead>{_SHIFT}) {_DAY_NAME}(?!s)")
 def weekday(match: re.Match[str], said: date, past: bool) -> Span | None:
     """ "on Friday" of what is neither past nor ahead is every Friday: no date."""
     every = not past and match["lead"].lower() == "on" and not looks_ahead(match.string)
@@ -301,9 +318,10 @@ def validity(text: str, said: date) -> tuple[str, str]:
     if _YEARLY.search(text):
         return "", ""
     dates = mentions(text, said)
-    ending = [mention for mention in dates if any(end.search(text[: mention.start]) for end in (_UNTIL, _TO, _DASH))]
+    moved = [mention for mention in dates if _AHEAD.search(text[: mention.start])]
+    ending = [one for one in dates if one not in moved and any(end.search(text[: one.start]) for end in (_UNTIL, _TO, _DASH))]
     due = [mention for mention in dates if _BY.search(text[: mention.start])]
-    begins = next((mention for mention in dates if mention not in ending and mention not in due), None)
+    begins = next((mention for mention in (*moved, *dates) if mention not in ending and mention not in due), None)
     ends = next(iter(ending if is_past(text) else (*ending, *due)), None)
     if begins and ends and ends.last < begins.first:
         if _TO.search(text[: ends.start]) and not _NAMED_YEAR.search(text[begins.start : begins.end]):

@@ -13,7 +13,7 @@ _MINE = rf"(?:{_ME}|(?:(?:[Bb]oth|[Aa]ll|[Oo]ne|[Tt]wo|[Ss]ome) (?:of )?)?(?:[Mm
 _FILLER = re.compile(
     r"^(?:(?:yes|yeah|yep|no(?! (?:longer|more)\b)|nope|nah|oh|ah|well|so|and|but|also|plus|hey|hi|hello|wow|okay|ok|sure"
     r"|actually|anyway|btw|by the way|honestly|basically|(?:yo)?u know(?: what)?|i mean|update|big news|good news|guess what|then"
-    r""
+    r"|(?:that|it)['’]?s (?:wrong|not right|incorrect)|i was wrong|l(?:ol|mao)|ha(?:ha)+h?"
     r"|because(?! of\b)|definitely|absolutely|unfortunately|sadly|luckily|fortunately"
     r"|thanks|thank you|me(?=,)|for me|as for me|to be honest"
     r"|in fact|(?:on|in) (?:another|a different|the other|a side|top of) (?:note|hand|that)|fyi|for your information"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from memoir_engine.text.sentences import Sentence, split
 from memoir_offline.rules.german_readings import KIN, WORDS, fact_type, named, person_of, tells_of_change, topics
@@ -38,6 +39,11 @@ def is_german(text: str) -> bool:
     return sum(word in _GERMAN or word in _ONLY_GERMAN for word in words) >= sum(word in _ENGLISH for word in words)
 
 
+def goes_on_german(text: str, earlier: Sequence[str]) -> bool:
+    """Report whether a few words put right what was stated in German before them: "Nein, am 18."."""
+    return bool(earlier) and is_german(earlier[-1]) and bool(_SLIPPED.match(text)) and len(text.split()) <= MOST_BARE
+
+
 # --- clauses ---
 
 _CUT = re.compile(
@@ -45,6 +51,9 @@ _CUT = re.compile(
     r"|\s+und\s+(?=(?:ich|wir|mein\w{0,2}|unser\w{0,2})\b)|,\s+(?=(?:ich|wir)\s+\w+))",
     re.IGNORECASE,
 )
+_VERBS = "|".join(verb for verb in sorted(_LINKED) if verb.endswith("e") or verb == "bin")  # of the speaker, in the present
+_MINE = re.compile(rf"\bich (?:{_VERBS})\b|\b(?:{_VERBS}) ich\b", re.IGNORECASE)
+_AND_I = re.compile(rf"\s+und\s+(?=(?:{_VERBS})\b)")  # "Ich heiße Jonas und wohne in Köln": two statements of one speaker
 _FILLED = _SPEECH["filled"]
 _FIRST = re.compile(r"\b(?:ich|mir|mich|mein\w{0,2}|wir|uns|unser\w{0,2})\b", re.IGNORECASE)
 _TAIL = re.compile(r"[\s.!…:,;–—-]+$|\s*(?:\U0001f600-\U0001faff|[:;]-?[)(D])+$")
@@ -56,11 +65,22 @@ def clauses(text: str) -> Iterator[tuple[int, int]]:
         if sentence.text.rstrip("\"'”’“)").endswith("?"):
             continue
         start = sentence.start
-        for cut in _CUT.finditer(text, sentence.start, sentence.end):
-            if len(_WORD.findall(text[start : cut.start()])) >= 3 and len(_WORD.findall(text[cut.end() : sentence.end])) >= 3:
+        for cut in _cuts(text, sentence):
+            least = LEAST_OWN - (cut.re is _AND_I)  # "und spiele Tennis"
+            if len(_WORD.findall(text[start : cut.start()])) >= 3 and len(_WORD.findall(text[cut.end() : sentence.end])) >= least:
                 yield start, cut.start()
                 start = cut.end()
         yield start, sentence.end
+
+
+def _cuts(text: str, sentence: Sentence) -> list[re.Match[str]]:
+    """Return where a clause with a subject of its own begins, or a second verb of the speaker in a main clause."""
+    shared = [
+        cut
+        for cut in _AND_I.finditer(text, sentence.start, sentence.end)
+        if _MINE.search(text[sentence.start : cut.start()]) and not _SUBORDINATE.search(text[sentence.start : cut.start()])
+    ]
+    return sorted([*_CUT.finditer(text, sentence.start, sentence.end), *shared], key=lambda cut: cut.start())
 
 
 _ORDINAL = re.compile(r"\b(?:am|der|den|dem|zum|vom|im|ab|bis|seit|die|das|einem) \d{1,2}\.$", re.IGNORECASE)
@@ -100,6 +120,7 @@ _NAMED = re.compile(
 )
 LOOKED_BACK = 160  # signs before a name in which the relative who has it may stand
 MOST_BETWEEN = 3  # signs between two clauses of which the second goes on with the first
+MOST_BARE = 6  # words of a correction that need not tell its language
 LEAST_WORDS = 2
 LEAST_OWN = 3  # words of the speaker's that may name nothing
 PLAIN = 10.0  # the worth of a statement; each thing it names adds one
@@ -111,14 +132,18 @@ def german_statements(text: str, person: str, earlier: Sequence[str] = ()) -> li
     listed: list[Statement] = []
     before: tuple[int, int] | None = None  # the clause before, with which one that points back goes on; None if it is not so
     for start, end in clauses(shown):
-        right = _put_right(_TAIL.sub("", shown[start:end]), [*earlier, *(one.content for one in listed)])
+        dated = _ORDINAL.search(shown[start:end].rstrip())  # "Nein, am 18.": the full stop is of the number
+        value = shown[start:end].strip() if dated else _TAIL.sub("", shown[start:end])
+        right = _put_right(value, [*earlier, *(one.content for one in listed)])
         start += _opening(shown[start:end])
         said = _TAIL.sub("", shown[start:end])
         if _TAKEN_BACK.match(said) and listed:
             listed.pop()
         is_unreal = bool(_UNREAL.search(said)) or _is_strangers(said)
         if right:
-            listed = [one for one in listed if one.content != right[0]] + [_statement(start, end, right[1])]
+            listed = [one for one in listed if one.content != right[0]] + [
+                replace(_statement(start, end, right[1]), is_completed=True)
+            ]
         elif not (is_unreal or _ASKS.search(said) or _REACTS.match(said)):
             is_unreal = not _add(listed, text, shown, before, (start, end), person)
         before = None if is_unreal else (start, end)
@@ -278,6 +303,9 @@ def of_person(clause: str, person: str) -> str:
     """Return a clause in the third person: "Seit März arbeite ich bei Bosch" → "Seit März arbeitet Lena bei Bosch"."""
     clause = clause.strip()
     if not _NAME.fullmatch(person):
+        opening = _WORD.match(clause)
+        if opening and re.fullmatch(_VERBS, opening[0].casefold()) and not _I.search(clause):
+            clause = f"Ich {clause[:1].lower()}{clause[1:]}"
         return clause[:1].upper() + clause[1:]
     name = person[:1].upper() + person[1:]
     first = _WORD.match(clause)

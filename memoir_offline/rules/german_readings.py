@@ -38,6 +38,25 @@ _STRANGER = re.compile(
 _TO_SELF = re.compile(r"\b(?:ich|mir|mich|uns|wir)\b", re.IGNORECASE)
 
 
+_NAME = r"(?P<name>(?:(?:Frau|Herr|Onkel|Tante) )?[A-ZÄÖÜ][a-zäöüß]+(?: und [A-ZÄÖÜ][a-zäöüß]+)?)"
+_NO_NAMES = frozenset(("und", "frau", "herr", "onkel", "tante"))
+_LIVES = r"(?:(?:wohn|leb|arbeite|jobb|studier|zieh|heirate)(?:t|en)|zog|zogen)"
+_LIFE = (  # what only people do
+    r"(?:(?:um|aus|ein|weg|zurück|zusammen)?gezogen|geheiratet|verheiratet|verlobt|geschieden|scheiden lassen|getrennt|schwanger"
+    r"|pensioniert|(?:in|im) Rente|(?:im|in den) Ruhestand|arbeitslos|befördert|entlassen|eingestellt"
+    r"|mit [^.,;]+ aufgehört)"
+)
+_BY_NAME = tuple(  # "Max ist nach Graz gezogen", "Gestern hat Anna geheiratet"; what is gekündigt may be a thing
+    re.compile(form)
+    for form in (
+        rf"^{_NAME} {_LIVES}\b",
+        rf"^{_NAME} (?:ist|sind|hat|haben|wird|werden|war|waren) (?:[^.,;]* )?{_LIFE}\b",
+        rf"^{_NAME} (?:hat|haben) (?:[^.,;]* )?(?:gekündigt|den Job gewechselt|eine neue Stelle)\b",
+        rf"^[^.,;]*\b(?:ist|sind|hat|haben) {_NAME} (?:[^.,;]* )?{_LIFE}\b",
+        rf"^[^.,;]*\b{_LIVES} {_NAME}\b",
+    )
+)
+_HIS_OR_HERS = re.compile(r"^(?P<kin>Oma|Opa|Mama|Papa|Mutti|Vati)s [A-ZÄÖÜ]")
 _WORD = re.compile(r"[^\W\d_][\w&'’-]*")
 _FUNCTION = frozenset(WORDS["function"]["grammar"].split())
 _EMPTY = frozenset(WORDS["function"]["empty"].split())
@@ -205,14 +224,28 @@ def german_reading(text: str) -> Reading:
 
 def person_of(plain: str) -> str:
     """Return the relative a sentence is about, "" for the speaker."""
-    kin = _KIN_TOPIC.match(plain)
+    kin = _KIN_TOPIC.match(plain) or _HIS_OR_HERS.match(plain)
+    if kin is not None and kin.re is _HIS_OR_HERS:
+        return _kin(kin["kin"])
     return _kin(kin["kin"] or kin["called"]) if kin else ""
 
 
 def _other(plain: str) -> str:
-    """Return the stranger a sentence is about, who does nothing to the speaker: "Meine Mitbewohnerin hat gekündigt"."""
+    """Return the stranger or the name a sentence is about, who does nothing to the speaker: "Mein Chef hat gekündigt"."""
     found = _STRANGER.match(plain)
-    return found[0].casefold() if found and not _TO_SELF.search(plain, found.end()) else ""
+    if found:
+        return "" if _TO_SELF.search(plain, found.end()) else found[0].casefold()
+    return "" if _TO_SELF.search(plain) else _of_name(plain)
+
+
+def _of_name(plain: str) -> str:
+    """Return the stem of the name of whom a sentence tells what only people do, "" for none: "Max ist nach Graz gezogen"."""
+    for form in _BY_NAME:
+        found = form.match(plain)
+        names = [word for word in found["name"].split() if word.casefold() not in _NO_NAMES] if found else []
+        if names and not any(word.casefold() in _FUNCTION | _EMPTY or topics(word) for word in names):
+            return _kin(names[-1]) if _KIN.fullmatch(names[-1]) else stem(names[-1])
+    return ""
 
 
 def _kin(word: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from memoir_engine.text.sentences import split
 from memoir_offline.rules.japanese_readings import KIN, OTHERS, SELF, VALUE, fact_type, named, person_of, topics
@@ -192,7 +193,9 @@ def japanese_statements(text: str, earlier: Sequence[str] = ()) -> list[Statemen
         if _TAKEN_BACK.match(bare) and listed:
             listed.pop()
         elif right:
-            listed = [one for one in listed if one.content != right[0]] + [_statement(start, end, right[1])]
+            listed = [one for one in listed if one.content != right[0]] + [
+                replace(_statement(start, end, right[1]), is_completed=True)
+            ]
         elif not asked and not is_unreal and not _is_small(bare):
             is_unreal = _add(listed, text, before, (start, end)) is False
         before = None if is_unreal else (start, end)
@@ -208,7 +211,8 @@ def _add(listed: list[Statement], text: str, before: tuple[int, int] | None, her
             return False
         if lead:
             begin = listed.pop().start if listed and listed[-1].end == before[1] else before[0]
-            listed.append(_statement(begin, end, _joined(_content(text[begin : before[1]]), said)))
+            opened = _finite(_content(text[begin : before[1]]), text[: before[1]].endswith("、"))
+            listed.append(_statement(begin, end, _joined(opened, said)))
             return True
     if _weight(said) >= LEAST_SIGNS and (_names(said) or scenes_of(said, "ja")):
         listed.append(_statement(start, end, _finite(said, text[start:end].endswith("、"))))

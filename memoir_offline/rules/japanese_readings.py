@@ -231,6 +231,18 @@ def japanese_reading(text: str) -> Reading:
 
 
 _STRANGER = re.compile(rf"(?:^|、)(?:{SELF}の|[^、。はが]{{1,8}}の)?(?P<who>{OTHERS})(?:さん|たち)?(?:は|が|も|って)")
+_LIFE = (
+    r"(?:引っ?越|住[んむ]|転居|上京|就職|転職|退職|入社|働[いき]|勤め|結婚|離婚|入籍|出産|妊娠"
+    r"|(?:仕事|会社|職場|銀行|学校|病院|店|バイト)を?辞め)"
+)
+_NO_NAME = re.compile(  # words of time and of one's own, behind which は stands too
+    r"[今先来去昨翌毎前当]\S*|\S*(?:年|月|週|日|時|頃|前|後|間|中|末|初|朝|昼|夜|晩)|現在|最近|以前|以降|昔|普段|将来|結局|実際|本当"
+    r"|最初|最後|いま|いつ|ここ|そこ|あそこ|これ|それ|あれ|みんな"
+)
+_BY_NAME = re.compile(  # 健太が福岡に引っ越した, 田中さんは銀行を辞めた: of what only people do
+    r"(?:^|、)(?P<name>[一-龯々]{1,4}|[ァ-ヺー]{2,8}|[ぁ-ゖ]{1,4}(?<![にでとのもへを]))"
+    rf"(?P<title>さん|くん|君|ちゃん|先生|様)?(?P<particle>は|が|も|って)(?:(?!好き|気に入|嫌|いい|良)[^。])*?{_LIFE}"
+)
 _WITH_SELF = re.compile(rf"{SELF}|くれ|もら|いただ|に(?:誘|言|頼|勧)")
 _REASON = re.compile(r"(?:から|ので|のに|たら|ため|おかげで|せいで)、")
 _DEPENDENT = re.compile(r"(?:から|ので|のに|たら|けど|けれど|が|て|で|と|し)、")
@@ -247,9 +259,21 @@ def person_of(plain: str) -> str:
 def _other(plain: str) -> str:
     """Return the stranger a sentence is about: 親友が離婚した; not one who only does what a clause before the main one tells."""
     found = _STRANGER.search(plain)
-    if found is None or _WITH_SELF.search(plain) or (found[0].endswith("が") and _REASON.search(plain, found.end())):
+    if _WITH_SELF.search(plain):
         return ""
-    return found["who"]
+    if found is None:
+        return _of_name(plain)
+    return "" if found[0].endswith("が") and _REASON.search(plain, found.end()) else found["who"]
+
+
+def _of_name(plain: str) -> str:
+    """Return the name of whom a sentence tells what only people do, "" for none: 健太が福岡に引っ越した."""
+    found = _BY_NAME.search(plain)
+    if found is None or (found["particle"] == "が" and _REASON.search(plain, found.end("particle"))):
+        return ""
+    name = found["name"]
+    is_thing = not found["title"] and (_NO_NAME.fullmatch(name) or _EMPTY.fullmatch(name) or topics(name))
+    return "" if is_thing else name
 
 
 def _kin(word: str) -> str:

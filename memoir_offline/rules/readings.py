@@ -61,6 +61,15 @@ def compare_readings(old: Reading, new: Reading) -> Comparison:
     return weighed if found is None else replace(found, sure=weighed.stance in GONE and weighed.sure)
 
 
+def told_otherwise(old: Reading, new: Reading) -> Comparison:
+    """Compare what is told in one breath: another number or day of the very same things puts the first one right."""
+    found = compare_readings(old, new)
+    if found.why in IN_ONE_TALK:
+        return found
+    is_same = old.who == new.who and old.things == new.things and bool(old.things)
+    return (_recounted(old, new, shared_things(old, new)) if is_same and old.phase != "once" else None) or BESIDE
+
+
 def _weighed(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison:
     """Weigh what speaks for a change where no rule tells.
 
@@ -79,6 +88,8 @@ def _is_of_one_person(old: Reading, new: Reading) -> bool:
     """Report whether both may be about one person: the same, one that the other names, or the partner whom an end takes away."""
     if old.who == new.who or "partner" in (new.closes | new.hints) & old.topics:
         return True
+    if new.who in old.things or old.who in new.things:
+        return True  # "Mein Bruder Max" and Max
     if not new.who:
         return old.who in new.kins or any(is_one_thing(mine, theirs) for mine in old.things for theirs in new.things)
     return not old.who and new.who in old.kins

@@ -187,6 +187,7 @@ class Statement:
     """content: in the third person, without its subject where that is the speaker. worth: in words, from LEAST on.
 
     own: it speaks of the speaker. about: the name of somebody else whom it is about, "" where its form does not say.
+    is_completed: what was said is a value alone, and the rest of it is of a statement before.
     """
 
     start: int
@@ -196,6 +197,7 @@ class Statement:
     own: bool
     worth: float
     about: str = ""
+    is_completed: bool = False
 
 
 _NO_NAMES = (
@@ -210,6 +212,7 @@ _CLAUSE = re.compile(
     r"|,\s++(?=(?:i|we)(?:['’]\w+)?\s+\w+))",
     re.IGNORECASE,
 )
+_HALF_SUBJECT = re.compile(r"(?:(?i:my|our) (?:[a-z-]+ ){1,3}?)?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?")  # "Our friends Nina" and Paul
 _FIRST = re.compile(r"\b(?:(?<!World War )I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _OWN = re.compile(
     r"^(?:one|two|three|some|both|all|none|neither|most|each) (?:of )?(?:my|our) \w+|^[A-Z]\w+ and I\b|^call me (?-i:[A-Z])"
@@ -313,7 +316,7 @@ def statements(text: str, before: str = "", least: float = LEAST, earlier: Seque
         own, lead, last = [one.content for one in listed], shown[last:start], end
         right = corrected(shown[start:end], earlier, own, lead) or home(shown[:end], before)
         if right:
-            listed.append(Statement(start, end, right, fact_type(right), True, LEAST))
+            listed.append(Statement(start, end, right, fact_type(right), True, LEAST, is_completed=True))
             continue
         answer = answered(shown[start:end], before) if least < LEAST and not shown[:start].strip() else ""
         if answer:
@@ -416,6 +419,8 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 def _stands_alone(piece: str) -> bool:
     """Report whether a piece has content words and somebody it is about."""
+    if _HALF_SUBJECT.fullmatch(piece.strip()):
+        return False
     piece = spelled(piece[:LOOKED_AT])
     content = len(tokens(piece)) + bool(_STANDING.search(piece))
     return (content >= 2 and bool(_OWN.search(piece) or _DROPPED.match(piece))) or _is_named(piece)

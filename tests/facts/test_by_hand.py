@@ -36,6 +36,22 @@ def test_a_corrected_fact_was_never_true_and_the_new_one_was_all_along(memory: M
     assert (new.type, new.subject, new.said_at, new.confidence) == (old.type, old.subject, old.said_at, None)
 
 
+def test_what_a_person_has_corrected_is_put_to_a_person_when_it_is_said_again(
+    memory: Memory, script: scripted_model.Script
+) -> None:
+    remember(memory, "Mia lives in Berne")
+    memory.facts.correct(fact(memory, "Mia lives in Berne").id, "Mia lives in Bern", "Misspelt")
+    script.always("consolidate", judge(Mia_lives_in_Berne=("update", "Mia lives in Bern")))
+    found = remember(memory, "Mia lives in Berne", at=NOW)
+    (proposal,) = found.proposals
+    assert (proposal.new.content, [one.content for one in proposal.old]) == ("Mia lives in Berne", ["Mia lives in Bern"])
+    assert (proposal.doubt, proposal.reason) == ("second_opinion", "it says again what a person has corrected")
+    assert found.outdated == () and script.asked("consolidate") == []
+    memory.facts.approve(proposal.id)
+    assert fact(memory, "Mia lives in Bern").status == "outdated"
+    assert memory.audit.verify().ok
+
+
 def test_the_origin_of_a_correction_is_the_person_beside_the_words_it_was_drawn_from(memory: Memory) -> None:
     remember(memory, "Mia lives in Berne")
     ada = memory.acting_as("Ada", user="mia", roles=("viewer", "auditor"))

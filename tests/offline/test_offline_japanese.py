@@ -82,11 +82,16 @@ def test_a_statement_that_is_taken_back_is_none() -> None:
     assert drawn("ベンツを三台持っています。冗談です。") == []
 
 
+def test_what_is_linked_to_the_next_sentence_ends_as_a_sentence_and_a_house_that_is_bought_is_one() -> None:
+    assert drawn("犬を飼っていて、名前はポチです。") == [("犬を飼っている。名前はポチです", "personal")]
+    assert [content for content, _ in drawn("家を買いました。")] == ["家を買いました"]
+
+
 def test_a_correction_gives_the_whole_statement_put_right() -> None:
     listed = japanese_statements("歯医者は火曜日の15時です。あ、火曜じゃなくて水曜でした。")
     assert [one.content for one in listed] == ["歯医者は水曜日の15時です"]
     again = japanese_statements("すみません、14時の間違いでした。", ["歯医者は水曜日の15時です"])
-    assert [one.content for one in again] == ["歯医者は水曜日の14時です"]
+    assert [(one.content, one.is_completed) for one in again] == [("歯医者は水曜日の14時です", True)]
 
 
 @pytest.mark.parametrize(
@@ -117,6 +122,9 @@ def test_what_has_ended_or_changed_is_an_update(old: str, new: str) -> None:
         ("去年パリに旅行しました", "来月ローマに旅行します"),
         ("妹は大阪に住んでいます", "東京に引っ越しました"),
         ("母は看護師です", "病院を辞めました"),
+        ("東京に住んでいます", "健太が福岡に引っ越した"),
+        ("東京に住んでいます", "さくらは福岡に住んでいる"),
+        ("銀行で働いています", "田中さんは銀行を辞めました"),
         ("ジムに通っています", "ヨガも始めました"),
         ("紅茶が好きです", "コーヒーを毎朝飲んでいます"),
     ],

@@ -69,6 +69,7 @@ Has never seen the sea | Saw the sea at last
 Is partway through War and Peace | Finished War and Peace
 """
 ASKED = """
+Works at Ford | Boss quit
 Keeps two goats in the orchard | The orchard is a car park these days
 Is reading a history of Malta | The history of Malta went back to the library, unfinished
 Eats meat every day | Doesn't eat meat on weekdays now

@@ -52,6 +52,7 @@ def contents(text: str) -> list[str]:
         "Had I asked, I'd have a parrot by now.",
         "Sure, because everyone knows gardeners live in a vineyard.",
         "Great, another queue.",
+        "I'm so hungry I could eat a parrot.",
         "Remind me what a vineyard is.",
     ],
 )

@@ -101,12 +101,24 @@ def test_spans_are_in_order_and_hold_what_was_said(text: str) -> None:
     [
         ("We meet on Tuesday at 5. No wait, on Wednesday at 6.", "Meets on Wednesday at 6"),
         ("My birthday is on May 3. Actually, May 4.", "Birthday is on May 4"),
+        ("We fly on 17 March. No, it's the 18th.", "Flies on 18 March"),
         ("The course costs 30 euros. Sorry, I meant 40 euros.", "The course costs 40 euros"),
         ("I start at the bank on 16 March at 8:30. Sorry, 23 March at 9:30.", "Starts at the bank on 23 March at 9:30"),
     ],
 )
 def test_a_correction_puts_right_every_value_that_it_names(said: str, kept: str) -> None:
     assert told(said)[-1] == kept
+
+
+def test_what_a_statement_opens_with_is_no_part_of_it_and_two_names_are_one_subject() -> None:
+    assert told("No, that's wrong, I started at Google in 2017.") == ["Started at Google in 2017"]
+    assert told("lol I forgot my keys at the gym again") == ["Forgot their keys at the gym again"]
+    assert told("Our friends Nina and Paul moved to Rome.") == ["Friends Nina and Paul moved to Rome"]
+
+
+def test_an_age_is_no_correction_of_what_costs_as_much() -> None:
+    assert told("My rent is 800. I'm 34.") == ["Rent is 800", "Is 34"]
+    assert told("I'm 34. Sorry, I'm 35.")[-1] == "Is 35"
 
 
 def test_a_bare_value_corrects_nothing_of_an_earlier_turn() -> None:

@@ -80,10 +80,14 @@ def candidates(tx: Tx, owner: str, ranked: Sequence[Sequence[int]], most: int) -
     numbers = (number for ranking in ranked for number in ranking)
     active = {row.id for row in _ACTIVE.rows(tx, numbers, owner=owner, at=now(tx))}
     best = (number for ranking in ranked for number in [candidate for candidate in ranking if candidate in active][:most])
-    known: dict[int, KnownFact] = {}
-    for number, content, kind, subject, entities, *more in _READ.rows(tx, best, owner=owner):
-        known[number] = KnownFact(number, content, kind, subject, tuple(parse(entities)), *more)
-    return known
+    return _known(tx, owner, best)
+
+
+def _known(tx: Tx, owner: str, numbers: Iterable[int]) -> dict[int, KnownFact]:
+    return {
+        number: KnownFact(number, content, kind, subject, tuple(parse(entities)), *more)
+        for number, content, kind, subject, entities, *more in _READ.rows(tx, numbers, owner=owner)
+    }
 
 
 _CURRENT = (_MINE, _S.to_seq == FAR, in_force(bindparam("at", type_=UTCDateTime)))
@@ -113,6 +117,25 @@ def latest(tx: Tx, owner: str, most: int) -> list[KnownFact]:
         KnownFact(number, content, kind, subject, tuple(parse(entities)), *more)
         for number, content, kind, subject, entities, *more in rows
     ]
+
+
+_BY_HAND = tables.fact.alias("by_hand").c
+_PUT_RIGHT = Listed(  # a correction made by hand belongs to no run
+    lambda among: (
+        select(_F.id)
+        .join(tables.fact_status, _S.fact_id == _F.id)
+        .join(_BY_HAND.id.table, _BY_HAND.id == _S.superseded_by)
+        .where(_MINE, among(_F.id), _S.to_seq == FAR, _S.cause == "corrected", _BY_HAND.run_id.is_(None))
+    )
+)
+
+
+def put_right(tx: Tx, owner: str, numbers: Collection[int]) -> list[tuple[KnownFact, KnownFact]]:
+    """Return those of these facts that a person has corrected, each with the active one that stands for it now."""
+    wrong = [row.id for row in _PUT_RIGHT.rows(tx, numbers, owner=owner)]
+    stands = current_successors(tx, owner, wrong) if wrong else {}
+    read = _known(tx, owner, {*stands, *stands.values()})
+    return [(read[old], read[new]) for old, new in sorted(stands.items())]
 
 
 _STATEMENTS = Prepared(select(_F.id, _F.content, _F.subject).where(_MINE, _F.id > bindparam("since"), REMEMBERED).order_by(_F.id))
