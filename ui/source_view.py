@@ -144,7 +144,7 @@ def detail(memory: Memory, source_id: int) -> None:
     left, right = frame.sides(1, 2, least=270)
     with left:
         numbers = _numbers(source, memory.sources.passages([source.id]).get(source.id, 0))
-        frame.metrics(numbers, columns=2 if len(numbers) == 4 else 3, width=96)
+        frame.metrics(numbers, columns=2, width=96)
         sign_panel.show(memory, source_id=source.id)
         helper_view.card(memory, source)
         _facts(source)
@@ -172,7 +172,7 @@ def _erased(memory: Memory, source: Source, versions: tuple[Source, ...]) -> Non
     """Show an erased source's figures and its tombstone."""
     left, right = frame.sides(1, 2, least=270)
     with left:
-        frame.metrics(_numbers(source, 0), columns=3, width=96)
+        frame.metrics(_numbers(source, 0), columns=2, width=96)
         if len(versions) > 1:
             _versions(source, versions)
     with right:

@@ -18,7 +18,7 @@ from datetime import date, datetime
 from typing import Any, Literal, NamedTuple
 
 from memoir_engine.core.errors import NothingToIngest, TextInvalid
-from memoir_engine.core.results import Heading
+from memoir_engine.core.results.documents import Heading
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 Kind = Literal["txt", "md", "html", "pdf", "docx", "xlsx", "pptx", "epub", "eml"]

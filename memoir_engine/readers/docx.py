@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from memoir_engine.core.results import Heading
+from memoir_engine.core.results.documents import Heading
 from memoir_engine.readers.archive import open_office
 from memoir_engine.readers.document import Document, Flow, iso_date, left_unread, markdown_table, own_words
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memoir_engine.core.errors import FileUnreadable, NothingToIngest, ScannedPdf
-from memoir_engine.core.results import Heading
+from memoir_engine.core.results.documents import Heading
 from memoir_engine.readers import pdfium
 from memoir_engine.readers.columns import flows
 from memoir_engine.readers.document import Document, iso_date, left_unread, own_words

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 from memoir_engine.core import errors
 from memoir_engine.core.errors import FileTooLarge, FileTypeUnknown, FileUnreadable, MemoirError, NothingToIngest, TextInvalid
-from memoir_engine.core.results import Heading, PageBox
+from memoir_engine.core.results.documents import Heading, PageBox
 from memoir_engine.readers.charset import Decoded, decode, wide_encoding
 from memoir_engine.readers.document import (
     Document,
@@ -46,11 +46,13 @@ from memoir_engine.readers.document import (
 MB = 1024 * 1024
 TIMEOUT_S = 60
 MEMORY_MB = 1_000
-# The package without its public names: the reader needs none of them, and importing them takes longer than reading.
+# Packages without their public names: the reader needs few of them, and importing all takes longer than reading.
 _WORKER = """
 import sys, types
-package = sys.modules["memoir_engine"] = types.ModuleType("memoir_engine")
-package.__path__ = [sys.argv.pop(1)]
+root = sys.argv.pop(1)
+for name, folder in (("memoir_engine", ""), ("memoir_engine.core.results", "/core/results")):
+    package = sys.modules[name] = types.ModuleType(name)
+    package.__path__ = [root + folder]
 from memoir_engine.readers.worker import main
 main()
 """

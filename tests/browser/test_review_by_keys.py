@@ -182,6 +182,7 @@ def test_chunks_and_facts_are_decided_apart_and_who_comes_late_reads_by_whom_and
         desk.press("a")
         desk.saved()
     expect(desk.page.get_by_text("All reviewed")).to_be_visible(timeout=PATIENCE_MS)
+    expect(desk.page.get_by_role("button", name="Show skipped")).to_have_count(0)
     expect(desk.page.locator(".last")).to_contain_text("Approved: notes.txt")
     assert [verb for verb, _ in verdicts(folder)] == ["approve"] * 3
     expect(desk.page.get_by_text("Chunks · 0")).to_be_visible(timeout=PATIENCE_MS)

@@ -17,7 +17,9 @@ def known(memory: Memory) -> Memory:
 
 
 def test_an_empty_memory_says_how_people_come_in(memory: Memory) -> None:
-    assert "No personal data is stored" in words(opened("people"))
+    page = opened("people")
+    assert "No personal data is stored" in words(page)
+    assert page.button(key="people-import").label == "Import a conversation"
 
 
 def test_everybody_is_listed_with_how_much_is_kept(known: Memory) -> None:
