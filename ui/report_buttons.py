@@ -55,7 +55,7 @@ def file(make: Callable[[], Report], form: str) -> bytes:
     """Return a report in one of its forms: what people read in the language of the session, data as it is."""
     made = report_words.told(make())
     if form == "pdf":
-        return viewer.memory().reports.pdf(made)
+        return viewer.memory().reports.pdf(made, lacking=wording_audit.LACKING)
     if form == "csv":
         return (made.csv or "").encode("utf-8-sig")  # so that spreadsheets read it as UTF-8
     return (made.html if form == "html" else made.json).encode()

@@ -37,6 +37,7 @@ class AuditWords(Words):
         "json": "The record behind the page: its digest is computed from this.",
     }
     OPEN = "Open as a page"
+    LACKING = "□ stands for letters that the fonts of this PDF lack. The HTML page and the JSON of this report have them."
 
 
 texts = AuditWords()

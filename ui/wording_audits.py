@@ -76,7 +76,8 @@ class AuditWords(Words):
     AGREEMENT = "How far reviewers agree"
     AGREEMENT_ABOUT = (
         "Over the filings that several people judged, by their last verdicts. Kappa and alpha are the agreement beyond chance: 1 "
-        "is full agreement, 0 what chance would give. Reviewers may have seen each other's verdict."
+        "is full agreement, 0 what chance would give. Reviewers may have seen each other's verdict. Two rejections of the same "
+        "count where a decision takes two signatures, and nowhere else."
     )
     ONE, OTHER, ITEMS, SHARE, KAPPA, ALPHA = ("Reviewer", "And", "Both judged", "Agree", "Cohen's kappa", "Krippendorff's alpha")
     JUDGED_TWICE = "Judged by several"

@@ -2,7 +2,8 @@
 
 Invariant: made from the page itself, so both say the same; only text passes from it, escaped for the library's own markup. The
 same page gives the same bytes. Latin letters are embedded (Vera); Japanese, Chinese, Greek and Cyrillic stand in the standard
-Japanese font of PDF readers and Korean in the Korean one, so no font of megabytes is carried along. What none has is shown as □.
+Japanese font of PDF readers and Korean in the Korean one, so no font of megabytes is carried along. What none has is shown as
+□, and the page says so below its title.
 Source: docs/decisions/0111; ISO 32000 9.7.5 (predefined CMaps).
 """
 
@@ -30,6 +31,7 @@ from reportlab.platypus import Flowable, HRFlowable, Paragraph, SimpleDocTemplat
 
 LATIN, BOLD, JAPANESE, KOREAN = "Vera", "VeraBd", "HeiseiKakuGo-W5", "HYGothic-Medium"
 MISSING = "□"
+LACKING = "□ stands for letters that the fonts of this PDF lack. The HTML page and the JSON of this report have them."
 INK, SOFT, LINE, ACCENT = HexColor("#1b1b2f"), HexColor("#5d6078"), HexColor("#dcdde8"), HexColor("#4f46e5")
 TONES = {"good": "#1a7f4b", "bad": "#b3541e", "warn": "#b3541e", "soft": "#5d6078", "digest": "#5d6078", "tag": "#5d6078"}
 MARGIN = 16 * mm
@@ -130,6 +132,7 @@ class _Reader(HTMLParser):
         self._closers: list[str] = []
         self._rows: list[list[Paragraph]] = []
         self._in_body = False
+        self.lacks = False  # letters
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         kinds = str(dict(attrs).get("class") or "").split()
@@ -191,6 +194,7 @@ class _Reader(HTMLParser):
         keeps = self._block.tag in ("pre", "blockquote")
         lines = data.split("\n") if keeps else [_SPACES.sub(" ", data)]
         self._block.parts.append("<br/>".join(_marked(line) for line in lines))
+        self.lacks |= not all(map(_font_of, data))
         self._block.plain.append(data)
 
 
@@ -208,21 +212,27 @@ def _grid(rows: list[list[Paragraph]], widths: list[float], *, lines: bool) -> T
     return Table(filled, widths, repeatRows=1 if lines else 0, style=TableStyle(looks), splitInRow=1, hAlign="LEFT")
 
 
-def _flow(page: str) -> Iterator[Flowable]:
+def _flow(page: str, lacking: str) -> Iterator[Flowable]:
     reader = _Reader()
     reader.feed(page)
     reader.close()
-    yield from reader.flow
+    for flowable in reader.flow:
+        yield flowable
+        if reader.lacks and isinstance(flowable, Paragraph) and flowable.style.name == "h1":
+            yield Paragraph(_marked(lacking), STYLES["p"](textColor=HexColor(TONES["warn"])))
 
 
-def drawn(page: str, *, title: str, digest: str) -> bytes:
-    """Return a report's page as a PDF, A4. title: of the document; digest: of the report, at the foot of each page."""
+def drawn(page: str, *, title: str, digest: str, lacking: str = LACKING) -> bytes:
+    """Return a report's page as a PDF, A4. title: of the document; digest: of the report, at the foot of each page.
+
+    lacking: said below the title where letters are shown as □.
+    """
     _fonts()
     out = io.BytesIO()
     frame = {"leftMargin": MARGIN, "rightMargin": MARGIN, "topMargin": 16 * mm, "bottomMargin": 18 * mm}
     document = SimpleDocTemplate(out, pagesize=A4, title=title, creator="Memoir", invariant=1, **frame)
     foot = partial(_foot, digest=digest)
-    document.build(list(_flow(page)), onFirstPage=foot, onLaterPages=foot)
+    document.build(list(_flow(page, lacking)), onFirstPage=foot, onLaterPages=foot)
     return out.getvalue()
 
 

@@ -275,9 +275,11 @@ class Reports(View):
 
         return self._report(collect)
 
-    def pdf(self, report: Report) -> bytes:
+    def pdf(self, report: Report, *, lacking: str | None = None) -> bytes:
         """Return a report as a PDF with the same content. Needs the extra `pdf`.
 
+        lacking: what it says where it shows letters as □, since its fonts lack them (Arabic, Hebrew, emoji); in English by
+        default.
         Raises ExtraMissing, InvalidSetting for a replay.
         """
         if not isinstance(report, Report) or report.kind == "replay":
@@ -287,7 +289,8 @@ class Reports(View):
             from memoir_engine.audit import report_pdf
         except ModuleNotFoundError as missing:
             raise ExtraMissing(library="reportlab", extra="pdf") from missing
-        return report_pdf.drawn(report.html, title=report.title, digest=report.digest)
+        said = report_pdf.LACKING if lacking is None else validation.text("lacking", lacking)
+        return report_pdf.drawn(report.html, title=report.title, digest=report.digest, lacking=said)
 
     def action(self, action_id: str) -> Report:
         """Report one action: who did what and why, and what its maker had seen would change. Raises ActionNotFound."""

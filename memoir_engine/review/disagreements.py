@@ -38,8 +38,10 @@ class Disagreements(View):
     def agreement(self) -> ReviewerAgreement:
         """Return how far those agree who judged the same filings: of each pair, and of all.
 
-        The last verdict of each person counts, whether it stands alone or as one of two signatures; reviewers may have known of
-        each other's verdict, except in an audit by a sample, which does not show earlier ones.
+        The last verdict of each person counts, whether it stands alone or as one of two signatures; reviewers may have known
+        of each other's verdict, except in an audit by a sample, which does not show earlier ones. What one person has
+        rejected leaves the tree, and another can only file it elsewhere, so two like rejections count as two
+        signatures alone: without these, agreement reads lower than it is.
         """
 
         return self._read(self._engine.cache_of(VerdictCache).now).agreement

@@ -62,6 +62,8 @@ def test_markup_of_the_library_is_a_text_like_any_other() -> None:
 
 def test_characters_that_no_font_has_are_shown_as_missing() -> None:
     assert "a□b" in words(pdf("a😀b"))
+    assert words(pdf("שלום")).count("letters that the fonts of this PDF lack") == 1
+    assert "fonts of this PDF" not in words(pdf("港祭り"))
 
 
 def test_a_word_longer_than_a_line_and_a_cell_longer_than_a_page_are_broken() -> None:
