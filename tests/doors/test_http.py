@@ -104,6 +104,8 @@ def test_without_a_valid_token_nothing_is_read_from_the_next_request_on(memory: 
         refused = httpx2.post(f"{address}/api/v1/overview", json={}, headers=headers)
         assert (refused.status_code, refused.json()["code"]) == (401, "E753")
         assert refused.headers["www-authenticate"] == "Bearer"
+    none_sent = httpx2.get(f"{address}/api/v1/overview").json()["message"]
+    assert none_sent == "the token opens nothing: none was sent, as in 'Authorization: Bearer mem_…'"
 
 
 @pytest.fixture(scope="module")
@@ -315,8 +317,9 @@ def test_the_command_serves_until_it_is_stopped_and_says_where_it_cannot_listen(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         words = ["serve", "--port", str(port), "--data-dir", str(tmp_path / "memory")]
-        refused = CliRunner(env={"MEMOIR_MODEL": "offline"}).invoke(app, words)
-        assert (refused.exit_code, "[mem][E766] cannot listen on 127.0.0.1" in refused.stderr) == (1, True)
+        for asked in (words, ["mcp", "--http", str(port), *words[3:]]):
+            refused = CliRunner(env={"MEMOIR_MODEL": "offline"}).invoke(app, asked)
+            assert (refused.exit_code, refused.stderr[:40]) == (1, "[mem][E766] cannot listen on 127.0.0.1:" + str(port)[:1])
     command = [sys.executable, "-m", "memoir_engine", *words]
     environment = {**os.environ, "MEMOIR_MODEL": "offline"}
     with subprocess.Popen(command, cwd=REPOSITORY, env=environment, stderr=subprocess.PIPE, text=True) as server:

@@ -121,6 +121,29 @@ def test_what_an_agent_writes_is_a_suggestion_unless_its_roles_allow_more(memory
     assert len(view.facts.proposals()) == (3 if state == "suggested" else 0)
 
 
+def test_a_list_of_one_fact_is_suggested_and_of_several_nothing_is(memory: Memory):
+    view = memory.acting_as("token Claude", "ana")
+    home, job = (fact.id for fact in view.facts.list())
+    both, one, erased = called(
+        view, ("end_fact", {"fact_ids": [home, job]}), ("end_fact", {"fact_ids": [home]}), ("forget_fact", {"fact_ids": [job]})
+    )
+    assert both.structured_content["error"]["remedy"] == "Call the tool once for each fact."
+    assert [answer.structured_content["state"].split(":")[0] for answer in (one, erased)] == ["suggested", "suggested"]
+    wished = {proposal.new.id: proposal.reason for proposal in view.facts.proposals()}
+    assert wished == {home: None, job: "to be erased for good, which an admin does"}
+
+
+def test_an_agent_sees_what_was_changed_and_is_pointed_to_its_tools(memory: Memory):
+    view = memory.acting_as("token Claude", "ana")
+    called(view, ("list_facts", {}), ("list_facts", {}))
+    changes, ends, missing = called(
+        view, ("recent_changes", {"limit": 1}), ("recent_changes", {"limit": 1, "but": []}), ("read_source", {"source_id": 99})
+    )
+    assert changes.structured_content["result"][0]["verb"] != "close"
+    assert ends.structured_content["result"][0]["verb"] == "close"
+    assert missing.structured_content["error"]["remedy"] == "list_sources shows the sources there are."
+
+
 def test_forgetting_and_undoing_are_within_roles(memory: Memory):
     viewer, admin = memory.acting_as("x", "ana"), memory.acting_as("y", "ana", ("viewer", "auditor", "admin"))
     fact = viewer.facts.list()[0].id
@@ -170,6 +193,8 @@ def test_sources_and_runs_are_resources_and_there_are_prompts(memory: Memory):
             assert "Who {0} am I?" in filled.messages[0].content.text
             with pytest.raises(MCPError, match="no such prompt"):
                 await client.get_prompt("nothing")
+            with pytest.raises(MCPError, match="'subject' is missing"):
+                await client.get_prompt("what_do_you_know", {})
 
     anyio.run(ask)
 

@@ -42,11 +42,12 @@ def mcp(
     with opened(data_dir) as memory:
         if find_spec("mcp") is None:
             raise ExtraMissing(library="mcp", extra="mcp")
-        from memoir_engine.api.doors import mcp_server  # behind its extra
+        from memoir_engine.api.doors import http_server, mcp_server  # behind its extra
 
         if http is not None:
+            listening = http_server.listen(host, http)
             typer.echo(f"Memoir is for agents on http://localhost:{http}/mcp · stop it with Ctrl+C", err=True)
-            mcp_server.serve_http(memory, host, http)
+            mcp_server.serve_http(memory, host, listening)
             return
         roles: Any = tuple(role or ("viewer",))
         view = partial(memory.acting_by, token) if token is not None else partial(memory.acting_as, "mcp", user, roles)

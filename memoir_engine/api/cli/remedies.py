@@ -12,14 +12,12 @@ from collections.abc import Iterator
 from memoir_engine.api.doors import table
 from memoir_engine.api.doors.table import TableVerb
 
-# a call, with the field of its result that is meant
-_CALL = re.compile(r"\b(?:memory\.)?(?:(\w+)\.)?(\w+)\(([^()]*)\)(?:\.\w+)?")
 _BY_HAND = {"memory reindex": "reindex", "memory ingest-file DATA NAME": "ingest FILES", "--user-id": "--user"}
 
 
 def in_commands(remedy: str) -> str:
     """Return a remedy with each call of a verb as its command."""
-    return _CALL.sub(_command, remedy)
+    return table.CALL.sub(_command, remedy)
 
 
 def _command(call: re.Match[str]) -> str:

@@ -119,7 +119,7 @@ def undo(
     """Take an action back, whole, as an action of its own; without an id list the latest actions."""
     with opened(data_dir) as memory:
         if action_id is None:
-            actions = memory.audit.actions(limit)
+            actions = memory.audit.actions(limit, but=("close", "converse"))  # the ends of runs, which nobody takes back
             print_json(actions) if as_json else typer.echo("\n".join(map(_action_line, actions)) or "no actions")
             return
         if not preview:

@@ -9,6 +9,7 @@ Source: docs/decisions/0113.
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -99,7 +100,10 @@ def make_server(view_of: Views) -> Server[Any]:
         if params.name not in PROMPTS:
             raise _refusal(_unknown("prompt", params.name, PROMPTS))
         about, argument, text = PROMPTS[params.name]
-        words = text.format((params.arguments or {}).get(argument, ""))
+        if not (given := (params.arguments or {}).get(argument, "").strip()):
+            problem, advice = f"{argument!r} is missing", f"Give {argument}: a text."
+            raise _refusal(InvalidSetting(name="arguments", value={}, problem=problem, advice=advice))
+        words = text.format(given)
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=words))
         return types.GetPromptResult(description=about, messages=[message])
 
@@ -128,9 +132,9 @@ def serve_stdio(view: Callable[[], Memory]) -> None:
     anyio.run(serve)
 
 
-def serve_http(memory: Memory, host: str, port: int) -> None:
-    """Serve clients that carry a token, at http://host:port/mcp, until it is stopped."""
-    uvicorn.run(http_app(memory, host), host=host, port=port, log_level="warning", access_log=False)
+def serve_http(memory: Memory, host: str, listening: socket.socket) -> None:
+    """Serve clients that carry a token, at /mcp of the address taken, until it is stopped."""
+    uvicorn.Server(uvicorn.Config(http_app(memory, host), log_level="warning", access_log=False)).run(sockets=[listening])
 
 
 def http_app(memory: Memory, host: str = "127.0.0.1") -> ASGIApp:
@@ -198,7 +202,7 @@ def _called(view_of: Views, context: Any, name: str, arguments: dict[str, Any]) 
         content = {**tools.shown(tool, result), "recorded_as": run_id}
         return types.CallToolResult(content=[_text(content)], structured_content=content, is_error=False)
     except MemoirError as refused:
-        error = {"error": plain(refused)}
+        error = {"error": tools.refusal(refused)}
         return types.CallToolResult(content=[_text(error)], structured_content=error, is_error=True)
 
 
@@ -247,7 +251,7 @@ def _prompt(name: str) -> types.Prompt:
 
 def _refusal(refused: MemoirError) -> MCPError:
     """Return the protocol's form of an error, for requests whose result has no room for one."""
-    return MCPError(code=types.INVALID_PARAMS, message=f"{refused} → {refused.remedy}")
+    return MCPError(code=types.INVALID_PARAMS, message=f"{refused} → {tools.refusal(refused)['remedy']}")
 
 
 def _unknown(what: str, name: str, known: Any) -> InvalidSetting:

@@ -77,6 +77,8 @@ READS = {
         for verb in ("agreement", "disagreements", "preview_sample", "sampled", "sampling_plan", "sampling_plans")
     ),
 }
+# a call of a verb in a remedy, with the field of its result that is meant
+CALL = re.compile(r"\b(?:memory\.)?(?:(\w+)\.)?(\w+)\(([^()]*)\)(?:\.\w+)?")
 _ABSTRACT = (Iterable, Sequence, Collection)
 _NAMES = {"OnEvent": OnEvent, "AsOf": AsOf, "PerPath": PerPath, "PruneBy": PruneBy}  # that a face imports for checkers alone
 _MEANT = re.compile(r"(?:^|(?<=[.;] ))([a-z]\w*(?:, [a-z]\w*)*): ", re.MULTILINE)

@@ -8,21 +8,23 @@ Source: docs/decisions/0113.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from memoir_engine.api.doors import table
 from memoir_engine.api.doors.table import TableVerb
 from memoir_engine.api.doors.values import plain
 from memoir_engine.api.sync import Memory
-from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core.errors import InvalidSetting, MemoirError
 from memoir_engine.core.results import Action, Decision, FactView, QueryResult, SearchResult
 from memoir_engine.core.run import Actor, Role
 
 Effect = Literal["reads", "adds", "changes", "destroys"]
 SUGGESTED = "suggested: a person decides about it"
 UNLESS = "Without the role {role} it is a suggestion, which a person decides about."
+ERASURE_WISHED = "to be erased for good, which an admin does"
 QUOTES = 3  # origins of a fact that are shown
 
 
@@ -42,6 +44,7 @@ class Tool:
     suggest: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     about: str = ""
     needs: tuple[str, ...] = ()
+    usual: Mapping[str, Any] = field(default_factory=dict)  # options that the tool has unless it is told otherwise
 
     @property
     def row(self) -> TableVerb:
@@ -69,7 +72,7 @@ class Tool:
         if self.suggest is not None and self.role not in memory.actor.roles:
             suggested = self.suggest(arguments)
             return table.find("facts.suggest").call(memory, suggested)
-        return self.row.call(memory, arguments)
+        return self.row.call(memory, {**self.usual, **arguments})
 
 
 def _addition(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,7 +86,18 @@ def _correction(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _end(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {"verb": "retire", "about": given.get("fact_ids"), "reason": given.get("reason")}
+    """Suggest an end. Raises InvalidSetting for several facts: a person decides about each."""
+    ids = given.get("fact_ids")
+    several = ids if isinstance(ids, list) else [ids]
+    if len(several) != 1:
+        problem, advice = "without the role it is a suggestion, of one fact", "Call the tool once for each fact."
+        raise InvalidSetting(name="fact_ids", value=ids, problem=problem, advice=advice)
+    return {"verb": "retire", "about": several[0], "reason": given.get("reason")}
+
+
+def _erasure(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Suggest an end, and say that more was asked for: erasing is an admin's own deed, which no approval carries out."""
+    return {**_end(given), "reason": ": ".join(filter(None, (ERASURE_WISHED, given.get("reason"))))}
 
 
 FACT_FIELDS = (
@@ -134,7 +148,12 @@ TOOLS: tuple[Tool, ...] = (
         about="Return the messages of a conversation, in order.",
     ),
     Tool(
-        "recent_changes", "List what was done lately, and by whom", "audit.actions", "reads", about="List actions, newest first."
+        "recent_changes",
+        "List what was done lately, and by whom",
+        "audit.actions",
+        "reads",
+        about="List what was changed, newest first. Give an empty `but` to see the end of every run and every message, too.",
+        usual={"but": ["close", "converse"]},  # what every call and every message leaves behind
     ),
     Tool(
         "add_fact",
@@ -172,7 +191,7 @@ TOOLS: tuple[Tool, ...] = (
         "facts.forget",
         "destroys",
         role="admin",
-        suggest=_end,
+        suggest=_erasure,
         about="Erase a fact with the words it was drawn from; there is no undo.",
     ),
     Tool("list_people", "List people of whom something is kept", "people.list", "reads"),
@@ -192,6 +211,11 @@ TOOLS: tuple[Tool, ...] = (
     Tool("undo", "Take an action back", "review.undo", "changes", takes=("action_id", "reason")),
 )
 BY_NAME = {tool.name: tool for tool in TOOLS}
+# what a remedy may name, and the tool that shows it
+BY_VERB = {tool.verb: tool.name for tool in TOOLS} | {
+    **{"audit.events": "recent_changes", "facts.users": "list_people", "sessions.list_sessions": "list_conversations"},
+    **{"tree.roots": "browse_categories", "tree.children": "browse_categories"},
+}
 
 
 def shown(tool: Tool, result: Any) -> dict[str, Any]:
@@ -203,6 +227,16 @@ def shown(tool: Tool, result: Any) -> dict[str, Any]:
         state = SUGGESTED if tool.suggest is not None and result.verb.startswith("suggest") else "done"
         return _filled({"state": "known already" if result.known else state, **ids, "warnings": list(result.warnings)})
     return {"result": _brief(result)}
+
+
+def refusal(error: MemoirError) -> dict[str, Any]:
+    """Return an error as an agent reads it: its remedy names tools where there are some."""
+    return {**plain(error), "remedy": table.CALL.sub(_in_tools, error.remedy)}
+
+
+def _in_tools(call: re.Match[str]) -> str:
+    family, verb = call[1], call[2]
+    return BY_VERB.get(verb if family is None else f"{family}.{verb}", call[0])
 
 
 def _brief(value: Any) -> Any:
