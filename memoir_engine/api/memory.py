@@ -459,10 +459,10 @@ class AsyncMemory(Impacts, Folders, Face):
         """The facts of the user that answer a text best: the newer before the older, each outdated one with what is in force in
         its stead, and of one subject the active ones before the outdated ones, unless the question asks for what was.
 
-        as_of: what was believed then (a seq or an aware time). valid_at: only what was true then. status, type: only these.
-        threshold: no hits below this similarity (0 to 1). filters: values of `agent_id` or of fields of the metadata, one or a
-        list of them; a field that no fact has finds nothing, and `warnings` says so. The `mode` of a hit says whether meaning
-        was compared, or words alone because no embedder of meaning is at work.
+        as_of: what was believed then (a seq or an aware time). valid_at: only what was true then, or at a day's end.
+        status, type: only these. threshold: no hits below this similarity (0 to 1). filters: values of `agent_id` or of fields of
+        the metadata, one or a list; a field that no fact has finds nothing, and `warnings` says so. The `mode` of a hit says
+        whether meaning was compared, or words alone because no embedder of meaning is at work.
         """
         options = features.RecallOptions(
             text,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,7 @@ from memoir_engine.store.facts.branch import FactBranch
 from memoir_engine.store.facts.rows import NEVER_TRUE, PROPOSED
 from memoir_engine.store.facts.statements import noted_fields, statements
 from memoir_engine.text.attributes import subject_key
+from memoir_engine.text.partial_dates import parse_date_range
 from memoir_engine.text.questions import (
     Question,
     expansion,
@@ -103,7 +104,7 @@ def recall_verb(
     text, limit = validation.query("text", options.text), validation.limit(options.limit)
     both = validation.flag("include_outdated", options.include_outdated)
     status = one_of("status", options.status, STATUSES)
-    as_of, valid_at = moment_of(options.as_of), valid_moment(options.valid_at)
+    as_of, valid_at = moment_of(options.as_of), valid_moment(options.valid_at, engine.resolved.config.zone)
     if not both and status == "outdated":
         advice = "Leave out status, or include_outdated=False."
         raise InvalidSetting(name="status", value=status, problem="outdated facts are not included", advice=advice)
@@ -355,10 +356,13 @@ def moment_of(as_of: object) -> int | datetime | None:
     return None if as_of is None else validation.moment("as_of", as_of)
 
 
-def valid_moment(valid_at: object) -> datetime | None:
-    """Check an aware time, given as such or in ISO 8601."""
+def valid_moment(valid_at: object, zone: tzinfo) -> datetime | None:
+    """Check an aware time, given as such or in ISO 8601; of a day ("2026-03-07") it is the end, in the zone of the memory."""
     if valid_at is None:
         return None
+    day = parse_date_range(valid_at, zone) if isinstance(valid_at, str) else None
+    if day is not None and day.precision == "day":
+        return day.after - timedelta(microseconds=1)
     moment = validation.moment("valid_at", valid_at)
     if isinstance(moment, datetime):
         return moment

@@ -56,15 +56,16 @@ class FactsView(FactSuggestions):
     ) -> tuple[FactView, ...]:
         """List facts, the last learned first.
 
-        user_id: None is the actor's own. as_of: what was believed then (a seq or an aware time). valid_at: what was true then.
-        before: id of the last fact of the previous page. session_id: only facts drawn from this conversation of the user.
+        user_id: None is the actor's own. as_of: what was believed then (a seq or an aware time). valid_at: what was true then,
+        or at the end of a day (2026-03-07). before: id of the last fact of the previous page.
+        session_id: only facts drawn from this conversation of the user.
         """
         owner, most = access.whose(self._actor, user_id), validation.limit(limit)
         if status not in (None, "active", "outdated"):
             advice = "Use 'active' or 'outdated', or leave it out."
             raise InvalidSetting(name="status", value=status, problem="there is no such status", advice=advice)
         last = None if before is None else fact_uid(before)
-        when, at = moment_of(as_of), valid_moment(valid_at)
+        when, at = moment_of(as_of), valid_moment(valid_at, self._engine.resolved.config.zone)
         session = None if session_id is None else messages.session(session_id)
         listed = self._read(
             lambda tx: facts.list_facts(

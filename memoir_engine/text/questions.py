@@ -163,7 +163,7 @@ def lift_newer(
         for mark in sorted(statements[head] & having.keys()):
             if ":" in mark or mark in _speech().common or mark in question.quiet:
                 continue
-            asked = mark in question.marks
+            asked = question.marks.get(mark, 0.0) > NAMED  # "job" names what is asked for: one thing only as "the job"
             weight = _rarity(counts[mark], len(statements)) * (1.0 if asked else INDIRECT) / one_thing
             later = [
                 at

@@ -231,8 +231,9 @@ def japanese_reading(text: str) -> Reading:
 
 
 _STRANGER = re.compile(rf"(?:^|、)(?:{SELF}の|[^、。はが]{{1,8}}の)?(?P<who>{OTHERS})(?:さん|たち)?(?:は|が|も|って)")
-_LIFE = (
-    r"(?:引っ?越|住[んむ]|転居|上京|就職|転職|退職|入社|働[いき]|勤め|結婚|離婚|入籍|出産|妊娠"
+_LIFE = (  # as verbs: 引っ越しの is no move
+    r"(?:引っ?越(?:し[たてま、]|す)|住[んむ]|働[いき]|勤め[てた]"
+    r"|(?:転居|上京|就職|転職|退職|入社|結婚|離婚|入籍|出産|妊娠)(?:し|する|中|$)"
     r"|(?:仕事|会社|職場|銀行|学校|病院|店|バイト)を?辞め)"
 )
 _NO_NAME = re.compile(  # words of time and of one's own, behind which は stands too
@@ -241,7 +242,7 @@ _NO_NAME = re.compile(  # words of time and of one's own, behind which は stand
 )
 _BY_NAME = re.compile(  # 健太が福岡に引っ越した, 田中さんは銀行を辞めた: of what only people do
     r"(?:^|、)(?P<name>[一-龯々]{1,4}|[ァ-ヺー]{2,8}|[ぁ-ゖ]{1,4}(?<![にでとのもへを]))"
-    rf"(?P<title>さん|くん|君|ちゃん|先生|様)?(?P<particle>は|が|も|って)(?:(?!好き|気に入|嫌|いい|良)[^。])*?{_LIFE}"
+    rf"(?P<title>さん|くん|君|ちゃん|先生|様)?(?P<particle>は|が)(?:(?!好き|気に入|嫌|いい|良)[^。])*?{_LIFE}"
 )
 _WITH_SELF = re.compile(rf"{SELF}|くれ|もら|いただ|に(?:誘|言|頼|勧)")
 _REASON = re.compile(r"(?:から|ので|のに|たら|ため|おかげで|せいで)、")

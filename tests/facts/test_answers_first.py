@@ -98,6 +98,19 @@ def test_words_of_one_topic_meet_in_other_languages_too(question, statements, be
     assert weights.index(max(weights)) == best
 
 
+def test_a_day_or_a_level_is_no_amount() -> None:
+    assert "kind:number" in read_statement("They pay them 28,500 a year")
+    assert "kind:number" not in read_statement("They pay for a Level 3 course that ends on 12 June")
+
+
+def test_the_word_for_what_is_asked_makes_no_two_statements_one_thing() -> None:
+    statements = [*map(read_statement, ("Works as a cook, a job at the Anchor", "Wrote about jobs", "Sings", "Paints"))]
+    question = read_question("What is Priya's job?", now=DAY, zone=UTC, silent=["Priya"])
+    shares = weigh(question, statements)
+    assert shares[0] > shares[1] > 0
+    assert lift_newer(question, statements, shares, [1, 2, 3, 4]) == shares
+
+
 def test_a_newer_statement_about_the_very_thing_counts_as_much_as_the_older_one():
     asked = read_question("What night does Ana play cribbage?", now=DAY, zone=UTC, silent=["Ana"])
     said_before = ("Ana plays cribbage on Wednesday nights", "The cribbage is Mondays now", "Ana plays chess")

@@ -35,8 +35,10 @@ def at(month: int, day: int) -> datetime:
         (at(3, 4), ["Mia lives in Berlin"]),
         (at(3, 5), ["Mia lives in Munich"]),
         (at(1, 1) - timedelta(1), []),
+        ("2026-03-04", ["Mia lives in Berlin"]),
+        ("2026-03-05", ["Mia lives in Munich"]),
     ],
-    ids=["January", "the day before", "the day", "before it all"],
+    ids=["January", "the day before", "the day", "before it all", "the day before, as a date", "the day, as a date"],
 )
 def test_what_was_true_at_a_time_is_listed(memory, script, when, expected):
     moved(memory, script)
