@@ -27,8 +27,8 @@ def main(size: Size) -> dict[str, Any]:
         "title": "Seconds from nothing to a page that is drawn",
         "sizes": {"imports": imports, "starts": starts},
         "figures": [
-            figure("import memoir_engine", [imported(IMPORT) for _ in range(imports)], "s", aim=0.35),
-            figure("from memoir_engine import Memory", [imported(IMPORT_MEMORY) for _ in range(imports)], "s"),
+            figure("import memoir_engine", [imported(IMPORT) for _ in range(imports)], "s", aim=0.3),
+            figure("from memoir_engine import Memory", [imported(IMPORT_MEMORY) for _ in range(imports)], "s", aim=0.3),
             figure("health answers after a start", health, "s", aim=2.0),
             figure(
                 "first page is drawn after a start",

@@ -19,7 +19,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from memoir_engine.core.results.facts import CONTENT_CHARS
+from memoir_engine.core.validation import CONTENT_CHARS
 from memoir_engine.prompts import consolidate, facts
 from memoir_engine.text.attributes import subject_key, topics
 from memoir_engine.text.clauses import is_past_form, names_subject

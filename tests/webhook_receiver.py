@@ -35,6 +35,7 @@ class Receiver:
     answers: list[int | None] = field(default_factory=list)
     got: list[Received] = field(default_factory=list)
     asked: int = 0
+    retry_after: str | None = None  # sent with every refusal
     let_go: threading.Event = field(default_factory=threading.Event)
     changed: threading.Condition = field(default_factory=threading.Condition)
 
@@ -79,6 +80,8 @@ def receiving(*answers: int | None) -> Iterator[Receiver]:
             self.send_response(status)
             if 300 <= status < 400:
                 self.send_header("Location", f"{receiver.url}/elsewhere")
+            if status >= 400 and receiver.retry_after is not None:
+                self.send_header("Retry-After", receiver.retry_after)
             self.send_header("Content-Length", "0")
             self.end_headers()
 

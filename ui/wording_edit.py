@@ -69,6 +69,8 @@ class Edit(Words):
         "merged": "{path} is merged into {to}",
         "renamed": "{path} is renamed to {name}",
         "moved": "{path} moves to {to}",
+        "note_kept": "Description and guidance of {path} are added to those of {to}",
+        "note_lost": "Description and guidance of {path} are not added to those of {to}: there is no room for both",
     }
     CHUNKS_GO = Plural("1 chunk goes from {path} to {to}", "{count} chunks go from {path} to {to}")
     MOVES_WITH = Plural("{path} moves to {to} with 1 chunk", "{path} moves to {to} with {count} chunks")

@@ -18,6 +18,7 @@ from memoir_engine.audit.tokens import TokensView as TokensView, actor_of as act
 from memoir_engine.audit.trail import AuditTrail as AuditTrail
 from memoir_engine.audit.webhooks import WebhooksView as WebhooksView
 from memoir_engine.conversations.view import SessionsView as SessionsView
+from memoir_engine.core.config import resolve as resolve
 from memoir_engine.facts.rehearsal import FactBranches as FactBranches
 from memoir_engine.facts.context import ContextOptions as ContextOptions, context_verb as context_verb
 from memoir_engine.facts.recall import RecallOptions as RecallOptions, recall_verb as recall_verb

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memoir_engine.api import features
-from memoir_engine.core.results import FetchedPage, IngestResult
 from memoir_engine.core.run import Actor
 
 if TYPE_CHECKING:
+    from memoir_engine.core.results import FetchedPage, IngestResult
     from memoir_engine.runtime.engine import Engine
     from memoir_engine.runtime.runner import OnEvent
 

@@ -10,10 +10,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from memoir_engine.api import features
-from memoir_engine.core.results import Estimate, Impact
 from memoir_engine.core.run import Actor
 
 if TYPE_CHECKING:
+    from memoir_engine.core.results import Estimate, Impact
     from memoir_engine.runtime.engine import Engine
     from memoir_engine.runtime.runner import OnEvent
 
@@ -41,10 +41,11 @@ class Impacts:
     ) -> Impact:
         """Ask questions of the memory and of a branch with changes that nobody has made yet, side by side. Role: auditor.
 
-        changes: in order, each `{"verb": …}` with its arguments: refile, withdraw, or an edit that `review.preview` takes; of
-        facts correct_fact, add_fact, retire_fact, expire_fact, forget_fact, restore_fact, approve_fact and reject_fact (a
-        proposal), approve or reject (an item of the review by its `key`), and undo (an action on facts). A question about facts
-        is asked as an agent recalls them, and as `context`, for each person whose facts would change.
+        changes: in order, each `{"verb": …}` with its arguments: refile, withdraw, describe, or an edit that `review.preview`
+        takes, each refused where a lock would refuse it to you; of facts correct_fact, add_fact, retire_fact, expire_fact,
+        forget_fact, restore_fact, approve_fact and reject_fact (a proposal), approve or reject (an item of the review by its
+        `key`), and undo (an action on facts). A question about facts is asked as an agent recalls them, and as `context`, for
+        each person whose facts would change.
         questions: in words; of: the key of a set of questions, the run of an earlier impact, or the action that it was kept with,
         whose questions are asked again; else the last that were asked, with `touched` those that used what is touched.
         Nothing is left behind but, where a model is paid, the run with its calls; `run_id` is what the verb that makes the

@@ -20,30 +20,7 @@ from memoir_engine.api.folders import Folders
 from memoir_engine.api.impacts import Impacts, estimate_impact
 from memoir_engine.api.question_sets import Collecting
 from memoir_engine.core import validation
-from memoir_engine.core.config import MemoirConfig, resolve
 from memoir_engine.core.errors import OptimizeNotImplemented
-from memoir_engine.core.results import (
-    Action,
-    ContextBlock,
-    EmbedderOption,
-    Estimate,
-    Exported,
-    IngestResult,
-    Knowledge,
-    MessageRecord,
-    ModelCheck,
-    ModelsView,
-    Overview,
-    QueryResult,
-    RecalledFacts,
-    Reindexed,
-    RememberResult,
-    Searchable,
-    SearchResult,
-    SettingView,
-    SourceQuestion,
-    TidyResult,
-)
 from memoir_engine.core.run import Actor, Role
 
 if TYPE_CHECKING:
@@ -53,6 +30,29 @@ if TYPE_CHECKING:
     from memoir_engine.audit.tokens import TokensView
     from memoir_engine.audit.trail import AuditTrail
     from memoir_engine.conversations.view import SessionsView
+    from memoir_engine.core.config import MemoirConfig
+    from memoir_engine.core.results import (
+        Action,
+        ContextBlock,
+        EmbedderOption,
+        Estimate,
+        Exported,
+        IngestResult,
+        Knowledge,
+        MessageRecord,
+        ModelCheck,
+        ModelsView,
+        Overview,
+        QueryResult,
+        RecalledFacts,
+        Reindexed,
+        RememberResult,
+        Searchable,
+        SearchResult,
+        SettingView,
+        SourceQuestion,
+        TidyResult,
+    )
     from memoir_engine.facts.view import FactsView
     from memoir_engine.ingest.helper_view import AsyncHelpers
     from memoir_engine.ingest.view import SourcesView
@@ -79,7 +79,7 @@ class Face(Collecting):
         backend_options: dict[str, Any] | None = None,
         **settings: Any,
     ) -> None:
-        resolved = resolve(config, backend=backend, db_path=db_path, backend_options=backend_options, **settings)
+        resolved = features.resolve(config, backend=backend, db_path=db_path, backend_options=backend_options, **settings)
         self._bind(features.open_engine(resolved), Actor())
 
     @classmethod

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from memoir_engine.api import features
-from memoir_engine.core.results import NameMatch
 from memoir_engine.core.run import Actor
 
 if TYPE_CHECKING:
+    from memoir_engine.core.results import NameMatch
     from memoir_engine.runtime.engine import Engine
 
 

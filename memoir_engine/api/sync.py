@@ -14,10 +14,10 @@ from memoir_engine.api import features
 from memoir_engine.api.memory import AsyncMemory, Face
 from memoir_engine.api.synchronous import waits
 from memoir_engine.core import validation
-from memoir_engine.core.results import ExtractionResult, SearchResult
 
 if TYPE_CHECKING:
     from memoir_engine.api.views import Helpers, Review
+    from memoir_engine.core.results import ExtractionResult, SearchResult
     from memoir_engine.runtime.runner import OnEvent
 
 

@@ -27,7 +27,6 @@ from memoir_engine.core.errors import (
     SamplingPlanNotFound,
     SourceNotFound,
 )
-from memoir_engine.core.results.facts import CONTENT_CHARS
 from memoir_engine.core.run import ALL_ROLES, Actor
 
 MOST_ID = 2**63 - 1
@@ -38,6 +37,7 @@ MOST_BITS = 1024  # of any number: Python refuses to write down those of thousan
 FIELD_CHARS = 200  # of a person's name
 REASON_CHARS = 4_000  # of what a person says of a change, as of what they sign
 QUERY_CHARS = 10_000
+CONTENT_CHARS = 1000  # of a fact: TIMEM "Memory Content Limit"
 PICTURES, DELETE = 0x2400, "\x7f"  # where Unicode begins to draw the controls of ASCII; the one that stands apart
 CONTROLS = re.compile(
     "[\x01-\x08\x0a-\x1f\x7f-\x9f"  # of a terminal; NUL is refused by the database

@@ -6,11 +6,14 @@ from urllib.parse import urlsplit
 
 
 class NotTaken(Exception):
-    """A receiver did not take what was posted. reason: in words. is_gone: it asked for no more."""
+    """A receiver did not take what was posted. reason: in words. is_gone: it asked for no more.
 
-    def __init__(self, reason: str, *, is_gone: bool = False) -> None:
+    retry_after: when it asked to be tried again, as it wrote that.
+    """
+
+    def __init__(self, reason: str, *, is_gone: bool = False, retry_after: str | None = None) -> None:
         super().__init__(reason)
-        self.reason, self.is_gone = reason, is_gone
+        self.reason, self.is_gone, self.retry_after = reason, is_gone, retry_after
 
 
 def shown_address(url: str) -> str:

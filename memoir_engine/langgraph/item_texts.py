@@ -13,7 +13,7 @@ from typing import Any
 from langgraph.store.base import get_text_at_path, tokenize_path
 
 from memoir_engine.core import validation
-from memoir_engine.core.results.facts import CONTENT_CHARS
+from memoir_engine.core.validation import CONTENT_CHARS
 
 TEXT_KEYS = ("content", "text", "memory", "data")  # under which stores and langmem keep the text of a memory
 OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte")

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field
 
-from memoir_engine.core.results.facts import CONTENT_CHARS
+from memoir_engine.core.validation import CONTENT_CHARS
 from memoir_engine.prompts import Prompt, frames
 from memoir_engine.prompts.frames import commonest, labelled, line, read_labelled, read_line
 

@@ -21,7 +21,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field
 
-from memoir_engine.core.results.facts import CONTENT_CHARS, FACT_TYPES, FactType
+from memoir_engine.core.results.facts import FACT_TYPES, FactType
+from memoir_engine.core.validation import CONTENT_CHARS
 from memoir_engine.prompts import Prompt, frames
 from memoir_engine.prompts.frames import block, commonest, item_line, labelled, line, read_block, read_labelled, read_line
 from memoir_engine.text.sentences import cut_at_word, split

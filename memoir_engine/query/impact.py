@@ -36,7 +36,7 @@ from memoir_engine.query.pipeline import Filings, QueryOptions, Question, Stored
 from memoir_engine.query.record import Progress
 from memoir_engine.query.verb import to_request
 from memoir_engine.runtime import impacts
-from memoir_engine.runtime.access import NOBODY, needs_auditor, runs_of
+from memoir_engine.runtime.access import NOBODY, needs_admin, needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.impacts import NAME, HeldImpacts, signed, to_record
 from memoir_engine.runtime.model import Ask, RunModel
@@ -49,7 +49,7 @@ from memoir_engine.store.ledger import runs
 from memoir_engine.store.review import question_sets
 from memoir_engine.store.tree import branch as branches
 from memoir_engine.store.tree import chunks
-from memoir_engine.store.tree.branch import TreeBranch, TreeChange
+from memoir_engine.store.tree.branch import Description, TreeBranch, TreeChange
 from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.terms import ScoreMap
 
@@ -110,11 +110,15 @@ class ImpactRequest:
 
 @dataclass(frozen=True)
 class CheckedChanges:
-    """Changes as JSON, in their order; those of the tree as the store plans them, and those of facts as rows."""
+    """Changes as JSON, in their order; those of the tree as the store plans them, and those of facts as rows.
+
+    unlocked: they are an admin's, whom no lock stops.
+    """
 
     rows: list[dict[str, Any]]
     of_tree: list[TreeChange]
     of_facts: list[dict[str, Any]]
+    unlocked: bool
 
 
 @dataclass
@@ -176,7 +180,7 @@ def impact_verb(
     """facts: what rehearses decisions about facts. Raises NotAllowed, InvalidSetting, what the first impossible change would."""
     needs_auditor(actor, "see what a change would change")
     request = ImpactRequest(options, facts)
-    changes = checked_changes(request)
+    changes = checked_changes(request, actor)
     tree, found = _refused_early(engine, request, changes)
     asked = _asked(engine, actor, request, tree, found)
     is_free = _is_free(engine, request, changes)
@@ -211,7 +215,7 @@ def estimate_impact(engine: Engine, actor: Actor, options: ImpactOptions, facts:
     """
     needs_auditor(actor, "see what a change would change")
     request = ImpactRequest(options, facts)
-    tree, found = _refused_early(engine, request, checked_changes(request))
+    tree, found = _refused_early(engine, request, checked_changes(request, actor))
     asked = _asked(engine, actor, request, tree, found)
     model, config, filed = engine.client, engine.resolved.config, [each for each in asked if each.owner is None]
     if not filed:
@@ -224,8 +228,8 @@ def estimate_impact(engine: Engine, actor: Actor, options: ImpactOptions, facts:
     return Estimate(len(asked), calls, prompt, reply, None if each is None else each * calls, model.name, note)
 
 
-def checked_changes(request: ImpactRequest) -> CheckedChanges:
-    """Return the changes as JSON values, and as the store plans them. Raises InvalidSetting."""
+def checked_changes(request: ImpactRequest, actor: Actor) -> CheckedChanges:
+    """Return the changes as JSON values, and as the store plans them. Raises InvalidSetting, NotAllowed (for a lock)."""
     given, facts = request.options.changes, request.facts
     rows = validation.items("changes", given, "it must be a list of changes", branches.ADVICE)
     if not rows or not all(isinstance(row, Mapping) and isinstance(row.get("verb"), str) for row in rows):
@@ -238,7 +242,9 @@ def checked_changes(request: ImpactRequest) -> CheckedChanges:
         else:
             plain.append({name: list(v) if isinstance(v, list | tuple | set | frozenset) else v for name, v in row.items()})
             of_tree.append(branches.planned(plain[-1]))
-    return CheckedChanges(plain, of_tree, of_facts)
+    if any(isinstance(change, Description) and change.locked is not None for change in of_tree):
+        needs_admin(actor, "lock or unlock a branch")
+    return CheckedChanges(plain, of_tree, of_facts, unlocked="admin" in actor.roles)
 
 
 def _refused_early(
@@ -246,7 +252,11 @@ def _refused_early(
 ) -> tuple[TreeBranch | None, FactBranch | None]:
     """Return the branches, before there is a run. Raises what the first impossible change would raise."""
     limits = engine.resolved.config.limit
-    tree = engine.db.read(lambda tx: branches.branch_of(tx, changes.of_tree, limits=limits)) if changes.of_tree else None
+    tree = (
+        engine.db.read(lambda tx: branches.branch_of(tx, changes.of_tree, limits=limits, unlocked=changes.unlocked))
+        if changes.of_tree
+        else None
+    )
     return tree, request.facts.branch(changes.of_facts) if request.facts and changes.of_facts else None
 
 
@@ -406,7 +416,7 @@ def _open(engine: Engine, request: ImpactRequest, changes: CheckedChanges) -> Op
         return Opened(found.seq, facts=found)
     limits = engine.resolved.config.limit
     while True:
-        branch = engine.db.read(lambda tx: branches.branch_of(tx, changes.of_tree, limits=limits))
+        branch = engine.db.read(lambda tx: branches.branch_of(tx, changes.of_tree, limits=limits, unlocked=changes.unlocked))
         base = engine.cache.current()
         if base.seq == branch.seq:
             break

@@ -133,16 +133,16 @@ def draw_page(
     Raises FileUnreadable (E203).
     """
     how = {"page": page, "span": span, "before": before, "others": list(others), "width": width}
-    picture = _answer_apart("page", json.dumps(how).encode() + b"\n" + data, name, timeout_s, MEMORY_MB)["picture"]
+    picture = answer_apart("page", json.dumps(how).encode() + b"\n" + data, name, timeout_s, MEMORY_MB)["picture"]
     boxes = tuple(PageBox(*box) for box in picture["boxes"])
     return PageDrawing(b64decode(picture["png"]), picture["width"], picture["height"], boxes)
 
 
 def _parse_apart(kind: Kind, data: bytes, name: str, timeout_s: float, memory_mb: int) -> Document:
-    return from_json(_storable(_answer_apart(kind, data, name, timeout_s, memory_mb)["document"]))
+    return from_json(_storable(answer_apart(kind, data, name, timeout_s, memory_mb)["document"]))
 
 
-def _answer_apart(kind: str, data: bytes, name: str, timeout_s: float, memory_mb: int) -> dict[str, Any]:
+def answer_apart(kind: str, data: bytes, name: str, timeout_s: float, memory_mb: int) -> dict[str, Any]:
     """Return what the worker answers. Raises its errors, and FileUnreadable (E203) where it has no answer."""
     shown = "PDF" if kind == "page" else kind.upper()
     command = [sys.executable, "-c", _WORKER, str(Path(__file__).parents[1]), kind, str(memory_mb), str(int(timeout_s) + 1)]

@@ -20,7 +20,6 @@ from memoir_engine.text.taxonomies import TaxonomyEntry, TaxonomyFile, Unreadabl
 
 Triple = tuple[Node, Node, Node]
 Said = Mapping[tuple[Node, Node], Mapping[Node, None]]  # what is said of a subject by a property, in the order of the file
-MOST_TRIPLES = 100_000
 _DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
 _IS_LOCKED = URIRef(LOCKED)
 _TURNED: dict[Node, Node] = {SKOS.narrower: SKOS.broader, SKOS.hasTopConcept: SKOS.topConceptOf}
@@ -34,27 +33,28 @@ class TooManyTriples(Exception):
 class _Told(Graph):
     """A graph that keeps the order of its file, as its store does not, and takes so many triples and no more."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         super().__init__()
+        self._most = most
         self.triples_told: list[Triple] = []
 
     def add(self, triple: Any) -> Self:
-        if len(self.triples_told) >= MOST_TRIPLES:
+        if len(self.triples_told) >= self._most:
             raise TooManyTriples
         self.triples_told.append(triple)
         super().add(triple)
         return self
 
 
-def read_skos(text: str, syntax: str, language: str | None) -> TaxonomyFile:
+def read_skos(text: str, syntax: str, language: str | None, most_triples: int) -> TaxonomyFile:
     """Read the text of a thesaurus. syntax: turtle, xml or nt. Raises Unreadable, TooManyTriples."""
     if syntax == "xml":
         text = _DECLARATION.sub("", text)  # it is UTF-8 from here on
         _refuse_types(text.encode())
-    graph = _Told()
+    graph = _Told(most_triples)
     try:
         graph.parse(data=text.encode(), format=syntax)
-    except (TooManyTriples, Unreadable):
+    except (TooManyTriples, Unreadable, MemoryError):
         raise
     except Exception as broken:  # a parser may fail in any way on a hostile file: one border, one error
         line = _line_of(broken)

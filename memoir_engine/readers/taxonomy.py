@@ -1,7 +1,7 @@
 """Read the bytes of a taxonomy, CSV, YAML or SKOS, and write one.
 
-Invariant: a file is counted before it is parsed, and YAML without aliases only, since a few can stand for more than there is
-memory; no tag makes anything but texts, numbers, lists and mappings. What reads SKOS is loaded for SKOS alone.
+Invariant: a file is counted before it is parsed. YAML and SKOS go through libraries that follow structures inside the file, so
+they are parsed in the process with limits in which other files are read; a table is read line by line here.
 Source: docs/decisions/0132, 0133.
 """
 
@@ -13,8 +13,10 @@ from typing import Literal
 
 import yaml
 
-from memoir_engine.core.errors import ReaderMissing, TaxonomyTooLarge, TaxonomyUnreadable
+from memoir_engine.core.errors import FileUnreadable, TaxonomyTooLarge, TaxonomyUnreadable
 from memoir_engine.readers.charset import decode
+from memoir_engine.readers.reader import MEMORY_MB, TIMEOUT_S, answer_apart
+from memoir_engine.readers.taxonomy_parser import ADVICE, TAXONOMY, from_json, request
 from memoir_engine.text.skos import write_skos
 from memoir_engine.text.taxonomies import (
     MOST_ENTRIES,
@@ -23,17 +25,13 @@ from memoir_engine.text.taxonomies import (
     Unreadable,
     nested,
     read_csv,
-    read_nested,
     write_csv,
 )
 
 TaxonomyFormat = Literal["csv", "yaml", "skos"]
 MOST_BYTES = 5_000_000
-ADVICE = (
-    "Give a table with the columns path, description, guidance and locked, saved as CSV, a YAML list of categories, or SKOS as "
-    "Turtle."
-)
-SKOS = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt"}
+MOST_TRIPLES = 100_000
+PARSED = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt", ".yaml": "yaml", ".yml": "yaml"}
 JSON_LD = (".jsonld", ".json")
 
 
@@ -58,34 +56,13 @@ def _by_ending(text: str, name: str, language: str | None) -> TaxonomyFile:
     ending = PurePath(name.casefold()).suffix
     if ending in JSON_LD:
         raise Unreadable("JSON-LD names addresses that would have to be fetched, and nothing is: save it as Turtle")
-    if ending in SKOS:
-        return _skos(text, name, SKOS[ending], language)
-    return read_nested(_yaml(text)) if ending in (".yaml", ".yml") else read_csv(text)
-
-
-def _skos(text: str, name: str, syntax: str, language: str | None) -> TaxonomyFile:
+    if ending not in PARSED:
+        return read_csv(text)
+    wanted = request(text, PARSED[ending], language, MOST_TRIPLES)
     try:
-        from memoir_engine.readers import skos  # loads rdflib, which is an extra
-    except ModuleNotFoundError as absent:
-        raise ReaderMissing(name=name, kind="SKOS", module=absent.name or "", extra="skos") from absent
-    try:
-        return skos.read_skos(text, syntax, language)
-    except skos.TooManyTriples as many:
-        limit = f"{skos.MOST_TRIPLES:,}"
-        raise TaxonomyTooLarge(name=name, found=f"more than {limit} statements", limit=limit) from many
-
-
-def _yaml(text: str) -> object:
-    try:
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, yaml.SafeLoader)):
-            raise Unreadable("it refers to a part of itself (*), which is not read")
-        return yaml.safe_load(text)
-    except yaml.YAMLError as broken:
-        mark = getattr(broken, "problem_mark", None)
-        where = f"line {mark.line + 1}: " if mark else ""
-        raise Unreadable(f"{where}{getattr(broken, 'problem', None) or 'it is no YAML'}") from broken
-    except (ValueError, RecursionError) as broken:  # ValueError: an impossible date
-        raise Unreadable("it is nested too deeply, or holds a value that is none") from broken
+        return from_json(answer_apart(TAXONOMY, wanted, name, TIMEOUT_S, MEMORY_MB)[TAXONOMY])
+    except FileUnreadable as ended:
+        raise Unreadable(str(ended.facts["problem"])) from ended
 
 
 def write(entries: Iterable[TaxonomyEntry], format: TaxonomyFormat) -> str:

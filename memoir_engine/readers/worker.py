@@ -1,4 +1,4 @@
-"""The process that reads one PDF, Office, EPUB, HTML or e-mail file, or draws a page: bytes on its input, JSON on its output.
+"""The process that reads one PDF, Office, EPUB, HTML or e-mail file or a taxonomy, or draws a page: bytes in, JSON out.
 
 Invariant: it never writes a file, and takes no more memory and processor time than its limits; whatever goes wrong, it
 writes a document or a picture, one of our errors, or nothing (if it was ended from outside).
@@ -16,13 +16,15 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from memoir_engine.core.errors import FileUnreadable, IngestionError, ReaderMissing
+from memoir_engine.core.errors import FileUnreadable, IngestionError, MemoirError, ReaderMissing
+from memoir_engine.readers import taxonomy_parser
 from memoir_engine.readers.document import Document
 from memoir_engine.readers.docx import read_docx
 from memoir_engine.readers.epub import read_epub
 from memoir_engine.readers.html import read_html
 from memoir_engine.readers.mail import read_mail
 from memoir_engine.readers.pptx import read_pptx
+from memoir_engine.readers.taxonomy_parser import TAXONOMY
 from memoir_engine.readers.xlsx import read_xlsx
 
 
@@ -56,8 +58,13 @@ def main() -> None:
     gc.disable()  # a process that ends with its one file has no use for it, and it takes a third of the time
     answer: dict[str, Any]
     try:
-        answer = {"picture": draw(data)} if kind == PAGE else {"document": asdict(parse(kind, data, ""))}
-    except IngestionError as error:
+        if kind == PAGE:
+            answer = {"picture": draw(data)}
+        elif kind == TAXONOMY:
+            answer = {TAXONOMY: taxonomy_parser.parse(data)}
+        else:
+            answer = {"document": asdict(parse(kind, data, ""))}
+    except MemoirError as error:
         answer = {"error": type(error).__name__, "facts": error.facts}
     except MemoryError:
         problem = f"reading it takes more than {memory_mb} MB of memory"

@@ -1,14 +1,16 @@
 """Programs told of changes by webhooks: behind the changes, in order, at least once.
 
 Invariant: no change waits for a receiver or is lost because of one. What was not taken is owed, by a position in the store, and
-tried again after a pause that doubles; nothing behind it overtakes it. Each receiver has a thread of its own, so that one that
-hangs delays no other. Of several processes one tells a receiver at a time; one that dies in between may have told it already.
-Source: docs/decisions/0136; Standard Webhooks.
+tried again after a pause that doubles, or a longer one that the receiver asks for; nothing behind it overtakes it. Each receiver
+has a thread of its own, so that one that hangs delays no other. Of several processes one tells a receiver at a time; one that
+dies in between may have told it already.
+Source: docs/decisions/0136, 0140; Standard Webhooks.
 """
 
 from __future__ import annotations
 
 import json
+import random
 import secrets
 import threading
 import time
@@ -29,12 +31,12 @@ from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.ids import identity
 from memoir_engine.store.events import sentences
 from memoir_engine.store.webhooks import OwedAction, Position
+from memoir_engine.webhooks.pauses import pause_s
 from memoir_engine.webhooks.request import post
 from memoir_engine.webhooks.signatures import read_keys, signed_headers
 
 LEASE_S = 30.0  # longer than any answer is waited for
 POLL_S = 10.0  # how often a process looks for what another, which died, has left owed
-LONGEST_PAUSE_S = 300.0  # between two attempts
 BY_HAND_S = 60.0
 LAST_S = 5.0  # a closing memory goes on telling for so long
 
@@ -57,6 +59,7 @@ class Deliveries:
 
     db: Database
     receivers: Mapping[str, Receiver]
+    chance: random.Random = field(default_factory=lambda: random.Random(secrets.randbits(64)))
     _owner: str = field(default_factory=lambda: secrets.token_hex(16))
     _closed: threading.Event = field(default_factory=threading.Event)
     _until: float = float("inf")  # a closing memory stops then
@@ -157,7 +160,7 @@ class Deliveries:
         )
 
     def _failed(self, name: str, problem: NotTaken, failures: int) -> float:
-        pause = pause_s(failures)
+        pause = pause_s(failures, self.chance.random(), problem.retry_after, self.db.clock.now())
         retry = self._now_ms() + int(pause * 1000)
         self.db.write(
             lambda tx: store.fail(tx, name, self._owner, problem.reason, failures, retry_ms=retry, is_gone=problem.is_gone),
@@ -176,11 +179,6 @@ class Deliveries:
 
     def _now_ms(self) -> int:
         return int(self.db.clock.now().timestamp() * 1000)
-
-
-def pause_s(failures: int) -> float:
-    """Return how long to wait after so many attempts that failed, one after the other."""
-    return float(min(2 ** min(failures - 1, 20), LONGEST_PAUSE_S))
 
 
 def body_of(owed: OwedAction, memory: str, *, texts: bool) -> bytes:

@@ -1,7 +1,7 @@
 """One request to a webhook: it was taken, or the reason why not, in words.
 
-Invariant: a redirect is not followed, since what was signed for one address is not for another. Nothing of what the receiver
-answers is read, and no word of it is in the reason.
+Invariant: a redirect is not followed, since what was signed for one address is not for another. Of what the receiver answers the
+status and Retry-After are read, and no word of it is in the reason.
 Source: Standard Webhooks, "Delivery"; docs/decisions/0136.
 """
 
@@ -34,7 +34,8 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> None:
             return
     except urllib.error.HTTPError as refused:
         refused.close()
-        raise NotTaken(reason_of(refused.code), is_gone=refused.code == http.client.GONE) from None
+        is_gone, retry_after = refused.code == http.client.GONE, refused.headers.get("Retry-After")
+        raise NotTaken(reason_of(refused.code), is_gone=is_gone, retry_after=retry_after) from None
     except (OSError, ValueError, http.client.HTTPException) as lost:
         raise NotTaken(_words(getattr(lost, "reason", lost))) from None
 

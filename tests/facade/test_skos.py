@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import NotAllowed, ReaderMissing, TaxonomyRefused, TaxonomyTooLarge, TaxonomyUnreadable
-from memoir_engine.readers import skos
+from memoir_engine.readers import taxonomy
 
 HEAD = """\
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
@@ -167,18 +166,32 @@ def test_what_is_hostile_or_no_thesaurus_is_refused_and_nothing_fetched(memory: 
 
 @pytest.mark.parametrize(("name", "data"), [("a.ttl", WATER), ("a.rdf", XML), ("a.nt", TRIPLES)])
 def test_statements_are_counted_while_they_are_read(memory: Memory, monkeypatch: pytest.MonkeyPatch, name: str, data: str):
-    monkeypatch.setattr(skos, "MOST_TRIPLES", 2)
+    monkeypatch.setattr(taxonomy, "MOST_TRIPLES", 2)
     with pytest.raises(TaxonomyTooLarge, match="more than 2 statements"):
         memory.review.preview_taxonomy(data, name=name)
     with pytest.raises(TaxonomyTooLarge, match="bytes"):
         memory.review.preview_taxonomy(data + " " * 5_000_000, name=name)
 
 
-def test_without_the_library_the_extra_is_named_and_the_tree_is_written_all_the_same(memory: Memory, monkeypatch):
+@pytest.mark.parametrize(
+    ("limit", "value", "problem"),
+    [("TIMEOUT_S", 0.5, "reading it takes more than 0.5 s"), ("MEMORY_MB", 30, "reading it takes more than 30 MB of memory")],
+)
+def test_a_file_that_takes_too_much_is_ended_apart_and_said_so_in_words(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, limit: str, value: float, problem: str
+):
+    named = "".join(f':c{number} skos:prefLabel "{number}" .\n' for number in range(90_000))
+    monkeypatch.setattr(taxonomy, limit, value)
+    with pytest.raises(TaxonomyUnreadable, match=problem):
+        memory.review.preview_taxonomy(HEAD + named, name="huge.ttl")
+
+
+def test_without_the_library_the_extra_is_named_and_the_tree_is_written_all_the_same(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     memory.review.create(None, "Water")
-    monkeypatch.delitem(sys.modules, "memoir_engine.readers.skos")
-    monkeypatch.delattr("memoir_engine.readers.skos")
-    monkeypatch.setitem(sys.modules, "rdflib", None)
+    (tmp_path / "rdflib.py").write_text("raise ModuleNotFoundError(name='rdflib')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.raises(ReaderMissing, match="a SKOS file") as caught:
         memory.review.preview_taxonomy(WATER, name="water.ttl")
     assert "memoir-engine[skos]" in caught.value.remedy

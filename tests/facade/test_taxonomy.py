@@ -156,3 +156,36 @@ def test_a_locked_branch_that_ends_early_is_continued_or_filing_says_that_there_
     memory.review.describe(None, locked=True)
     with pytest.raises(NowhereToFile, match="the whole tree is locked"):
         memory.ingest_text("Rent is due on the third.", name="rent.txt").raise_for_error()
+
+
+def test_a_merge_keeps_what_is_said_of_the_category_that_goes_and_undoing_it_restores_both(memory: Memory):
+    memory.review.import_taxonomy("""path,description,guidance
+Home/Rent/Due,What is paid when,
+Home/Hire,What is paid for a flat,File by address
+Home/Hire/Due,When it is paid,
+Home/Loan,,
+""")
+    rent, hire, loan = (number(memory, name) for name in ("Rent", "Hire", "Loan"))
+    memory.review.describe(rent, description="What a tenant owes")
+    before = [(category.path, category.description, category.guidance) for category in memory.tree.all()]
+    assert memory.review.preview("merge", hire, rent).changes == (
+        "Home › Hire › Due is merged into Home › Rent › Due",
+        "Home › Hire is merged into Home › Rent",
+        "what is said of Home › Hire › Due is said of Home › Rent › Due",
+        "what is said of Home › Hire is said of Home › Rent",
+    )
+    done = memory.review.merge(hire, rent)
+    kept = memory.tree.node(rent)
+    assert (kept.description, kept.guidance) == ("What a tenant owes · What is paid for a flat", "File by address")
+    assert memory.tree.children(rent)[0].description == "What is paid when · When it is paid"
+    into_bare = memory.review.merge(rent, loan)
+    assert memory.tree.node(loan).description == "What a tenant owes · What is paid for a flat"
+    memory.review.undo(into_bare.action_id)
+    memory.review.undo(done.action_id)
+    assert [(category.path, category.description, category.guidance) for category in memory.tree.all()] == before
+    assert memory.audit.verify().ok
+    memory.review.describe(rent, description="x" * 1_990)
+    said = memory.review.preview("merge", hire, rent).changes
+    assert "what is said of Home › Hire is left out of Home › Rent, which has no room for both texts" in said
+    memory.review.merge(hire, rent)
+    assert (memory.tree.node(rent).description, memory.tree.node(rent).guidance) == ("x" * 1_990, "File by address")

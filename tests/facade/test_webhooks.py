@@ -7,12 +7,14 @@ import logging
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memoir_engine import InvalidSetting, MemoirError, Memory, NotAllowed
+from memoir_engine.webhooks.pauses import pause_s
 from webhook_receiver import SECRET, Receiver, is_signed, receiving
 
 TEXT = "The lease of the office may be ended with three months' notice. Rent is due on the third working day."
@@ -140,6 +142,45 @@ def test_a_receiver_that_wants_no_more_is_left_alone_until_somebody_delivers(tol
         assert "410" in state.problem
         assert memory.webhooks.deliver("desk").state == "up to date"
     assert len(receiver.got) == 2
+
+
+NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("failures", "chance", "retry_after", "pause"),
+    [
+        (1, 0.0, None, 1),
+        (4, 0.0, None, 8),
+        (4, 0.5, None, 9),
+        (30, 0.0, None, 300),
+        (1, 0.0, "120", 120),
+        (1, 0.0, "Fri, 27 Nov 2026 12:10:00 GMT", 600),
+        (1, 0.0, "Fri, 27 Nov 2026 11:00:00 GMT", 1),
+        (9, 0.0, "2", 256),
+        (1, 0.0, "9" * 5000, 3600),
+        (1, 0.0, "soon", 1),
+        (1, 0.0, "-5", 1),
+        (1, 0.0, "Fri, 27 Nov 99999 12:10:00 GMT", 1),
+    ],
+)
+def test_a_pause_doubles_is_spread_by_chance_and_is_as_long_as_the_receiver_asks_up_to_an_hour(
+    failures: int, chance: float, retry_after: str | None, pause: float
+):
+    assert pause_s(failures, chance, retry_after, NOON) == pause
+
+
+def test_a_receiver_is_left_alone_as_long_as_it_asks(told: Callable[..., Memory], receiver: Receiver):
+    receiver.answers, receiver.retry_after = [503], "1800"
+    with told() as memory:
+        asked = datetime.now(UTC)
+        say(memory, "tea")
+        receiver.wait_asked(1)
+    with told() as memory:
+        state = memory.webhooks.status("desk")
+        assert (state.state, receiver.asked) == ("retrying", 1)
+        assert timedelta(minutes=29) < state.retry_at - asked < timedelta(minutes=39)
+        assert memory.webhooks.deliver("desk").state == "up to date"
 
 
 def test_a_redirect_is_not_followed(told: Callable[..., Memory], receiver: Receiver):

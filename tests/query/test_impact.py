@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.core.errors import InvalidSetting, NameTaken, NotAllowed, NothingChanges, QuestionSetNotFound, RunNotFound
+from memoir_engine.core.errors import (
+    InvalidSetting,
+    MemoirError,
+    NameTaken,
+    NotAllowed,
+    NothingChanges,
+    QuestionSetNotFound,
+    RunNotFound,
+)
 from memoir_engine.core.events import QuestionCompared, Stamped
 from memoir_engine.core.results import Impact
 from memoir_engine.store.tree.branch import NEW_FROM
@@ -96,6 +104,41 @@ def test_the_branch_answers_what_the_memory_answers_once_the_change_is_made(memo
         assert [path.names for path in now.paths] == list(item.after.paths)
         cited = [(used.number, used.chunk_id, used.category_path) for used in now.used_chunks if used.cited]
         assert [(each.number, each.chunk_id, each.path) for each in item.after.citations] == cited
+
+
+def outcome(work: Callable[[], object]) -> tuple[type, str]:
+    try:
+        work()
+    except MemoirError as refused:
+        return type(refused), refused.message
+    return type(None), ""
+
+
+def test_a_lock_is_predicted_as_it_holds(memory: Memory):
+    """Whatever a lock refuses to an auditor is refused to their look as well, a lock that the same list moves away included."""
+    root = memory.tree.path(first_leaf(memory))[0].id
+    inner, leaf, other = memory.tree.children(root)[0].id, first_leaf(memory), sibling(memory, root)
+    chunk = memory.tree.chunks(leaf).chunks[0].id
+    memory.review.describe(root, locked=True)
+    mia = memory.acting_as("mia", roles=("auditor",))
+    alone: list[Changes] = [
+        [{"verb": "rename", "category_id": inner, "name": "Anything else"}],
+        [{"verb": "move", "category_id": inner, "parent_id": other}],
+        [{"verb": "create", "parent_id": root, "name": "New here"}],
+        [{"verb": "merge", "category_id": root, "into_id": other}],
+        [{"verb": "describe", "category_id": inner, "description": "What lies in cold water"}],
+        [{"verb": "describe", "category_id": root, "locked": False}],
+        [{"verb": "refile", "chunk_ids": [chunk], "category_id": sibling(memory, leaf)}],
+        [{"verb": "create", "parent_id": other, "name": "New there"}],
+    ]
+    for changes in alone:
+        wanted = [{**change, "verb": {"refile": "refile_many"}.get(change["verb"], change["verb"])} for change in changes]
+        predicted = outcome(lambda changes=changes: mia.impact(changes, questions=QUESTIONS[:1]))  # type: ignore[misc]
+        assert (changes, predicted) == (changes, outcome(lambda wanted=wanted: make(mia, wanted)))  # type: ignore[misc]
+    opened = [{"verb": "describe", "category_id": root, "locked": False}, *alone[0]]
+    assert outcome(lambda: memory.impact(opened, questions=QUESTIONS[:1])) == (type(None), "")
+    assert outcome(lambda: memory.impact(opened[:1] * 2, questions=QUESTIONS[:1]))[0] is NothingChanges
+    make(memory, opened)
 
 
 def test_it_leaves_nothing_behind(memory: Memory):

@@ -19,6 +19,7 @@ from typing import Any, Union
 
 from memoir_engine.api.doors import table
 from memoir_engine.api.doors.table import TableVerb
+from memoir_engine.core import results
 from memoir_engine.core.errors import MemoirError
 from memoir_engine.query.tree_view import PastTree
 
@@ -48,7 +49,8 @@ def result_schema(row: TableVerb, named: dict[str, Schema]) -> Schema:
     origin = inspect.unwrap(getattr(table.families()[row.family], row.verb))
     written = SimpleNamespace(__annotations__={"return": origin.__annotations__.get("return", Any)})
     try:
-        kind = typing.get_type_hints(written, vars(sys.modules[origin.__module__]))["return"]
+        known = vars(results) | vars(sys.modules[origin.__module__])  # a face imports its results for checkers alone
+        kind = typing.get_type_hints(written, known)["return"]
     except (NameError, TypeError):  # a name that is imported for checkers alone
         return {}
     return schema_of(kind, named)

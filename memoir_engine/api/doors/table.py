@@ -25,6 +25,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerati
 
 from memoir_engine.api import features
 from memoir_engine.api.sync import Memory
+from memoir_engine.core.config import MemoirConfig
 from memoir_engine.core.errors import InvalidSetting, MemoirError
 from memoir_engine.query.pipeline import AsOf, PerPath, PruneBy
 from memoir_engine.runtime.runner import OnEvent
@@ -80,7 +81,8 @@ READS = {
 # a call of a verb in a remedy, with the field of its result that is meant
 CALL = re.compile(r"\b(?:memory\.)?(?:(\w+)\.)?(\w+)\(([^()]*)\)(?:\.\w+)?")
 _ABSTRACT = (Iterable, Sequence, Collection)
-_NAMES = {"OnEvent": OnEvent, "AsOf": AsOf, "PerPath": PerPath, "PruneBy": PruneBy}  # that a face imports for checkers alone
+# that a face imports for checkers alone
+_NAMES = {"OnEvent": OnEvent, "AsOf": AsOf, "PerPath": PerPath, "PruneBy": PruneBy, "MemoirConfig": MemoirConfig}
 _MEANT = re.compile(r"(?:^|(?<=[.;] ))([a-z]\w*(?:, [a-z]\w*)*): ", re.MULTILINE)
 # classes of errors, which no door hands on, and chapters of specifications
 _INWARD = re.compile(r"\s*\bRaises\s(?:[^.]|\.(?=\w))*\.|\s\((?:MEMOIR|MEMOLLA|SESSION|CHUNK|TIMEM|DESIGN|API) [^)]*\)")

@@ -284,9 +284,10 @@ class TreeEffect:
     """One thing that an edit of the tree does. to: the category it moves to, is merged into, or its chunks go to; else empty.
 
     name: the new name of a renamed one. chunks: how many go, or move along.
+    note_kept: the description and guidance of a merged one are joined to those of `to`; note_lost: there is no room for them.
     """
 
-    kind: Literal["created", "chunks", "closed", "merged", "renamed", "moved"]
+    kind: Literal["created", "chunks", "closed", "merged", "renamed", "moved", "note_kept", "note_lost"]
     path: Path
     to: Path = ()
     name: str = ""

@@ -24,7 +24,6 @@ OriginKind = Literal["message", "person", "source"]
 
 FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
 FACT_HEADS = ("fact", "type", "when", "said")
-CONTENT_CHARS = 1000  # TIMEM "Memory Content Limit"
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import select
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import ChunkNotFound, NothingChanges
+from memoir_engine.core.errors import CategoryLocked, CategoryNotFound, ChunkNotFound, NothingChanges
 from memoir_engine.core.results import Chunk
 from memoir_engine.core.results.documents import Path
 from memoir_engine.store import tables
@@ -24,9 +24,9 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import FAR, ROOT, Tx
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tables.sources import LIVE
-from memoir_engine.store.tree import chunks, edit_draft, edit_plan
+from memoir_engine.store.tree import chunks, edit_draft, edit_plan, notes
 from memoir_engine.store.tree.cache import TreeSnapshot
-from memoir_engine.store.tree.categories import CategoryRow, OpenCategory, below, path_in
+from memoir_engine.store.tree.categories import NO_NOTE, CategoryNote, CategoryRow, OpenCategory, below, locks, path_in
 from memoir_engine.store.tree.edit_draft import (
     NEW,
     ChangeCategory,
@@ -35,9 +35,11 @@ from memoir_engine.store.tree.edit_draft import (
     Edit,
     EditDraft,
     EditSnapshot,
+    KeepNote,
     RefileChunk,
     Step,
 )
+from memoir_engine.store.tree.taxonomy import note_words
 from memoir_engine.text.terms import terms
 
 NEW_FROM = 2**50  # above every id, and a whole number in JavaScript
@@ -52,11 +54,21 @@ class Withdrawal:
     source_id: int
 
 
-TreeChange = Edit | Withdrawal
+@dataclass(frozen=True)
+class Description:
+    """What would be said of a category, 0 being the whole tree, as `notes.describe` takes it."""
+
+    category_id: int
+    description: str | None = None
+    guidance: str | None = None
+    locked: bool | None = None
+
+
+TreeChange = Edit | Withdrawal | Description
 
 
 def planned(row: Mapping[str, Any]) -> TreeChange:
-    """Return a change that is given as a verb with its arguments: withdraw, refile, or an edit of the tree.
+    """Return a change that is given as a verb with its arguments: withdraw, refile, describe, or an edit of the tree.
 
     Raises InvalidSetting, ReviewError.
     """
@@ -65,10 +77,21 @@ def planned(row: Mapping[str, Any]) -> TreeChange:
         if set(arguments) != {"source_id"}:
             validation.refuse("changes", row, "a withdrawal names a source_id and nothing else", ADVICE)
         return Withdrawal(validation.source(arguments["source_id"]))
+    if row["verb"] == "describe":
+        return _description(row, arguments)
     if row["verb"] == "refile":
         one = {"chunk_ids": [validation.chunk(arguments.pop("chunk_id"))]} if "chunk_id" in arguments else {}
         return edit_draft.checked(edit_draft.make_edit("refile_many", **arguments | one))
     return edit_draft.checked(edit_draft.make_edit(row["verb"], **arguments))
+
+
+def _description(row: Mapping[str, Any], arguments: Mapping[str, Any]) -> Description:
+    if "category_id" not in arguments or not arguments.keys() <= {"category_id", "description", "guidance", "locked"}:
+        validation.refuse("changes", row, "it names a category_id, and description, guidance or locked", ADVICE)
+    given = arguments["category_id"]
+    words = {name: note_words(name, arguments[name]) for name in ("description", "guidance") if arguments.get(name) is not None}
+    locked = None if arguments.get("locked") is None else validation.flag("locked", arguments["locked"])
+    return Description(ROOT if given is None else validation.category(given), **words, locked=locked)
 
 
 @dataclass(frozen=True)
@@ -77,7 +100,7 @@ class TreeBranch:
 
     seq: of the memory that it branches from. leaf_of, before: the leaf of each filed chunk, now and at `seq`. made: how many
     categories were created. changed: leaves that hold other chunks than before.
-    touched_chunks, touched_categories: what the changes name or move.
+    touched_chunks, touched_categories: what the changes name or move. notes: what is said of categories.
     """
 
     seq: int
@@ -90,6 +113,12 @@ class TreeBranch:
     changed: frozenset[int] = frozenset()
     touched_chunks: frozenset[int] = frozenset()
     touched_categories: frozenset[int] = frozenset()
+    notes: Mapping[int, CategoryNote] = field(default_factory=dict)
+
+    def locked(self) -> frozenset[int]:
+        """Return the categories in locked branches, the root too if all is locked."""
+        nodes = sorted(self.nodes.values(), key=lambda node: node.level)
+        return frozenset(locks({node.id: node.parent_id for node in nodes}, self.notes))
 
     def of_leaf(self, leaf: int) -> list[int]:
         return [chunk for chunk, place in self.leaf_of.items() if place == leaf]
@@ -98,15 +127,37 @@ class TreeBranch:
         return path_in(self.nodes, category_id)
 
 
-def branch_of(tx: Tx, changes: Sequence[TreeChange], *, limits: Limits) -> TreeBranch:
-    """Return the tree after these changes, one after the other. Raises what the first impossible one would raise."""
+def branch_of(tx: Tx, changes: Sequence[TreeChange], *, limits: Limits, unlocked: bool = False) -> TreeBranch:
+    """Return the tree after these changes, one after the other. unlocked: for an admin, whom no lock stops.
+
+    Raises what the first impossible one would raise.
+    """
     tree = edit_draft.load_tree(tx)
     c = tables.filing.c
     filed = dict(map(tuple, tx.execute(select(c.chunk_id, c.category_id).where(c.to_seq == FAR).order_by(c.chunk_id))))
-    branch = TreeBranch(actions.seq(tx), tree.depth, dict(tree.nodes), filed, tree.loose, filed)
+    branch = TreeBranch(actions.seq(tx), tree.depth, dict(tree.nodes), filed, tree.loose, filed, notes=tree.notes)
     for change in changes:
-        branch = _withdrawn(tx, branch, change, limits) if isinstance(change, Withdrawal) else _edited(tx, branch, change, limits)
+        held = frozenset[int]() if unlocked else branch.locked()
+        match change:
+            case Withdrawal():
+                branch = _withdrawn(tx, branch, change, limits)
+            case Description():
+                branch = _described(branch, change, held)
+            case Edit():
+                branch = _edited(tx, branch, change, limits, held)
     return branch
+
+
+def _described(branch: TreeBranch, change: Description, held: frozenset[int]) -> TreeBranch:
+    number = change.category_id
+    if number != ROOT and number not in branch.nodes:
+        raise CategoryNotFound(category_id=number)
+    name = notes.WHOLE_TREE if number == ROOT else repr(branch.nodes[number].name)
+    if number in held:
+        raise CategoryLocked(name=name)
+    now = branch.notes.get(number, NO_NOTE)
+    note = notes.changed(now, name, change.description, change.guidance, change.locked)
+    return replace(branch, notes={**branch.notes, number: note}, touched_categories=branch.touched_categories | {number} - {ROOT})
 
 
 def _withdrawn(tx: Tx, branch: TreeBranch, change: Withdrawal, limits: Limits) -> TreeBranch:
@@ -116,7 +167,7 @@ def _withdrawn(tx: Tx, branch: TreeBranch, change: Withdrawal, limits: Limits) -
     c = tables.chunk.c
     own = tx.execute(select(c.id).where(c.source_id == change.source_id).order_by(c.id)).scalars()
     taken = {chunk: branch.leaf_of[chunk] for chunk in own if chunk in branch.leaf_of}
-    draft = EditDraft(_standing(branch, {}), limits)
+    draft = EditDraft(_standing(branch, {}, frozenset()), limits)  # no lock keeps a source
     draft.take_out(taken.values())
     draft.tidy()
     left = {chunk: leaf for chunk, leaf in branch.leaf_of.items() if chunk not in taken}
@@ -128,10 +179,10 @@ def _withdrawn(tx: Tx, branch: TreeBranch, change: Withdrawal, limits: Limits) -
     )
 
 
-def _edited(tx: Tx, branch: TreeBranch, edit: Edit, limits: Limits) -> TreeBranch:
+def _edited(tx: Tx, branch: TreeBranch, edit: Edit, limits: Limits, held: frozenset[int]) -> TreeBranch:
     come = _rejected(tx, branch, edit)
     moved = replace(edit, chosen=tuple(chunk for chunk in edit.chosen if chunk not in come)) if come else edit
-    planned = edit_plan.plan(moved, _standing(branch, _movable(branch, moved)), limits)
+    planned = edit_plan.plan(moved, _standing(branch, _movable(branch, moved), held), limits)
     if planned.obstacles and not (come and not moved.chosen):
         raise planned.obstacles[0]
     after = _applied(branch, planned.steps)
@@ -154,8 +205,9 @@ def _rejected(tx: Tx, branch: TreeBranch, edit: Edit) -> list[int]:
     return nowhere
 
 
-def _standing(branch: TreeBranch, filed: Mapping[int, int]) -> EditSnapshot:
-    return EditSnapshot(branch.depth, branch.nodes, Counter(branch.leaf_of.values()), filed, branch.loose)
+def _standing(branch: TreeBranch, filed: Mapping[int, int], held: frozenset[int]) -> EditSnapshot:
+    counts = Counter(branch.leaf_of.values())
+    return EditSnapshot(branch.depth, branch.nodes, counts, filed, branch.loose, held, branch.notes)
 
 
 def _movable(branch: TreeBranch, edit: Edit) -> dict[int, int]:
@@ -175,7 +227,7 @@ def _closed(branch: TreeBranch, steps: Iterable[Step]) -> TreeBranch:
 def _applied(branch: TreeBranch, steps: Sequence[Step]) -> TreeBranch:
     own = NEW_FROM + branch.made
     nodes, leaf_of = dict(branch.nodes), dict(branch.leaf_of)
-    changed, moved, made = set(branch.changed), set(branch.touched_chunks), branch.made
+    changed, moved, made, said = set(branch.changed), set(branch.touched_chunks), branch.made, dict(branch.notes)
 
     def known(category_id: int) -> int:
         return own if category_id == NEW else category_id
@@ -192,7 +244,10 @@ def _applied(branch: TreeBranch, steps: Sequence[Step]) -> TreeBranch:
                 nodes[known(step.node.id)] = step.node._replace(id=known(step.node.id), parent_id=known(step.node.parent_id))
             case CloseCategory():
                 nodes.pop(step.node.id, None)
-    return replace(branch, nodes=nodes, leaf_of=leaf_of, made=made, changed=frozenset(changed), touched_chunks=frozenset(moved))
+            case KeepNote():
+                said[step.node.id] = step.note
+    after = replace(branch, nodes=nodes, leaf_of=leaf_of, made=made, notes=said)
+    return replace(after, changed=frozenset(changed), touched_chunks=frozenset(moved))
 
 
 def snapshot(tx: Tx, base: TreeSnapshot, branch: TreeBranch) -> TreeSnapshot:

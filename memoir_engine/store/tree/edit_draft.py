@@ -10,7 +10,7 @@ Source: MEMOIR 2.8, 3.3–3.7; DESIGN §6; API "The ledger and the audit".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from sqlalchemy import select
@@ -31,7 +31,7 @@ from memoir_engine.store.db import schema
 from memoir_engine.store.db.statements import FAR, ROOT, Tx, rows_in
 from memoir_engine.store.db.text_rules import name_key
 from memoir_engine.store.tree import categories, chunks, filings, notes
-from memoir_engine.store.tree.categories import OpenCategory, below, path_in
+from memoir_engine.store.tree.categories import NO_NOTE, CategoryNote, OpenCategory, below, path_in
 
 EditVerb = Literal["create", "rename", "move", "merge", "split", "retire", "refile_many"]
 
@@ -134,6 +134,7 @@ class EditSnapshot:
     """The tree an edit starts from. `filed`: chunks it may move, by leaf; `counts`: all that is filed, per leaf.
 
     loose: categories that close with their last filing. locked: categories in locked branches, the root too if all is.
+    notes: what is said of categories.
     """
 
     depth: int
@@ -142,6 +143,7 @@ class EditSnapshot:
     filed: Mapping[int, int]
     loose: frozenset[int] = frozenset()
     locked: frozenset[int] = frozenset()
+    notes: Mapping[int, CategoryNote] = field(default_factory=dict)
 
     def path(self, category_id: int) -> Path:
         return path_in(self.nodes, category_id)
@@ -171,7 +173,8 @@ def load_tree(tx: Tx) -> EditSnapshot:
     nodes = categories.open_tree(tx)
     depth = schema.stored_depth(tx) or max((node.level for node in nodes.values()), default=1)
     counts = chunks.counts(tx, [node.id for node in nodes.values() if node.level == depth])
-    return EditSnapshot(depth, nodes, counts, {}, filings.closable_categories(tx), categories.locked(tx))
+    said = categories.of_all(tx)
+    return EditSnapshot(depth, nodes, counts, {}, filings.closable_categories(tx), categories.locked(tx), said)
 
 
 NEW = -1  # id of the category an edit creates, until it is written
@@ -209,7 +212,18 @@ class RefileChunk:
     reviewed: bool
 
 
-Step = CreateCategory | ChangeCategory | CloseCategory | RefileChunk
+@dataclass(frozen=True)
+class KeepNote:
+    """What is said of categories that are merged into `node` is said of it. lost: merged ones whose texts it has no room for."""
+
+    node: OpenCategory
+    was: CategoryNote
+    note: CategoryNote
+    kept: tuple[int, ...] = ()
+    lost: tuple[int, ...] = ()
+
+
+Step = CreateCategory | ChangeCategory | CloseCategory | RefileChunk | KeepNote
 
 
 class EditDraft:
@@ -225,6 +239,7 @@ class EditDraft:
         self._children: dict[int, dict[int, OpenCategory]] = {}
         for node in standing.nodes.values():
             self._children.setdefault(node.parent_id, {})[node.id] = node
+        self._notes: dict[int, KeepNote] = {}
         self._touched: set[int] = set()
         self._left: set[int] = set()  # categories that lost a chunk or child
 
@@ -266,7 +281,21 @@ class EditDraft:
     def merged(self, node: OpenCategory, into: int) -> None:
         """Close a category, noting where its content has gone."""
         self.steps.append(ChangeCategory(node, node, into))
+        self._keep_note(node, into)
         self.close(node)
+
+    def keep_notes(self) -> None:
+        """Note what is said of the merged ones at the categories that they were merged into."""
+        self.steps.extend(self._notes.values())
+
+    def _keep_note(self, node: OpenCategory, into: int) -> None:
+        going, stays = (self.standing.notes.get(number, NO_NOTE) for number in (node.id, into))
+        if notes.says(NO_NOTE, going):
+            return
+        step = self._notes.get(into) or KeepNote(self._nodes[into], stays, stays)
+        note = notes.joined(step.note, going)
+        kept, lost = (step.kept + (node.id,), step.lost) if notes.says(note, going) else (step.kept, step.lost + (node.id,))
+        self._notes[into] = replace(step, note=note, kept=kept, lost=lost)
 
     def close(self, node: OpenCategory) -> None:
         self._check_unlocked(node.id)

@@ -40,7 +40,7 @@ from memoir_engine.store.chain.canonical_json import put_payloads
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.statements import FAR, ROOT, Tx, rows_in
 from memoir_engine.store.db.text_rules import check_name
-from memoir_engine.store.tree import categories, filings
+from memoir_engine.store.tree import categories, filings, notes
 from memoir_engine.store.tree.categories import OpenCategory
 from memoir_engine.store.tree.edit_draft import (
     NEW,
@@ -51,6 +51,7 @@ from memoir_engine.store.tree.edit_draft import (
     EditDraft,
     EditSnapshot,
     EditVerb,
+    KeepNote,
     RefileChunk,
     Step,
     load,
@@ -120,6 +121,7 @@ def _merge(draft: EditDraft, edit: Edit) -> None:
             problem = f"{into.name!r} is at level {into.level}, and only categories of one level can be merged"
             raise WrongLevel(name=node.name, level=node.level, problem=problem, advice=f"Choose one at level {node.level}.")
         _merge_into(draft, node, into, filed)
+    draft.keep_notes()
     if edit.name and check_name(edit.name) != into.name:
         draft.rename(into, check_name(edit.name))
 
@@ -214,7 +216,7 @@ def _preview_of(plan: EditPlan) -> EditPreview:
         verb=plan.edit.verb,
         possible=not obstacles,
         chunks_moved=refiled + plan.drawing.standing.chunks_below(moved),
-        categories_changed=len({step.node.id for step in plan.steps if not isinstance(step, RefileChunk)}),
+        categories_changed=len({step.node.id for step in plan.steps if not isinstance(step, RefileChunk | KeepNote)}),
         clashes=clashes,
         limit=next(iter(limits), None),
         depth=next(iter(levels), None),
@@ -230,8 +232,8 @@ def effects(plan: EditPlan) -> tuple[TreeEffect, ...]:
     new = (*snapshot.path(made.parent_id), made.name) if made else ()
     going = Counter((step.was, step.leaf) for step in plan.steps if isinstance(step, RefileChunk))
     merged = {step.node.id for step in plan.steps if isinstance(step, ChangeCategory) and step.merged_into is not None}
-    found = (_effect(step, snapshot, going, new) for step in plan.steps if not _is_told(step, merged))
-    return tuple(dict.fromkeys(found))
+    found = (_effects(step, snapshot, going, new) for step in plan.steps if not _is_told(step, merged))
+    return tuple(dict.fromkeys(effect for each in found for effect in each))
 
 
 def _is_told(step: Step, merged: set[int]) -> bool:
@@ -239,7 +241,20 @@ def _is_told(step: Step, merged: set[int]) -> bool:
     return isinstance(step, CloseCategory) and step.node.id in merged
 
 
-def _effect(step: Step, snapshot: EditSnapshot, going: Counter[tuple[int, int]], new: Path) -> TreeEffect:
+def _effects(step: Step, snapshot: EditSnapshot, going: Counter[tuple[int, int]], new: Path) -> tuple[TreeEffect, ...]:
+    if isinstance(step, KeepNote):
+        to = snapshot.path(step.node.id)
+        kept = (TreeEffect("note_kept", snapshot.path(number), to) for number in step.kept)
+        return (*kept, *(TreeEffect("note_lost", snapshot.path(number), to) for number in step.lost))
+    return (_effect(step, snapshot, going, new),)
+
+
+def _effect(
+    step: CreateCategory | ChangeCategory | CloseCategory | RefileChunk,
+    snapshot: EditSnapshot,
+    going: Counter[tuple[int, int]],
+    new: Path,
+) -> TreeEffect:
     def path(category_id: int) -> Path:
         return new if category_id == NEW else snapshot.path(category_id)
 
@@ -267,6 +282,8 @@ def in_words(effect: TreeEffect) -> str:
         "merged": f"{path} is merged into {to}",
         "renamed": f"{path} is renamed to {effect.name}",
         "moved": f"{path} moves to {to}{with_chunks}",
+        "note_kept": f"what is said of {path} is said of {to}",
+        "note_lost": f"what is said of {path} is left out of {to}, which has no room for both texts",
     }[effect.kind]
 
 
@@ -334,6 +351,7 @@ def perform(
         raise ProposalOvertaken(problem=problem)
     if edit_plan.obstacles:
         raise edit_plan.obstacles[0]
+    edit_plan = replace(edit_plan, steps=tuple(step for step in edit_plan.steps if not _says_nothing_new(step)))
     count = sum(isinstance(step, CreateCategory) for step in edit_plan.steps)
     new = ids.reserve(tx, "category", count) if count else NEW
     digests = _payloads(tx, edit_plan)
@@ -350,10 +368,16 @@ def perform(
     return actions.get(tx, action.id)
 
 
+def _says_nothing_new(step: Step) -> bool:
+    return isinstance(step, KeepNote) and step.note == step.was
+
+
 def _write_category(tx: Tx, action: OpenAction, step: Any, payload: str, new: int) -> None:
     """Write the change of a category. new: the id of the one the edit creates."""
     node, parent = step.node, new if step.node.parent_id == NEW else step.node.parent_id
-    if isinstance(step, CreateCategory):
+    if isinstance(step, KeepNote):
+        notes.write(tx, action, node.id, step.note, payload=payload)
+    elif isinstance(step, CreateCategory):
         categories.make(tx, action, new, parent, node.level, node.name, payload=payload)
     elif isinstance(step, CloseCategory):
         categories.close(tx, action, node.id, payload=payload)
@@ -397,5 +421,7 @@ def _before_after(step: Step, snapshot: EditSnapshot, edit_plan: EditPlan) -> di
             return {"before": list(snapshot.path(step.node.id)), "after": None}
         case RefileChunk():
             return {"before": list(snapshot.path(step.was)), "after": list(after_edit(step.leaf))}
+        case KeepNote():
+            return notes.before_after(step.was, step.note)
         case ChangeCategory():
             return {"before": list(snapshot.path(step.node.id)), "after": list(after_edit(step.merged_into or step.node.id))}

@@ -26,6 +26,7 @@ from memoir_engine.store.tree.categories import NO_NOTE, CategoryNote, locked, o
 
 DESCRIBED = "category.described"
 WHOLE_TREE = "the whole tree"
+MOST_CHARS = 2_000  # of a description, or of guidance
 
 
 def write(tx: Tx, action: OpenAction, category_id: int, note: CategoryNote, *, payload: str | None = None) -> None:
@@ -41,6 +42,32 @@ def write(tx: Tx, action: OpenAction, category_id: int, note: CategoryNote, *, p
 def before_after(was: CategoryNote, note: CategoryNote) -> dict[str, str | None]:
     """Return the payload of a change: both notes as one text each."""
     return {"before": was.in_words(), "after": note.in_words()}
+
+
+def changed(now: CategoryNote, name: str, description: str | None, guidance: str | None, locked: bool | None) -> CategoryNote:
+    """Return a note with what is given; None keeps a part. name: of the category, in words. Raises NothingChanges."""
+    note = now.changed(description, guidance, locked)
+    if note == now:
+        raise NothingChanges(problem=f"this is what {name} says already")
+    return note
+
+
+def joined(mine: CategoryNote, other: CategoryNote) -> CategoryNote:
+    """Return the note of a category that another is merged into: what it says, and behind it what the other did. Its own lock."""
+    return mine._replace(
+        description=_joined(mine.description, other.description), guidance=_joined(mine.guidance, other.guidance)
+    )
+
+
+def _joined(mine: str, other: str) -> str:
+    """Return both texts as one; the first alone where it says the other already, or there is no room for both."""
+    both = " · ".join(text for text in (mine, other) if text)
+    return mine if other in mine or len(both) > MOST_CHARS else both
+
+
+def says(note: CategoryNote, other: CategoryNote) -> bool:
+    """Report whether a note says all that another says."""
+    return other.description in note.description and other.guidance in note.guidance
 
 
 def restore(tx: Tx, action: OpenAction, category_id: int, seq: int) -> None:
@@ -80,9 +107,7 @@ def describe(
     if not unlocked:
         check_unlocked(tx, [category_id])
     now = of_all(tx).get(category_id, NO_NOTE)
-    note = now.changed(description, guidance, locked)
-    if note == now:
-        raise NothingChanges(problem=f"this is what {name} says already")
+    note = changed(now, name, description, guidance, locked)
     payload = put_payloads(tx, [before_after(now, note)])[0]
     action = OpenAction(tx, verb="describe", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason, edit={"category": category_id})

@@ -30,7 +30,6 @@ from memoir_engine.text.taxonomies import TaxonomyEntry, TaxonomyFile
 Limits = Callable[[int], int]
 IMPORT = "import_taxonomy"
 _MORE_PROBLEMS = "line {line}: {problem}, and {count:more line has/more lines have} problems"
-MOST_CHARS = 2_000  # of a description, or of guidance
 
 
 @dataclass
@@ -181,8 +180,8 @@ def _words(name: str, words: str | None) -> str | None:
 def note_words(name: str, words: str) -> str:
     """Return a description or guidance on one line, control characters as marks. Raises InvalidSetting."""
     text = validation.marked(" ".join(validation.text(name, words).split()))
-    if len(text) > MOST_CHARS:
-        validation.refuse(name, "…", f"it is {len(text)} characters long", f"Shorten it to {MOST_CHARS} characters.")
+    if len(text) > notes.MOST_CHARS:
+        validation.refuse(name, "…", f"it is {len(text)} characters long", f"Shorten it to {notes.MOST_CHARS} characters.")
     return text
 
 

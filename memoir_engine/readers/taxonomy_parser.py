@@ -1,0 +1,71 @@
+"""Parse a taxonomy that is YAML or SKOS. Called in the process with limits that `reader.answer_apart` starts.
+
+Invariant: YAML without aliases only, since a few can stand for more than there is memory; no tag makes anything but texts,
+numbers, lists and mappings. What reads SKOS is loaded for SKOS alone.
+Source: docs/decisions/0132, 0133; DESIGN §12.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import yaml
+
+from memoir_engine.core.errors import ReaderMissing, TaxonomyTooLarge, TaxonomyUnreadable
+from memoir_engine.text.taxonomies import TaxonomyEntry, TaxonomyFile, Unreadable, read_nested
+
+TAXONOMY = "taxonomy"  # instead of the kind of a file
+ADVICE = (
+    "Give a table with the columns path, description, guidance and locked, saved as CSV, a YAML list of categories, or SKOS as "
+    "Turtle."
+)
+
+
+def request(text: str, syntax: str, language: str | None, most_triples: int) -> bytes:
+    """Return what `parse` takes. syntax: yaml, turtle, xml or nt."""
+    how = {"syntax": syntax, "language": language, "most_triples": most_triples}
+    return json.dumps(how).encode() + b"\n" + text.encode()
+
+
+def parse(data: bytes) -> dict[str, Any]:
+    """Return a taxonomy as JSON values. Raises TaxonomyUnreadable, TaxonomyTooLarge, ReaderMissing, each without a name."""
+    line, _, text = data.partition(b"\n")
+    how = json.loads(line)
+    try:
+        if how["syntax"] == "yaml":
+            return asdict(read_nested(_yaml(text.decode())))
+        return asdict(_skos(text.decode(), how["syntax"], how["language"], how["most_triples"]))
+    except Unreadable as unlike:
+        raise TaxonomyUnreadable(name="", problem=str(unlike), advice=ADVICE) from unlike
+
+
+def from_json(values: dict[str, Any]) -> TaxonomyFile:
+    entries = [TaxonomyEntry(**{**entry, "path": tuple(entry["path"])}) for entry in values["entries"]]
+    return TaxonomyFile(entries, [(line, says) for line, says in values["problems"]])
+
+
+def _skos(text: str, syntax: str, language: str | None, most_triples: int) -> TaxonomyFile:
+    try:
+        from memoir_engine.readers import skos  # loads rdflib, which is an extra
+    except ModuleNotFoundError as absent:
+        raise ReaderMissing(name="", kind="SKOS", module=absent.name or "", extra="skos") from absent
+    try:
+        return skos.read_skos(text, syntax, language, most_triples)
+    except skos.TooManyTriples as many:
+        limit = f"{most_triples:,}"
+        raise TaxonomyTooLarge(name="", found=f"more than {limit} statements", limit=limit) from many
+
+
+def _yaml(text: str) -> object:
+    try:
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, yaml.SafeLoader)):
+            raise Unreadable("it refers to a part of itself (*), which is not read")
+        return yaml.safe_load(text)
+    except yaml.YAMLError as broken:
+        mark = getattr(broken, "problem_mark", None)
+        where = f"line {mark.line + 1}: " if mark else ""
+        raise Unreadable(f"{where}{getattr(broken, 'problem', None) or 'it is no YAML'}") from broken
+    except (ValueError, RecursionError) as broken:  # ValueError: an impossible date
+        raise Unreadable("it is nested too deeply, or holds a value that is none") from broken
