@@ -7,13 +7,17 @@ the next page tries again, so a database that comes back is found.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
 import os
 import threading
 
+from streamlit.runtime import exists
+
 from memoir_engine import MemoirError, Memory, ModelNotNamed, Restoration, SampleMemory, sample_conversations
 
 FIRST = "A few words."
+ANSWER = "ui.answer_view"  # what the first answer is drawn with, and all it needs
 RECORDER = "Memoir"  # who records what nobody did
 PATIENCE_S = 10  # where nobody opens a page, the first text is not kept waiting either
 _lock = threading.Lock()
@@ -117,6 +121,8 @@ def warm() -> None:
         _drawn.wait(PATIENCE_S)
         opened.warm_up()
         opened.estimate(FIRST)  # loads the tokeniser
+        if exists():  # its components are registered with the server, which has to be there
+            importlib.import_module(ANSWER)
         opened.review.queue(limit=1)  # weighs every chunk: seconds, of a large memory
 
 

@@ -4,7 +4,7 @@
 // Streamlit would leave where it is.
 const OWN = "[data-testid=stSidebarNavLink][aria-current=page]";
 const SAMPLE = "sample"; // which memory a tab shows: 1 the sample, 0 one's own
-const GONE_THROUGH = "item"; // of a queue: the next takes the place of the one before, so that Back leads out of the queue
+const QUEUE = "review", GONE_THROUGH = "item"; // the next takes the place of the one before, so that Back leads out of the queue
 const PRESSES = ["pointerdown", "keydown", "click"];
 
 const sorted = (query) => {
@@ -19,7 +19,8 @@ const goesThrough = (now, next) => {
     query.delete(GONE_THROUGH);
     return sorted(query);
   });
-  return next.pathname === now.pathname && next.search !== now.search && rest[0] === rest[1];
+  const stays = next.pathname === now.pathname && now.pathname.split("/").pop() === QUEUE;
+  return stays && next.search !== now.search && rest[0] === rest[1];
 };
 
 // Back changes the address at once, before the server is asked for the page. A page that was asked for earlier and comes late would
