@@ -106,7 +106,7 @@ def _choose(memory: Memory, changes: Changes, key: str, suggested: Suggested) ->
     asked: dict[str, Any] = {"touched": True} if which == "touched" else {}
     if which == "own":
         st.session_state.setdefault(f"{key}-impact-own", "\n".join(suggested.own))
-        own = _lines(st.text_area(texts.OWN, key=f"{key}-impact-own", height=100))
+        own = question_sets_view.lines(st.text_area(texts.OWN, key=f"{key}-impact-own", height=100))
         question_sets_view.keep(memory, f"{key}-impact", own)
         asked = {"questions": own, "limit": question_sets_view.MOST}
         if not asked["questions"] and not memory.is_offline:  # what it costs is shown once there are any
@@ -131,10 +131,6 @@ def _choose(memory: Memory, changes: Changes, key: str, suggested: Suggested) ->
         problems.show(error)
         return None
     return asked
-
-
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _held() -> list[str]:

@@ -49,7 +49,7 @@ def keep(memory: Memory, key: str, questions: Sequence[str]) -> None:
             key=f"{key}-save",
             disabled=not questions,
             on_click=_save,
-            args=(memory, key, list(questions)),
+            args=(memory, key),
         )
     _told(memory, key)
 
@@ -79,9 +79,15 @@ def _told(memory: Memory, key: str) -> None:
             )
 
 
-def _save(memory: Memory, key: str, questions: list[str]) -> None:
-    """Save before the page is drawn again, and go to what was saved."""
+def lines(text: str) -> list[str]:
+    """Return the questions of a field, one in each line."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _save(memory: Memory, key: str) -> None:
+    """Save what stands in the fields before the page is drawn again, and go to what was saved."""
     given = st.session_state
+    questions = lines(given.get(f"{key}-own", ""))
     with _refusal(key):
         saved = memory.question_sets.save(given.get(f"{key}-name", ""), questions, key=given.get(f"{key}-edited"))
         given[f"{key}-which"], given[f"{key}-set"] = "saved", saved.key
