@@ -21,6 +21,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "reading": (
         *("max_file_mb", "web_hosts", "auto_source_identification", "hierarchy_depth", "category_limit", "category_limits"),
         *("chunk_min_tokens", "chunk_max_tokens", "delimiters", "batch_size", "teaching_examples", "tidy_after_ingestion"),
+        "resume_ingestions",
     ),
     "answers": (
         *("max_token_budget", "prompt_limiting_strategy", "use_rankings", "max_width", "width_scope"),

@@ -294,6 +294,9 @@ class MemoirConfig(Settings):
     tidy_after_ingestion: bool = False
     """After each ingestion look again over the branches in which the text was filed, and propose how to tidy them: a call for
     each thin or crowded one. Nothing changes until somebody accepts."""
+    resume_ingestions: bool = False
+    """Go on by itself with an ingestion whose process died or was closed, at most twice: at the next start, or in another process
+    on the same database within half a minute; False leaves it to a person. New versions of sources always wait."""
     delimiters: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(".", "\n"), min_length=1)
     """Where a text may be cut; 。！？ count as periods."""
     auto_source_identification: bool = True

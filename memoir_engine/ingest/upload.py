@@ -12,7 +12,7 @@ from typing import Any
 from memoir_engine import readers
 from memoir_engine.core import validation
 from memoir_engine.readers import Document
-from memoir_engine.store.ledger.runs import RunInput
+from memoir_engine.store.ledger.runs import CARRIED_ON, RunInput
 
 UNNAMED = "text"
 
@@ -47,7 +47,7 @@ class Upload:
     @classmethod
     def again(cls, kept: RunInput, *, max_mb: int) -> Upload:
         """Return the upload that an earlier run kept."""
-        how = dict(kept.how)
+        how = {name: value for name, value in kept.how.items() if name != CARRIED_ON}
         helper = how.pop("helper")
         return cls(data=kept.data, max_mb=max_mb, helper=None if helper is None else UserHelper(**helper), **how)
 

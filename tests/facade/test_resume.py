@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,8 +14,9 @@ import pytest
 import warm
 from memoir_engine import Memory
 from memoir_engine.core.errors import RunNotFound, RunNotResumable
+from memoir_engine.runtime.carrying_on import carry_on
 from memoir_engine.store.ledger import runs
-from scripted_model import Opened, Script, events, leaves, paper, place
+from scripted_model import SMALL, Opened, Script, events, leaves, paper, place
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 FILED = {"Music/Strings/Violin": [0], "Art/Oil/Dutch": [1], "Music/Wind/Flute": [2]}
@@ -21,14 +24,13 @@ CALLS = 7  # the helper, one at level 1, two at level 2, three at level 3
 
 KILLED = """
 import os, signal, sys
-from pathlib import Path
 import pytest, scripted_model
 
 script = scripted_model.Script()
 pytest.MonkeyPatch().setattr("memoir_engine.models.client.build", script.model)
 die = lambda asked: os.kill(os.getpid(), signal.SIGKILL) if len(script.asked("classify")) > 2 else scripted_model.place(asked)
 script.always("classify", die)
-memory = scripted_model.Memory(db_path=Path(sys.argv[1]), max_concurrency=1, **scripted_model.SMALL)
+memory = scripted_model.Memory(database_url=sys.argv[1], max_concurrency=1, **scripted_model.SMALL)
 memory.ingest_text(sys.argv[2], name="trades.txt", metadata={"shelf": 3})
 """
 
@@ -79,9 +81,7 @@ def test_a_run_that_goes_on_tells_both_parts_of_its_story(one_by_one: Memory, sc
 
 @pytest.mark.req("MEMOIR 7.9", "MEMOIR 7B.3")
 def test_after_a_killed_process_a_new_memory_goes_on(opened: Opened, script: Script, tmp_path: Path):
-    command = ["-c", KILLED, str(tmp_path / "memory.db"), TRADES]
-    ended = warm.run(command, env={"PYTHONPATH": ":".join(sys.path), "HOME": str(tmp_path)}, check=False)
-    assert ended.returncode == -signal.SIGKILL
+    killed(f"sqlite:///{tmp_path / 'memory.db'}", tmp_path)
     memory = opened()
     run = memory.runs.list()[0]
     assert (run.status, run.calls, memory.sources.list()) == ("running", 3, ())
@@ -92,6 +92,50 @@ def test_after_a_killed_process_a_new_memory_goes_on(opened: Opened, script: Scr
     assert len(script.requests) == CALLS - 3
     assert (leaves(memory), memory.sources.list()[0].metadata) == (FILED, {"shelf": 3})
     assert memory.audit.verify().ok
+
+
+def killed(url: str, home: Path) -> None:
+    """Ingest in a process that is killed after three paid answers."""
+    env = {"PYTHONPATH": ":".join(sys.path), "HOME": str(home), "MEMOIR_DATA_DIR": str(home / "killed")}
+    ended = warm.run(["-c", KILLED, url, TRADES], env=env, check=False)
+    assert ended.returncode == -signal.SIGKILL
+
+
+def test_one_of_two_living_replicas_carries_a_dead_one_s_ingestion_on(database_url: str, script: Script, tmp_path: Path):
+    killed(database_url, tmp_path)
+    with ExitStack() as opened:
+        watching = opened.enter_context(Memory(database_url=database_url, data_dir=tmp_path / "watching", **SMALL))
+        run = watching.runs.list()[0].id
+        pass_some_time(watching, run)
+        engines = []
+        for name in ("one", "two"):
+            replica = Memory(database_url=database_url, data_dir=tmp_path / name, resume_ingestions=True, **SMALL)
+            engines.append(opened.enter_context(replica)._async._engine)
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(carry_on, engines))  # as both do by themselves, a second after they opened
+        assert watching.jobs.wait(run, 120).status == "done"
+        assert [carry_on(engine) for engine in engines] == [(), ()]
+        assert (len(script.requests), leaves(watching), len(watching.sources.list())) == (CALLS - 3, FILED, 1)
+        assert [action.actor for action in watching.audit.actions() if action.verb == "ingest"] == ["local"]
+        assert watching.audit.verify().ok
+
+
+def test_what_was_carried_on_twice_or_makes_a_new_version_waits_for_a_person(opened: Opened, script: Script):
+    memory = opened(max_concurrency=1)
+    script.hold("classify")
+    run = memory.start("ingest_text", text=TRADES, name="trades.txt")
+    script.wait_for("classify")
+    memory.close()
+    script.hold("classify").open()
+    again = opened(max_concurrency=1)
+    engine = again._async._engine
+    for waiting in ({"carried_on": 2}, {"carried_on": 1, "replaces": 1}):
+        engine.db.write(lambda tx, how=waiting: runs.amend_input(tx, run, **how))  # type: ignore[misc]
+        assert carry_on(engine) == ()
+    assert again.jobs.get(run).resumable
+    engine.db.write(lambda tx: runs.amend_input(tx, run, replaces=None))
+    assert carry_on(engine) == (run,)
+    assert again.jobs.wait(run, 120).status == "done"
 
 
 def pass_some_time(memory: Memory, run_id: str) -> None:

@@ -360,6 +360,9 @@ PART = 4_000_000  # bytes: MySQL's default packet is 16 MB
 _FORGET = Prepared(delete(tables.run_input).where(tables.run_input.c.run_id == bindparam("which")))
 
 
+CARRIED_ON = "carried_on"  # in `how`: how often another process has gone on with it by itself
+
+
 @dataclass(frozen=True)
 class RunInput:
     """`how` is JSON: all of what was asked but the bytes."""

@@ -27,6 +27,7 @@ from memoir_engine.store.tree.categories import NO_NOTE, CategoryNote, locked, o
 DESCRIBED = "category.described"
 WHOLE_TREE = "the whole tree"
 MOST_CHARS = 2_000  # of a description, or of guidance
+BETWEEN = " · "  # texts of categories that were merged
 
 
 def write(tx: Tx, action: OpenAction, category_id: int, note: CategoryNote, *, payload: str | None = None) -> None:
@@ -61,13 +62,18 @@ def joined(mine: CategoryNote, other: CategoryNote) -> CategoryNote:
 
 def _joined(mine: str, other: str) -> str:
     """Return both texts as one; the first alone where it says the other already, or there is no room for both."""
-    both = " · ".join(text for text in (mine, other) if text)
-    return mine if other in mine or len(both) > MOST_CHARS else both
+    both = BETWEEN.join([mine] * bool(mine) + _unsaid(mine, other))
+    return both if len(both) <= MOST_CHARS else mine
+
+
+def _unsaid(mine: str, other: str) -> list[str]:
+    """Return the parts of a text that are none of the first."""
+    return [part for part in other.split(BETWEEN) if part and part not in mine.split(BETWEEN)]
 
 
 def says(note: CategoryNote, other: CategoryNote) -> bool:
     """Report whether a note says all that another says."""
-    return other.description in note.description and other.guidance in note.guidance
+    return not _unsaid(note.description, other.description) + _unsaid(note.guidance, other.guidance)
 
 
 def restore(tx: Tx, action: OpenAction, category_id: int, seq: int) -> None:
