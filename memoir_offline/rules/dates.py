@@ -84,6 +84,7 @@ _AHEAD = re.compile(
     r"|\b(?:booked|scheduled|planned|arranged|reserved|pencilled in|set|fixed|due|rebooked)\b[^.;!?]{0,40}?\bfor\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
+LOOKED_BACK = 80  # signs before a day in which what is moved to it stands
 _COUNTED = re.compile(rf"\b(?:\d+|{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
 _SINCE = re.compile(r"\bsince\s+(?:the\s+)?$", re.IGNORECASE)
 _OTHER_WORDS = ("sun", "sat", "wed")  # name a day only if capitalised
@@ -120,7 +121,7 @@ def _all_mentions(text: str, said: date) -> Iterator[Mention]:
         for match in pattern.finditer(text):
             start = match.end("lead") if "lead" in pattern.groupindex else match.start()
             start += len(text[start:]) - len(text[start:].lstrip())
-            was = not _AHEAD.search(text[:start]) and (past or bool(_SINCE.search(text[:start])))
+            was = not _AHEAD.search(text[max(0, start - LOOKED_BACK) : start]) and (past or bool(_SINCE.search(text[:start])))
             try:
                 span = read(match, said, was)
             except (ValueError, OverflowError):
@@ -318,7 +319,7 @@ def validity(text: str, said: date) -> tuple[str, str]:
     if _YEARLY.search(text):
         return "", ""
     dates = mentions(text, said)
-    moved = [mention for mention in dates if _AHEAD.search(text[: mention.start])]
+    moved = [mention for mention in dates if _AHEAD.search(text[max(0, mention.start - LOOKED_BACK) : mention.start])]
     ending = [one for one in dates if one not in moved and any(end.search(text[: one.start]) for end in (_UNTIL, _TO, _DASH))]
     due = [mention for mention in dates if _BY.search(text[: mention.start])]
     begins = next((mention for mention in (*moved, *dates) if mention not in ending and mention not in due), None)

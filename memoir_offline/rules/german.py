@@ -75,11 +75,11 @@ def clauses(text: str) -> Iterator[tuple[int, int]]:
 
 def _cuts(text: str, sentence: Sentence) -> list[re.Match[str]]:
     """Return where a clause with a subject of its own begins, or a second verb of the speaker in a main clause."""
-    shared = [
-        cut
-        for cut in _AND_I.finditer(text, sentence.start, sentence.end)
-        if _MINE.search(text[sentence.start : cut.start()]) and not _SUBORDINATE.search(text[sentence.start : cut.start()])
-    ]
+    shared = []
+    for cut in _AND_I.finditer(text, sentence.start, sentence.end):
+        before = text[max(sentence.start, cut.start() - LOOKED_BACK) : cut.start()]
+        if _MINE.search(before) and not _SUBORDINATE.search(before):
+            shared.append(cut)
     return sorted([*_CUT.finditer(text, sentence.start, sentence.end), *shared], key=lambda cut: cut.start())
 
 
@@ -118,7 +118,7 @@ _NAMED = re.compile(
     r"[A-ZÄÖÜ][a-zäöüß]+ (?:ist|hat|macht|wohnt|arbeitet|studiert"
     r"|fängt|zieht|geht|lebt|lernt|spielt|kommt|bekommt|heißt|wird|war)\b"
 )
-LOOKED_BACK = 160  # signs before a name in which the relative who has it may stand
+LOOKED_BACK = 160  # signs before a name, or a second verb, in which the relative, or the speaker, may stand
 MOST_BETWEEN = 3  # signs between two clauses of which the second goes on with the first
 MOST_BARE = 6  # words of a correction that need not tell its language
 LEAST_WORDS = 2

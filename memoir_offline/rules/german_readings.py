@@ -126,6 +126,11 @@ _WORK = re.compile(
     r"\b(?:arbeit\w*|jobb?e?t?|angestellt|tätig|angefangen|bin|ist)\b[^.,;]{0,30}?\b(?:bei|als)\s(?:der |dem |einer |einem )?"
     r"(?P<work>[A-ZÄÖÜ][\wäöüß-]+)"
 )
+_AGE = re.compile(
+    r"\b(\d{1,3}) (?:jahre alt|geworden)"
+    r"|\b(?:bin|ist) (?:(?:jetzt|inzwischen|mittlerweile|nun|schon|erst) )?(\d{1,3})\b(?! \w*(?:km|kilo|euro|minuten))",
+    re.IGNORECASE,
+)
 _MARITAL = (
     ("geschieden", r"\bgeschieden|\bscheiden lassen"),
     ("getrennt", r"\bgetrennt|\bschluss gemacht"),
@@ -143,9 +148,7 @@ def _values(text: str, found: frozenset[str]) -> dict[str, str]:
     work = _WORK.search(text) if "job" in found else None
     if work:
         values["job"] = stem(work["work"])
-    age = re.search(
-        r"\b(\d{1,3}) (?:jahre alt|geworden)|\b(?:bin|ist) (\d{1,3})\b(?! \w*(?:km|kilo|euro|minuten))", text, re.IGNORECASE
-    )
+    age = _AGE.search(text)
     if age:
         values["age"] = age[1] or age[2]
     marital = next((value for value, words in _MARITAL if re.search(words, text, re.IGNORECASE)), "")

@@ -115,6 +115,8 @@ def _is_repeated(old: Reading, new: Reading, shared: frozenset[str]) -> bool:
     mine = (old.numbers, old.denied, old.ended, old.feeling, old.phase)
     theirs = (new.numbers, new.denied, new.ended, new.feeling, new.phase)
     things = old.things | old.topics
+    if any(old.values[topic] != new.values[topic] for topic in old.values.keys() & new.values.keys()):
+        return False  # two ages
     return bool(things) and not new.beside and mine == theirs and things == new.things | new.topics == shared
 
 

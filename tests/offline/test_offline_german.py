@@ -43,6 +43,10 @@ def test_statements_are_told_in_the_third_person(said: str, told: str) -> None:
     assert [content for content, _ in drawn(said)] == [told]
 
 
+def test_an_age_is_a_statement_whenever_it_is_said() -> None:
+    assert [one for one, _ in drawn("Ich bin jetzt 35.")] == ["Lena ist jetzt 35"]
+
+
 def test_two_verbs_of_one_speaker_are_two_statements() -> None:
     said = "Ich heiße Lena und wohne in Köln."
     assert [one for one, _ in drawn(said)] == ["Lena heißt Lena", "Lena wohnt in Köln"]
@@ -100,6 +104,7 @@ def test_a_correction_gives_the_whole_statement_put_right() -> None:
     ("old", "new"),
     [
         ("Ich wohne in Köln", "Letzten Monat bin ich nach Hamburg umgezogen"),
+        ("Ich bin 34", "Ich bin jetzt 35"),
         ("Ich arbeite als Krankenpfleger", "Ich habe im Krankenhaus gekündigt"),
         ("Ich trinke gern Kaffee", "Kaffee vertrage ich nicht mehr"),
         ("Ich fahre einen alten Golf", "Den Golf habe ich verkauft"),
