@@ -1,4 +1,4 @@
-"""Ingestions whose process died or was closed, carried on by a living one where the setting `resume_ingestions` says so.
+"""Continuation of ingestions whose process died or was closed, by a living one where the setting `resume_ingestions` says so.
 
 Invariant: of several processes one takes a run, in one statement of the database, and answers paid for are used again. A run is
 carried on so at most twice, so that a file that ends its process does not end one after the other; a person may go on after that.
@@ -32,7 +32,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
     """Open what is configured, as `engine.open_engine` does, and look out for ingestions that were left."""
     engine = engines.open_engine(resolved, clock, first=first)
     if resolved.config.resume_ingestions and not engine.db.is_sealed:
-        engine.loop.submit(_keep_looking(engine), verb="carry_on")
+        engine.loop.submit(_keep_looking(engine), verb="continuation")
     return engine
 
 
@@ -40,11 +40,11 @@ async def _keep_looking(engine: Engine) -> None:
     await asyncio.sleep(FIRST_S)  # whoever opens the memory goes first
     while not engine.closed:
         with suppress(MemoirError):  # it is closed, or the database is away: the next look may get through
-            await asyncio.to_thread(carry_on, engine)
+            await asyncio.to_thread(continue_left, engine)
         await asyncio.sleep(LOOK_S)
 
 
-def carry_on(engine: Engine) -> tuple[str, ...]:
+def continue_left(engine: Engine) -> tuple[str, ...]:
     """Go on with the ingestions that nobody works on any more; return the ids of those taken here."""
     engine.expire_dead_runs()
     left = engine.db.read(lambda tx: runs.recent(tx, limit=LOOKED_AT, status=("interrupted",)))
@@ -62,7 +62,7 @@ def _taken(engine: Engine, view: RunView) -> bool:
     run = engine.runner.reopen(verb, actor, view.id, ("interrupted",))
     if run is None:  # another process was faster
         return False
-    engine.loop.submit(engine.runner.execute(verb, run), verb="carry_on")
+    engine.loop.submit(engine.runner.execute(verb, run), verb="continuation")
     return True
 
 
