@@ -114,7 +114,11 @@ what is said, and to suggest or make changes as far as its token allows. Install
 (`claude_desktop_config.json`) and Cursor (`.cursor/mcp.json`) take:
 
 ```json
-{"mcpServers": {"memoir": {"command": "memoir", "args": ["mcp", "--data-dir", "/path/to/.memoir", "--user", "ana"]}}}
+{
+  "mcpServers": {
+    "memoir": {"command": "memoir", "args": ["mcp", "--data-dir", "/path/to/.memoir", "--user", "ana"]}
+  }
+}
 ```
 
 They do not read your shell's PATH: where they cannot find `memoir`, give its whole path, which `which memoir` prints
