@@ -24,6 +24,7 @@ from starlette.routing import Route
 
 from memoir_engine import http_api
 from ui import engine, palette_answers, problems
+from ui.below_prefix import BelowPrefix
 from ui.first_keys import FirstKeys
 from ui.headers import SecurityHeaders
 
@@ -66,6 +67,6 @@ app = st.App(
         Route("/cuts", cuts),
         Route("/overview", overview),
     ],
-    middleware=[Middleware(SecurityHeaders), Middleware(FirstKeys)],
+    middleware=[Middleware(BelowPrefix), Middleware(SecurityHeaders), Middleware(FirstKeys)],
     on_script_error=problems.unexpected,
 )

@@ -114,10 +114,15 @@ what is said, and to suggest or make changes as far as its token allows. Install
 (`claude_desktop_config.json`) and Cursor (`.cursor/mcp.json`) take:
 
 ```json
-{"mcpServers": {"memoir": {"command": "memoir", "args": ["mcp", "--data-dir", "/path/to/.memoir", "--user", "ana"]}}}
+{
+  "mcpServers": {
+    "memoir": {"command": "memoir", "args": ["mcp", "--data-dir", "/path/to/.memoir", "--user", "ana"]}
+  }
+}
 ```
 
-VS Code (`.vscode/mcp.json`) takes the same under `"servers"`, and Claude Code:
+They do not read your shell's PATH: where they cannot find `memoir`, give its whole path, which `which memoir` prints
+(`where memoir` on Windows). VS Code (`.vscode/mcp.json`) takes the same under `"servers"`, and Claude Code:
 
 ```sh
 claude mcp add memoir -- memoir mcp --data-dir /path/to/.memoir --user ana

@@ -41,8 +41,16 @@ def markdown(path: Path) -> str:
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
         parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
-        shown = "".join("".join(output.get("text") or output["data"]["text/plain"]) for output in cell.get("outputs", ()))
+        outputs = cell.get("outputs", ())
+        drawn_ones = ["".join(output.get("data", {}).get("text/html", ())) for output in outputs]
+        plain = [
+            output.get("text") or output["data"]["text/plain"]
+            for output, html in zip(outputs, drawn_ones, strict=True)
+            if not html
+        ]
+        shown = "".join("".join(lines) for lines in plain)
         parts += [f"```output\n{shown.rstrip()}\n```"] if shown.strip() else []
+        parts += [" ".join(html.split()) for html in drawn_ones if html]  # one line, which Markdown leaves as it is
     return "\n\n".join(parts) + "\n"
 
 
@@ -64,9 +72,10 @@ def _run(code: str, namespace: dict[str, Any]) -> list[Cell]:
 
 
 def _forms(value: object) -> dict[str, list[str]]:
-    forms = {"text/plain": repr(value).splitlines(keepends=True)}
     draw = getattr(value, "_repr_html_", None)
-    return forms | ({"text/html": draw().splitlines(keepends=True)} if draw is not None else {})
+    if draw is None:
+        return {"text/plain": repr(value).splitlines(keepends=True)}
+    return {"text/plain": [f"<{type(value).__name__}>"], "text/html": draw().splitlines(keepends=True)}
 
 
 def main() -> None:
