@@ -87,15 +87,19 @@ def stem(word: str) -> str:
 _KIN_STEMS = frozenset(stem(word) for word in KIN.split("|"))
 
 
+_GOES_ON = re.compile(r"[\w,;:–-]")  # the sign before a word that opens no sentence
+_SUBJECT_NEXT = re.compile(r"\s+(?:ich|du|er|sie|es|wir|mir|mich|jetzt|nicht|auch|mein\w*)\b")
+
+
 def named(text: str) -> frozenset[str]:
     """Return stems of the nouns and names in a text: capitalised words that are no function words."""
     found = set()
     for word in _WORD.finditer(text):
         low = word[0].casefold()
-        opens = not re.search(r"[\w,;:–-]\s*$", text[: word.start()])
+        opens = not _GOES_ON.match(text[: word.start()].rstrip()[-1:])
         if not word[0][0].isupper() or low in _FUNCTION or low in _EMPTY or len(low) < 2:
             continue
-        if opens and re.match(r"\s+(?:ich|du|er|sie|es|wir|mir|mich|jetzt|nicht|auch|mein\w*)\b", text[word.end() :]):
+        if opens and _SUBJECT_NEXT.match(text, word.end()):
             continue  # a verb or an adverb in front of its subject
         found.add(stem(low))
     return frozenset(found)
