@@ -159,6 +159,10 @@ def test_a_translation_takes_its_facts_as_they_are_written() -> None:
             id="a warning",
         ),
         pytest.param("the name 'Law' is taken by another category", "「Law」という名前は別のカテゴリが使っています", id="a name"),
+        pytest.param("there are 50 sets already", "質問セットはすでに50件あります", id="a set of questions"),
+        pytest.param(
+            "tables/chunk.jsonl, line 7: not valid JSON", "tables/chunk.jsonlの7行目が正しいJSONではありません", id="a backup"
+        ),
         pytest.param("3 later actions stand on it", "後の3件の操作がこの上に成り立っています", id="a number"),
         pytest.param(
             "'Law' holds 1 chunk, too few to split", "「Law」は1チャンクで、分割するには少なすぎます", id="a counted noun"
