@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -122,6 +123,13 @@ def test_a_memory_is_exported_and_imported_into_an_empty_folder(run, tmp_path: P
     assert run("import", tmp_path / "out.zip").output.split()[-1] == head
     assert run("tree").output.count("(1)") == 3
     assert run("import", tmp_path / "out.zip").exit_code == 1
+
+
+def test_an_app_whose_port_is_taken_is_not_promised(run) -> None:  # type: ignore[no-untyped-def]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        refused = run("app", "--port", str(taken.getsockname()[1]))
+    assert refused.exit_code == 1
+    assert "[mem][E766] cannot listen on 127.0.0.1:" in refused.output and "Memoir is on" not in refused.output
 
 
 def test_a_file_that_is_not_there_is_named(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from memoir_engine.api.cli.frame import DataDir, opened
+from memoir_engine.api.doors import address
 from memoir_engine.core.errors import ExtraMissing
 
 Http = Annotated[
@@ -42,10 +43,10 @@ def mcp(
     with opened(data_dir) as memory:
         if find_spec("mcp") is None:
             raise ExtraMissing(library="mcp", extra="mcp")
-        from memoir_engine.api.doors import http_server, mcp_server  # behind its extra
+        from memoir_engine.api.doors import mcp_server  # behind its extra
 
         if http is not None:
-            listening = http_server.listen(host, http)
+            listening = address.listen(host, http)
             typer.echo(f"Memoir is for agents on http://localhost:{http}/mcp · stop it with Ctrl+C", err=True)
             mcp_server.serve_http(memory, host, listening)
             return

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from memoir_engine.api.cli.frame import DataDir, opened
+from memoir_engine.api.doors import address
 from memoir_engine.core.errors import ExtraMissing
 
 PORT = 8010
@@ -26,6 +27,6 @@ def serve_api(port: Port = PORT, host: Host = "127.0.0.1", data_dir: DataDir = N
             raise ExtraMissing(library="uvicorn", extra="http")
         from memoir_engine.api.doors import http_server  # behind its extra
 
-        listening = http_server.listen(host, port)
+        listening = address.listen(host, port)
         typer.echo(f"Memoir is for programs on http://localhost:{port}/api/v1 · stop it with Ctrl+C", err=True)
         http_server.serve(memory, listening)

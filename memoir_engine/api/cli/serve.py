@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 
 from memoir_engine.api.cli.frame import DataDir, errors_shown
+from memoir_engine.api.doors import address
 from memoir_engine.core.errors import ExtraMissing
 
 PORT = 8501
@@ -40,6 +41,7 @@ def serve(port: int, host: str, environment: dict[str, str]) -> int:
     with errors_shown():
         if find_spec("streamlit") is None:
             raise ExtraMissing(library="streamlit", extra="app")
+        address.listen(host, port).close()  # in use it is refused here, before the page is promised
     typer.echo(f"Memoir is on http://localhost:{port} · stop it with Ctrl+C")
     command = [sys.executable, "-m", "streamlit", "run", str(app_file()), "--server.port", str(port), "--server.address", host]
     with subprocess.Popen(command, env={**os.environ, **environment}) as app:

@@ -8,17 +8,6 @@ import uvicorn
 
 from memoir_engine.api.doors.http_api import http_api
 from memoir_engine.api.sync import Memory
-from memoir_engine.core.errors import AddressUnusable
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Take the address, so that one in use is said before anything is promised. Raises AddressUnusable."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except OSError as refused:
-        problem = (refused.strerror or str(refused)).lower()
-        raise AddressUnusable(host=host, port=port, problem=problem) from refused
 
 
 def serve(memory: Memory, listening: socket.socket) -> None:

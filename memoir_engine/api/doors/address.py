@@ -1,0 +1,17 @@
+"""The address that a server takes: one in use is refused before anything is promised."""
+
+from __future__ import annotations
+
+import socket
+
+from memoir_engine.core.errors import AddressUnusable
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the address. Raises AddressUnusable."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as refused:
+        problem = (refused.strerror or str(refused)).lower()
+        raise AddressUnusable(host=host, port=port, problem=problem) from refused
