@@ -37,7 +37,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-unt
 
 
 def command_of(row: table.TableVerb) -> Any:
-    group = get_command(app).commands[row.family]  # type: ignore[attr-defined]  # a group
+    group = get_command(app).commands[row.family.replace("_", "-")]  # type: ignore[attr-defined]  # a group
     return group.get_command(None, row.verb.replace("_", "-"))
 
 

@@ -32,7 +32,7 @@ tree = families.family_app("tree", invoke_without_command=True, no_args_is_help=
 app.add_typer(tree, name="tree")
 for family in families.HELP:
     if family != "tree":
-        app.add_typer(families.family_app(family), name=family)
+        app.add_typer(families.family_app(family), name=families.hyphened(family))
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(recall.remember, recall.recall, recall.context, review.undo),
     *(agents.mcp, chain.verify, chain.anchors, chain.signing_key, completion.completion),

@@ -65,7 +65,12 @@ def family_app(family: str, **options: Any) -> typer.Typer:
 
 
 def command_name(row: TableVerb) -> str:
-    return row.verb.replace("_", "-")
+    return hyphened(row.verb)
+
+
+def hyphened(name: str) -> str:
+    """Return a name of Python as it is typed in a shell."""
+    return name.replace("_", "-")
 
 
 def made(row: TableVerb) -> Any:

@@ -17,7 +17,7 @@ PANELS = {
     "Check and change": ("review", "feedback", "tidy", "undo", "verify", "anchors", "signing-key", "audit", "reports"),
     "Agents and programs": ("mcp", "serve", "tokens", "webhooks"),
     "Upkeep": ("export", "import", "reindex", "embedder", "completion"),
-    "Everything else": ("sources", "sessions", "runs", "jobs", "helpers", "notices", "memory"),
+    "Everything else": ("sources", "sessions", "runs", "jobs", "helpers", "notices", "question-sets", "memory"),
 }
 _ORDER = [name for names in PANELS.values() for name in names]
 

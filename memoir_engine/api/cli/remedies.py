@@ -27,7 +27,7 @@ def _command(call: re.Match[str]) -> str:
     row = next((row for row in rows if row.verb == verb), None)
     if row is None:
         return call[0]
-    words = " ".join((family, verb.replace("_", "-"), *_arguments(row, written)))
+    words = " ".join((family.replace("_", "-"), verb.replace("_", "-"), *_arguments(row, written)))
     for by_table, by_hand in _BY_HAND.items():
         words = words.replace(by_table, by_hand)
     return f"`memoir {words}`"
