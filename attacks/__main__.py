@@ -17,7 +17,7 @@ from typing import Any
 from attacks import frame
 
 NAMES = (
-    *("kills-sqlite", "kills-postgresql", "kills-mariadb", "reads", "calls-mcp", "calls-http"),
+    *("kills-sqlite", "kills-postgresql", "kills-mariadb", "reads", "browser", "calls-mcp", "calls-http"),
     *("files", "rows", "writers", "injection"),
 )
 WRITTEN_EVERY_S = 5.0
