@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 import streamlit as st
 
@@ -155,7 +154,7 @@ def _sessions(memory: Memory) -> None:
     tabs, own_tab = app_sessions.open_now(memory)
     for number, tab in enumerate(tabs):
         name = md_escape(tab.name) if tab.name != viewer.ALONE else f":gray[{texts.UNNAMED}]"
-        is_here = tab.last_at > datetime.now(UTC) - app_sessions.SEEN
+        is_here = app_sessions.was_just_seen(tab)
         mark = f" :blue-badge[{texts.THIS_TAB}]" if tab.tab == own_tab else "" if is_here else f" :gray-badge[{texts.PERHAPS}]"
         with st.container(key=f"accounts-tab-{number}", gap="xxsmall"):
             st.markdown(f"**{name}** · {wording.PAGES.get(tab.page, tab.page)}{mark}")

@@ -42,6 +42,11 @@ def note(memory: Memory, page: str) -> None:
         memory.people.note_tab(context.session_id, page, closed=closed)
 
 
+def was_just_seen(tab: OpenTab) -> bool:
+    """Report whether a tab is surely open: one that is open is noted again before this time is over."""
+    return tab.last_at > datetime.now(UTC) - SEEN
+
+
 def open_now(memory: Memory) -> tuple[tuple[OpenTab, ...], str]:
     """Return the open tabs, the one seen last first, and the digest of this one, which is noted first."""
     context = get_script_run_ctx(suppress_warning=True)

@@ -477,7 +477,7 @@ _DEEDS = (  # what somebody may not do
     "withdraw a source",
 )
 
-_DRAWN = (
+_DRAWN = (  # of samples, sets of questions, disagreements, shares
     "there is no question",
     "another set has this name",
     "there are {count} sets already",

@@ -47,6 +47,17 @@ def failed(memory: Memory, script: Script) -> str:
     return result.run_id
 
 
+def left(opened: Opened, script: Script) -> str:
+    """Return an ingestion that a memory left as it closed."""
+    memory = opened(max_concurrency=1)
+    script.hold("classify")
+    run = memory.start("ingest_text", text=TRADES, name="trades.txt")
+    script.wait_for("classify")
+    memory.close()
+    script.hold("classify").open()
+    return run
+
+
 @pytest.fixture
 def one_by_one(opened: Opened) -> Memory:
     return opened(max_concurrency=1)
@@ -121,12 +132,7 @@ def test_one_of_two_living_replicas_carries_a_dead_one_s_ingestion_on(database_u
 
 
 def test_what_was_carried_on_twice_or_makes_a_new_version_waits_for_a_person(opened: Opened, script: Script):
-    memory = opened(max_concurrency=1)
-    script.hold("classify")
-    run = memory.start("ingest_text", text=TRADES, name="trades.txt")
-    script.wait_for("classify")
-    memory.close()
-    script.hold("classify").open()
+    run = left(opened, script)
     again = opened(max_concurrency=1)
     engine = again._async._engine
     for waiting in ({"carried_on": 2}, {"carried_on": 1, "replaces": 1}):
@@ -238,12 +244,7 @@ def test_a_large_file_is_kept_in_parts_and_comes_back_whole(one_by_one: Memory, 
 
 
 def test_a_memory_that_closes_leaves_its_ingestion_to_be_resumed(opened: Opened, script: Script):
-    memory = opened(max_concurrency=1)
-    script.hold("classify")
-    run = memory.start("ingest_text", text=TRADES, name="trades.txt")
-    script.wait_for("classify")
-    memory.close()
-    script.hold("classify").open()
+    run = left(opened, script)
     again = opened()
     view = again.jobs.get(run)
     assert (view.status, view.error, view.resumable) == (

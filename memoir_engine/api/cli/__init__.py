@@ -18,6 +18,7 @@ import typer
 
 from memoir_engine.api.cli import agents, chain, completion, facts, families, feedback, http, panels, recall, review, serve
 from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, progress, settings
+from memoir_engine.api.cli.remedies import hyphened
 from memoir_engine.api.doors.openapi import package_version
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.number_words import counted
@@ -32,7 +33,7 @@ tree = families.family_app("tree", invoke_without_command=True, no_args_is_help=
 app.add_typer(tree, name="tree")
 for family in families.HELP:
     if family != "tree":
-        app.add_typer(families.family_app(family), name=families.hyphened(family))
+        app.add_typer(families.family_app(family), name=hyphened(family))
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(recall.remember, recall.recall, recall.context, review.undo),
     *(agents.mcp, chain.verify, chain.anchors, chain.signing_key, completion.completion),

@@ -21,6 +21,7 @@ import typer
 from typer.core import TyperGroup
 
 from memoir_engine.api.cli.frame import AsJson, DataDir, opened, plain, print_json, progress
+from memoir_engine.api.cli.remedies import hyphened
 from memoir_engine.api.doors import table
 from memoir_engine.api.doors.table import TableVerb, VerbOption
 
@@ -68,11 +69,6 @@ def command_name(row: TableVerb) -> str:
     return hyphened(row.verb)
 
 
-def hyphened(name: str) -> str:
-    """Return a name of Python as it is typed in a shell."""
-    return name.replace("_", "-")
-
-
 def made(row: TableVerb) -> Any:
     """Make the command of a verb."""
     alone = typer.Typer(add_completion=False)
@@ -112,7 +108,7 @@ def _parameter(option: VerbOption) -> inspect.Parameter:
     else:
         default = None
         shown = shown | None
-        flag = f"--{option.name.replace('_', '-')}"
+        flag = f"--{hyphened(option.name)}"
         no = f"{flag}/--no-{flag[2:]}"
         declared = typer.Option("--with" if option.is_rest else no if kind is bool else flag, help=_with_default(about, option))
     return inspect.Parameter(

@@ -1,4 +1,4 @@
-"""What `memoir --help` shows first: the commands in the order in which somebody needs them, under headings.
+"""Headings of `memoir --help`, with the commands in the order in which somebody needs them.
 
 Invariant: every command stands under one heading; a family that is named nowhere stands under the last.
 Source: API "Commands".
@@ -10,6 +10,8 @@ from typing import Any
 
 import typer
 from typer.core import TyperGroup
+
+from memoir_engine.api.cli.remedies import hyphened
 
 PANELS = {
     "Begin": ("demo", "app", "ingest", "ask", "search", "tree"),
@@ -35,7 +37,7 @@ def arrange(app: typer.Typer) -> None:
     headings = {name: heading for heading, names in PANELS.items() for name in names}
     last = [*PANELS][-1]
     for command in app.registered_commands:
-        named = command.name or getattr(command.callback, "__name__", "").replace("_", "-")
+        named = command.name or hyphened(getattr(command.callback, "__name__", ""))
         command.rich_help_panel = headings.get(named, last)
     for family in app.registered_groups:
         family.rich_help_panel = headings.get(family.name or "", last)

@@ -20,6 +20,11 @@ def in_commands(remedy: str) -> str:
     return table.CALL.sub(_command, remedy)
 
 
+def hyphened(name: str) -> str:
+    """Return a name of Python as it is typed in a shell."""
+    return name.replace("_", "-")
+
+
 def _command(call: re.Match[str]) -> str:
     family, verb, written = call.groups()
     family = family or table.OWN
@@ -27,7 +32,7 @@ def _command(call: re.Match[str]) -> str:
     row = next((row for row in rows if row.verb == verb), None)
     if row is None:
         return call[0]
-    words = " ".join((family.replace("_", "-"), verb.replace("_", "-"), *_arguments(row, written)))
+    words = " ".join((hyphened(family), hyphened(verb), *_arguments(row, written)))
     for by_table, by_hand in _BY_HAND.items():
         words = words.replace(by_table, by_hand)
     return f"`memoir {words}`"
@@ -44,10 +49,10 @@ def _arguments(row: TableVerb, written: str) -> Iterator[str]:
     for one in given:
         name, equals, value = one.partition("=")
         if name in optional:
-            yield f"--{name.replace('_', '-')}"
+            yield f"--{hyphened(name)}"
             if value != "True":
                 yield value.strip("'\"") if equals else _metavar(name.removesuffix("_id"))
 
 
 def _metavar(name: str) -> str:
-    return name.upper().replace("_", "-")
+    return hyphened(name.upper())

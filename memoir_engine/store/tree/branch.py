@@ -56,7 +56,7 @@ class Withdrawal:
 
 @dataclass(frozen=True)
 class Description:
-    """What would be said of a category, 0 being the whole tree, as `notes.describe` takes it."""
+    """New note of a category, 0 being the whole tree, as `notes.describe` takes it."""
 
     category_id: int
     description: str | None = None

@@ -214,7 +214,7 @@ class RefileChunk:
 
 @dataclass(frozen=True)
 class KeepNote:
-    """What is said of categories that are merged into `node` is said of it. lost: merged ones whose texts it has no room for."""
+    """Note of `node` with those of categories merged into it. kept, lost: ids whose texts it took, and had no room for."""
 
     node: OpenCategory
     was: CategoryNote
