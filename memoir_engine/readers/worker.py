@@ -54,23 +54,32 @@ def main() -> None:
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a library that prints would spoil the answer
     data = sys.stdin.buffer.read()
+    problem = f"reading it takes more than {memory_mb} MB of memory"
+    too_much = _encoded({"error": "FileUnreadable", "facts": {"kind": kind.upper(), "problem": problem}})
     limit(memory_mb, seconds)
     gc.disable()  # a process that ends with its one file has no use for it, and it takes a third of the time
-    answer: dict[str, Any]
+    answer = too_much
+    try:
+        answer = _encoded(_answer(kind, data))
+    except MemoryError:
+        pass  # until here the error holds all that was read, so that there may be no room for a single word
+    output.write(answer)
+    output.close()
+
+
+def _answer(kind: str, data: bytes) -> dict[str, Any]:
     try:
         if kind == PAGE:
-            answer = {"picture": draw(data)}
-        elif kind == TAXONOMY:
-            answer = {TAXONOMY: taxonomy_parser.parse(data)}
-        else:
-            answer = {"document": asdict(parse(kind, data, ""))}
+            return {"picture": draw(data)}
+        if kind == TAXONOMY:
+            return {TAXONOMY: taxonomy_parser.parse(data)}
+        return {"document": asdict(parse(kind, data, ""))}
     except MemoirError as error:
-        answer = {"error": type(error).__name__, "facts": error.facts}
-    except MemoryError:
-        problem = f"reading it takes more than {memory_mb} MB of memory"
-        answer = {"error": "FileUnreadable", "facts": {"kind": kind.upper(), "problem": problem}}
-    output.write(json.dumps(answer).encode())
-    output.close()
+        return {"error": type(error).__name__, "facts": error.facts}
+
+
+def _encoded(answer: dict[str, Any]) -> bytes:
+    return json.dumps(answer).encode()
 
 
 def limit(memory_mb: int, seconds: int) -> None:

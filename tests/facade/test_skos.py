@@ -175,7 +175,11 @@ def test_statements_are_counted_while_they_are_read(memory: Memory, monkeypatch:
 
 @pytest.mark.parametrize(
     ("limit", "value", "problem"),
-    [("TIMEOUT_S", 0.5, "reading it takes more than 0.5 s"), ("MEMORY_MB", 30, "reading it takes more than 30 MB of memory")],
+    [
+        ("TIMEOUT_S", 0.5, "reading it takes more than 0.5 s"),
+        ("MEMORY_MB", 30, "reading it takes more than 30 MB of memory"),
+        ("MEMORY_MB", 100, "reading it takes more than 100 MB of memory"),  # reached amid small objects: no room for a word
+    ],
 )
 def test_a_file_that_takes_too_much_is_ended_apart_and_said_so_in_words(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, limit: str, value: float, problem: str
