@@ -35,8 +35,9 @@ FESTIVAL = (
 
 
 def ready(page: Page) -> None:
-    """Wait until the script has run and nothing on the page is stale."""
+    """Wait until the script has run, nothing is stale, and nothing unfolds any more, beside which a press would fall."""
     page.wait_for_function(READY)
+    page.wait_for_function(AT_REST)
 
 
 def choose(page: Page, *files: tuple[str, str]) -> None:
