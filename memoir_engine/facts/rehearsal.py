@@ -89,11 +89,11 @@ class FactBranches(FactsView):
 
         return self._engine.db.rehearse(work, operation="what would change")
 
-    async def side(self, found: FactBranch, run: Run) -> FactSide:
+    async def side(self, branch: FactBranch, run: Run) -> FactSide:
         """Return the branch with the vectors of its new facts, which are kept nowhere."""
-        new = {number: said.content for owner in found.new.values() for number, said in owner.items()}
+        new = {number: fact.content for owner in branch.new.values() for number, fact in owner.items()}
         vectors = await self._engine.nearness.vectors(list(new.values()), run) if new else ()
-        return FactSide(found, dict(zip(new, vectors, strict=True)))
+        return FactSide(branch, dict(zip(new, vectors, strict=True)))
 
     async def answer(self, question: str, owner: str, user: str | None, side: FactSide, run: Run) -> ImpactAnswer:
         """Return what is recalled, and the context that a model would be given."""
@@ -104,7 +104,7 @@ class FactBranches(FactsView):
         context = block(self._engine, await search_facts(self._engine, active, run, overlay), MAX_TOKENS)
         return ImpactAnswer(str(context), answered=bool(context.facts), facts=tuple(map(_impact_fact, hits)))
 
-    def earlier(self, tx: Tx, found: FactBranch, *, touched: bool, limit: int) -> list[tuple[str, str, str]]:
+    def earlier(self, tx: Tx, branch: FactBranch, *, touched: bool, limit: int) -> list[tuple[str, str, str]]:
         """Return earlier questions that used facts of these people, newest first: in words, by run, with the owner.
 
         touched: only those that used what is touched.
@@ -114,8 +114,8 @@ class FactBranches(FactsView):
             recent += runs.recent(
                 tx, limit=LOOKED_THROUGH if touched else 3 * limit, verb=verb, user=access.runs_of(self._engine, self._actor)
             )
-        usable = [run for run in recent if run.status == "done" and (not touched or used(run) & found.touched)]
-        usable = [run for run in usable if used(run) and owner_key(run.user) in found.people]
+        usable = [run for run in recent if run.status == "done" and (not touched or used(run) & branch.touched)]
+        usable = [run for run in usable if used(run) and owner_key(run.user) in branch.people]
         ordered = sorted(usable, key=lambda run: run.id, reverse=True)
         return [(str(run.request["text"]), run.id, owner_key(run.user)) for run in ordered if run.request.get("text")]
 
@@ -123,15 +123,15 @@ class FactBranches(FactsView):
 
     def _planned(self, row: Mapping[str, Any]) -> Make:
         """Return what makes a decision. Raises InvalidSetting, NotAllowed, and what the verb says of its arguments."""
-        verb, given = row["verb"], {name: value for name, value in row.items() if name != "verb"}
+        verb, arguments = row["verb"], {name: value for name, value in row.items() if name != "verb"}
         if verb == changes.UNDO:
             return self._undone(**_only(row, "action_id"))
         if verb in changes.JUDGED:
             return self._judged(verb, **_only(row, "key", "content"))
         if verb == changes.EXPIRE:
-            given.setdefault("at", None)  # a row names nothing that is not there
-        given = arguments_of(VERB_OF[verb], self, given)
-        given.pop("reason", None)
+            arguments.setdefault("at", None)  # a row names nothing that is not there
+        arguments = arguments_of(VERB_OF[verb], self, arguments)
+        arguments.pop("reason", None)
         if verb in (changes.RESTORE, changes.APPROVE, changes.REJECT):
             needs_auditor(self._actor, "decide about a fact")
         else:
@@ -146,7 +146,7 @@ class FactBranches(FactsView):
             changes.APPROVE: partial(self._settled, reviews.approve),
             changes.REJECT: partial(self._settled, reviews.reject),
         }
-        return planners[verb](**given)
+        return planners[verb](**arguments)
 
     def _corrected(self, fact_id: str, content: str | None = None, **more: Any) -> Make:
         uid = fact_uid(fact_id)
@@ -260,11 +260,11 @@ def _impact_fact(hit: RecalledFact) -> ImpactFact:
 
 def _only(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return the arguments of a change that may have these alone. Raises InvalidSetting."""
-    given = {name: value for name, value in row.items() if name != "verb"}
-    if names[0] not in given or set(given) - set(names):
+    arguments = {name: value for name, value in row.items() if name != "verb"}
+    if names[0] not in arguments or set(arguments) - set(names):
         advice = f"Give {{'verb': {row['verb']!r}, {names[0]!r}: …}}."
         raise InvalidSetting(name="changes", value=dict(row), problem=f"it takes {' and '.join(names)}", advice=advice)
-    return given
+    return arguments
 
 
 def _fact_key(key: object) -> FactKey:

@@ -39,6 +39,7 @@ from memoir_engine.runtime import impacts
 from memoir_engine.runtime.access import NOBODY, needs_admin, needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.impacts import NAME, HeldImpacts, signed, to_record
+from memoir_engine.runtime.loop import gather
 from memoir_engine.runtime.model import Ask, RunModel
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
@@ -95,9 +96,9 @@ class BranchedFacts(Protocol):
     def as_row(self, row: Mapping[str, Any]) -> dict[str, Any]: ...
     def asks_a_server(self) -> bool: ...
     def branch(self, rows: Sequence[Mapping[str, Any]]) -> FactBranch: ...
-    async def side(self, found: FactBranch, run: Run) -> Any: ...
+    async def side(self, branch: FactBranch, run: Run) -> Any: ...
     async def answer(self, question: str, owner: str, user: str | None, side: Any, run: Run) -> ImpactAnswer: ...
-    def earlier(self, tx: Tx, found: FactBranch, *, touched: bool, limit: int) -> list[tuple[str, str, str]]: ...
+    def earlier(self, tx: Tx, branch: FactBranch, *, touched: bool, limit: int) -> list[tuple[str, str, str]]: ...
 
 
 @dataclass(frozen=True)
@@ -181,27 +182,27 @@ def impact_verb(
     needs_auditor(actor, "see what a change would change")
     request = ImpactRequest(options, facts)
     changes = checked_changes(request, actor)
-    tree, found = _refused_early(engine, request, changes)
-    asked = _asked(engine, actor, request, tree, found)
+    tree, fact_branch = _branches_of(engine, request, changes)
+    questions = _questions_to_ask(engine, actor, request, tree, fact_branch)
     is_free = _is_free(engine, request, changes)
-    whose = _owner_of(actor, found)
+    whose = _owner_of_look(actor, fact_branch)
 
     async def work(run: Run) -> Impact:
         if is_free:
             run = replace(run, ledger=LooseLedger(), listeners=list(listeners))
         erasures = await engine.db.aread(ids.erasures)
-        opened, items, warnings = await _compared(engine, run, request, changes, asked, is_free=is_free)
+        opened, items, warnings = await _compare_all(engine, run, request, changes, questions, is_free=is_free)
         impact = _impact(run, changes, opened, items, warnings, moved_on=await engine.db.aread(opened.has_moved))
         engine.cache_of(HeldImpacts).keep(whose, erasures, impact)
         return impact
 
     return Verb(
         name=NAME,
-        request=_request(changes, asked),
+        request=_request(changes, questions),
         subject=None,
         work=work,
         stopped=QueryCancelled,
-        record=lambda impact: _recorded(impact) if isinstance(impact, Impact) else {},
+        record=lambda impact: _run_record(impact) if isinstance(impact, Impact) else {},
         listeners=listeners,
         actor=None if whose == actor.user else replace(actor, user=whose),  # it is seen by them, and erased with them
         recorded=not is_free,
@@ -215,25 +216,25 @@ def estimate_impact(engine: Engine, actor: Actor, options: ImpactOptions, facts:
     """
     needs_auditor(actor, "see what a change would change")
     request = ImpactRequest(options, facts)
-    tree, found = _refused_early(engine, request, checked_changes(request, actor))
-    asked = _asked(engine, actor, request, tree, found)
-    model, config, filed = engine.client, engine.resolved.config, [each for each in asked if each.owner is None]
+    tree, fact_branch = _branches_of(engine, request, checked_changes(request, actor))
+    questions = _questions_to_ask(engine, actor, request, tree, fact_branch)
+    model, config, filed = engine.client, engine.resolved.config, [each for each in questions if each.owner is None]
     if not filed:
-        return Estimate(len(asked), 0, 0, 0, 0.0, model.name, "")
+        return Estimate(len(questions), 0, 0, 0, 0.0, model.name, "")
     calls = 2 * len(filed) * (config.hierarchy_depth + 1)
     prompt = 2 * sum(to_request(engine, each.options).token_budget + config.hierarchy_depth * SELECT_TOKENS for each in filed)
     reply = calls * REPLY_TOKENS
     each = cost(model.choice, prompt // calls, reply // calls)
     note = NO_PRICE.format(model=model.name) if each is None else ""
-    return Estimate(len(asked), calls, prompt, reply, None if each is None else each * calls, model.name, note)
+    return Estimate(len(questions), calls, prompt, reply, None if each is None else each * calls, model.name, note)
 
 
 def checked_changes(request: ImpactRequest, actor: Actor) -> CheckedChanges:
     """Return the changes as JSON values, and as the store plans them. Raises InvalidSetting, NotAllowed (for a lock)."""
-    given, facts = request.options.changes, request.facts
-    rows = validation.items("changes", given, "it must be a list of changes", branches.ADVICE)
+    requested, facts = request.options.changes, request.facts
+    rows = validation.items("changes", requested, "it must be a list of changes", branches.ADVICE)
     if not rows or not all(isinstance(row, Mapping) and isinstance(row.get("verb"), str) for row in rows):
-        validation.refuse("changes", given, "each must have a verb", branches.ADVICE)
+        validation.refuse("changes", requested, "each must have a verb", branches.ADVICE)
     plain, of_tree, of_facts = list[dict[str, Any]](), list[TreeChange](), list[dict[str, Any]]()
     for row in rows:
         if facts is not None and facts.takes(row):
@@ -247,9 +248,7 @@ def checked_changes(request: ImpactRequest, actor: Actor) -> CheckedChanges:
     return CheckedChanges(plain, of_tree, of_facts, unlocked="admin" in actor.roles)
 
 
-def _refused_early(
-    engine: Engine, request: ImpactRequest, changes: CheckedChanges
-) -> tuple[TreeBranch | None, FactBranch | None]:
+def _branches_of(engine: Engine, request: ImpactRequest, changes: CheckedChanges) -> tuple[TreeBranch | None, FactBranch | None]:
     """Return the branches, before there is a run. Raises what the first impossible change would raise."""
     limits = engine.resolved.config.limit
     tree = (
@@ -266,9 +265,9 @@ def _is_free(engine: Engine, request: ImpactRequest, changes: CheckedChanges) ->
     return not by_model and not (changes.of_facts and request.facts is not None and request.facts.asks_a_server())
 
 
-def _owner_of(actor: Actor, found: FactBranch | None) -> str | None:
+def _owner_of_look(actor: Actor, fact_branch: FactBranch | None) -> str | None:
     """Return whose look it is: of one's own memory, or the person's whose facts it shows; several people's is nobody's."""
-    people = set() if found is None else set(found.people.values()) - {None}
+    people = set() if fact_branch is None else set(fact_branch.people.values()) - {None}
     if not people:
         return actor.user
     return people.pop() if len(people) == 1 else NOBODY
@@ -301,22 +300,22 @@ def _impact(
     )
 
 
-def _request(changes: CheckedChanges, asked: Sequence[Asked]) -> dict[str, Any]:
+def _request(changes: CheckedChanges, questions: Sequence[Asked]) -> dict[str, Any]:
     """Return what is kept of a run's arguments: of facts no words, which would have to be forgotten with them."""
     if changes.of_facts:
-        return {"changes": [row["verb"] for row in changes.rows], "questions": [{"run": each.run_id} for each in asked]}
-    return {"changes": changes.rows, "questions": [{"run": each.run_id, **each.options.request()} for each in asked]}
+        return {"changes": [row["verb"] for row in changes.rows], "questions": [{"run": each.run_id} for each in questions]}
+    return {"changes": changes.rows, "questions": [{"run": each.run_id, **each.options.request()} for each in questions]}
 
 
-def _recorded(impact: Impact) -> dict[str, Any]:
+def _run_record(impact: Impact) -> dict[str, Any]:
     """Return what is kept with a run: a look at facts is kept with its action alone, where it is forgotten with them."""
     if any(item.of == "facts" for item in impact.items):
         return {"questions": len(impact.items), "flipped": len(impact.flipped)}
     return to_record(impact)
 
 
-def _asked(
-    engine: Engine, actor: Actor, request: ImpactRequest, tree: TreeBranch | None, found: FactBranch | None
+def _questions_to_ask(
+    engine: Engine, actor: Actor, request: ImpactRequest, tree: TreeBranch | None, fact_branch: FactBranch | None
 ) -> list[Asked]:
     """Return the questions to ask, of the tree and of facts by turns. Raises InvalidSetting where there are none."""
     most = min(MOST, validation.whole("limit", request.options.limit, least=1))
@@ -324,16 +323,20 @@ def _asked(
         texts = validation.items(
             "questions", request.options.questions, "it must be a list of questions", "Give a list, even of one."
         )
-        given = [Asked(QueryOptions(validation.query("questions", text))) for text in texts]
+        explicit = [Asked(QueryOptions(validation.query("questions", text))) for text in texts]
     elif request.options.of is not None:
-        given = _of_earlier(engine, actor, request.options.of)
+        explicit = _earlier_questions(engine, actor, request.options.of)
     else:
-        given = None
+        explicit = None
     of_tree: list[Asked] = []
     if tree is not None:
         touched = request.options.touched
-        of_tree = given if given is not None else engine.db.read(lambda tx: _last(tx, engine, actor, tree, most, touched=touched))
-    of_facts = [] if found is None else _of_facts(engine, request, found, given, most)
+        of_tree = (
+            explicit
+            if explicit is not None
+            else engine.db.read(lambda tx: _recent_questions(tx, engine, actor, tree, most, touched=touched))
+        )
+    of_facts = [] if fact_branch is None else _fact_questions(engine, request, fact_branch, explicit, most)
     both = [each for pair in zip_longest(of_tree, of_facts) for each in pair if each is not None]
     first: dict[str, Asked] = {}
     for each in both:
@@ -347,25 +350,29 @@ def _asked(
     return unique
 
 
-def _of_facts(engine: Engine, request: ImpactRequest, found: FactBranch, given: Sequence[Asked] | None, most: int) -> list[Asked]:
+def _fact_questions(
+    engine: Engine, request: ImpactRequest, fact_branch: FactBranch, explicit: Sequence[Asked] | None, most: int
+) -> list[Asked]:
     """Return questions about facts: each of everybody whose facts would change, or those that were asked of them."""
-    if given is None and request.facts is not None:
+    if explicit is None and request.facts is not None:
         facts = request.facts
-        earlier = engine.db.read(lambda tx: facts.earlier(tx, found, touched=request.options.touched, limit=most))
+        earlier = engine.db.read(lambda tx: facts.earlier(tx, fact_branch, touched=request.options.touched, limit=most))
         return [Asked(QueryOptions(text), run_id, owner) for text, run_id, owner in earlier]
-    return [Asked(QueryOptions(each.options.question), None, owner) for each in given or () for owner in sorted(found.people)]
+    return [
+        Asked(QueryOptions(each.options.question), None, owner) for each in explicit or () for owner in sorted(fact_branch.people)
+    ]
 
 
-def _of_earlier(engine: Engine, actor: Actor, of: str) -> list[Asked]:
+def _earlier_questions(engine: Engine, actor: Actor, of: str) -> list[Asked]:
     """Return the questions of a set, or of an earlier look. Raises QuestionSetNotFound, RunNotFound, InvalidSetting."""
     if isinstance(of, str) and of.startswith(question_sets.KEY):
         kept = engine.db.read(lambda tx: question_sets.get(tx, of))
         return [Asked(QueryOptions(text)) for text in kept.questions]
     earlier = impacts.earlier(engine, actor, of)
-    return engine.db.read(lambda tx: [_again(tx, item) for item in earlier.items])
+    return engine.db.read(lambda tx: [_repeated_question(tx, item) for item in earlier.items])
 
 
-def _again(tx: Tx, item: ImpactItem) -> Asked:
+def _repeated_question(tx: Tx, item: ImpactItem) -> Asked:
     """Return a question of an earlier impact, with the options of the run that it came from."""
     if item.run_id is None or item.of == "facts":
         return Asked(QueryOptions(item.question))
@@ -377,7 +384,7 @@ def _options(request: Mapping[str, Any]) -> QueryOptions:
     return QueryOptions(**{name: value for name, value in request.items() if name in REPEATED})
 
 
-def _last(tx: Tx, engine: Engine, actor: Actor, branch: TreeBranch, most: int, *, touched: bool) -> list[Asked]:
+def _recent_questions(tx: Tx, engine: Engine, actor: Actor, branch: TreeBranch, most: int, *, touched: bool) -> list[Asked]:
     """Return the last questions, newest first: about the present, and answered."""
     recent = runs.recent(tx, limit=LOOKED_THROUGH if touched else 3 * most, verb="query", user=runs_of(engine, actor))
     usable = [run for run in recent if run.status == "done" and run.request.get("question")]  # an erasure takes the words
@@ -393,16 +400,18 @@ def _uses(run: RunView, branch: TreeBranch) -> bool:
     return bool(read & branch.touched_chunks or walked & branch.touched_categories)
 
 
-async def _compared(
-    engine: Engine, run: Run, request: ImpactRequest, changes: CheckedChanges, asked: Sequence[Asked], *, is_free: bool
+async def _compare_all(
+    engine: Engine, run: Run, request: ImpactRequest, changes: CheckedChanges, questions: Sequence[Asked], *, is_free: bool
 ) -> tuple[Opened, tuple[ImpactItem, ...], tuple[str, ...]]:
     """Ask all questions on both sides; again where the memory moved on meanwhile and asking is free."""
-    model = RunModel(engine, run, QueryCancelled, longest=max(to_request(engine, each.options).token_budget for each in asked))
+    model = RunModel(
+        engine, run, QueryCancelled, longest=max(to_request(engine, each.options).token_budget for each in questions)
+    )
     for turn in range(1, TIMES + 1):
         opened = await asyncio.to_thread(_open, engine, request, changes)
         if opened.facts is not None and request.facts is not None:
             opened.facts_after = await request.facts.side(opened.facts, run)
-        items = await _items(engine, run, request, opened, asked, SharedAsk(model), one_by_one=is_free)
+        items = await _compare_each(engine, run, request, opened, questions, SharedAsk(model), one_by_one=is_free)
         if turn == TIMES or not is_free or not await engine.db.aread(opened.has_moved):
             break
         run.emit(Warned("memory", "The memory changed while the questions were asked: they are asked again."))
@@ -411,9 +420,9 @@ async def _compared(
 
 def _open(engine: Engine, request: ImpactRequest, changes: CheckedChanges) -> Opened:
     """Read the memory and make the branches. Raises what the first impossible change would raise."""
-    found = request.facts.branch(changes.of_facts) if request.facts and changes.of_facts else None
-    if not changes.of_tree and found is not None:
-        return Opened(found.seq, facts=found)
+    fact_branch = request.facts.branch(changes.of_facts) if request.facts and changes.of_facts else None
+    if not changes.of_tree and fact_branch is not None:
+        return Opened(fact_branch.seq, facts=fact_branch)
     limits = engine.resolved.config.limit
     while True:
         branch = engine.db.read(lambda tx: branches.branch_of(tx, changes.of_tree, limits=limits, unlocked=changes.unlocked))
@@ -423,11 +432,11 @@ def _open(engine: Engine, request: ImpactRequest, changes: CheckedChanges) -> Op
     other = engine.db.read(lambda tx: branches.snapshot(tx, base, branch))
     words = engine.refresher.words(None)
     return Opened(
-        seq=branch.seq if found is None else min(branch.seq, found.seq),
+        seq=branch.seq if fact_branch is None else min(branch.seq, fact_branch.seq),
         branch=branch,
         memory=Side(base, StoredFilings(None), words),
         other=Side(other, BranchFilings(branch), _words(engine, words, branch)),
-        facts=found,
+        facts=fact_branch,
     )
 
 
@@ -438,8 +447,15 @@ def _words(engine: Engine, words: WordIndex, branch: TreeBranch) -> WordIndex:
     return engine.lexical.of(branch.leaf_of.keys(), lambda missing: engine.db.read(lambda tx: chunks.texts(tx, missing)))
 
 
-async def _items(
-    engine: Engine, run: Run, request: ImpactRequest, opened: Opened, asked: Sequence[Asked], ask: SharedAsk, *, one_by_one: bool
+async def _compare_each(
+    engine: Engine,
+    run: Run,
+    request: ImpactRequest,
+    opened: Opened,
+    questions: Sequence[Asked],
+    ask: SharedAsk,
+    *,
+    one_by_one: bool,
 ) -> tuple[ImpactItem, ...]:
     """Return the answers to each question on both sides, in the order of the questions."""
     room = asyncio.Semaphore(1 if one_by_one else AT_ONCE)
@@ -447,21 +463,18 @@ async def _items(
     async def compare(n: int, each: Asked) -> ImpactItem:
         async with room:
             run.check(QueryCancelled)
-            item = await _item(engine, run, request, opened, each, ask)
-            run.emit(QuestionCompared(n, len(asked), item.answer_flips, item.citations_flip, item.paths_flip, item.facts_flip))
+            item = await _compare_one(engine, run, request, opened, each, ask)
+            run.emit(
+                QuestionCompared(n, len(questions), item.answer_flips, item.citations_flip, item.paths_flip, item.facts_flip)
+            )
             return item
 
-    tasks = [asyncio.ensure_future(compare(n, each)) for n, each in enumerate(asked, start=1)]
-    try:
-        return tuple(await asyncio.gather(*tasks))
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
+    return tuple(await gather(compare(n, each) for n, each in enumerate(questions, start=1)))
 
 
-async def _item(engine: Engine, run: Run, request: ImpactRequest, opened: Opened, each: Asked, ask: SharedAsk) -> ImpactItem:
+async def _compare_one(
+    engine: Engine, run: Run, request: ImpactRequest, opened: Opened, each: Asked, ask: SharedAsk
+) -> ImpactItem:
     """Ask one question of both sides: of the tree, or of somebody's facts."""
     question, facts = each.options.question, request.facts
     if each.owner is not None and facts is not None and opened.facts is not None:
@@ -469,11 +482,11 @@ async def _item(engine: Engine, run: Run, request: ImpactRequest, opened: Opened
         before = await facts.answer(question, each.owner, user, facts.memory, run)
         after = await facts.answer(question, each.owner, user, opened.facts_after, run)
         return ImpactItem(question, each.run_id, before, after, "facts", user)
-    sides = [await _answered(engine, run, side, each, ask) for side in (opened.memory, opened.other) if side is not None]
+    sides = [await _query_side(engine, run, side, each, ask) for side in (opened.memory, opened.other) if side is not None]
     return ImpactItem(question, each.run_id, _answer(sides[0]), _answer(sides[1]))
 
 
-async def _answered(engine: Engine, run: Run, side: Side, asked: Asked, ask: SharedAsk) -> QueryResult:
+async def _query_side(engine: Engine, run: Run, side: Side, asked: Asked, ask: SharedAsk) -> QueryResult:
     """Ask one question on one side; what goes wrong is its result."""
     progress = Progress(run.id, asked.options.question)
     quiet = Run(run.id, run.verb, run.actor, run.clock, run.ledger, [], run.cancellation, run.owner)

@@ -11,9 +11,8 @@ Source: MEMOIR 4.1–4.2, 4.4, 8, 9 "Deterministic order"; spec/README 21; DESIG
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from memoir_engine.prompts import select
 from memoir_engine.prompts.evidence import likeliest
 from memoir_engine.query.record import Progress
 from memoir_engine.query.strategies import Widths
+from memoir_engine.runtime.loop import gather
 from memoir_engine.runtime.model import Ask
 from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.profiles import QuestionProfile
@@ -159,7 +159,7 @@ async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPa
         if number in walk.preset:
             selections = [_preset_selection(level, walk.preset[number]) for level in levels]
         else:
-            selections = await _gather([_select(question, level, walk) for level in levels])
+            selections = await gather(_select(question, level, walk) for level in levels)
         for answer, picked in (heard for selection in selections for heard in selection.heard):
             progress.heard("select", answer, picked)
         deeper: list[OpenPath] = []
@@ -180,18 +180,6 @@ def _drop_dead_ends(paths: Sequence[OpenPath], walk: Walk, progress: Progress) -
         if not walk.tree.children(path.tip):
             drop_path(path.names, path.ids, "gone", progress, walk.run)
     return [path for path in paths if walk.tree.offered(path.tip)]
-
-
-async def _gather(selecting: Sequence[Coroutine[Any, Any, LevelSelection]]) -> list[LevelSelection]:
-    """Await all, in order; when one fails cancel the others, so that nothing is asked for a question that has ended."""
-    tasks = [asyncio.ensure_future(selection) for selection in selecting]
-    try:
-        return await asyncio.gather(*tasks)
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
 
 
 def _level(number: int, paths: Sequence[OpenPath], walk: Walk) -> Level:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -110,6 +110,18 @@ class BackgroundLoop:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(timeout=10)
         loop.close()
+
+
+async def gather(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Await all at once, results in order; when one fails or the caller leaves, cancel the others and wait for their end."""
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
 
 
 async def _end_tasks() -> None:
