@@ -76,7 +76,7 @@ class Disagreements(View):
         OwnDecisionStands (the decision in force is the actor's own).
         """
         needs_auditor(self._actor, "settle a disagreement")
-        item, said = validation.text("key", key), words_of(words)
+        item, checked_words = validation.text("key", key), words_of(words)
         if read_key(item) is None:
             raise ReviewItemNotFound(key=item[: validation.ID_CHARS])
         signature = self._engine.signature(self._actor)
@@ -85,27 +85,27 @@ class Disagreements(View):
             remarks.hold(tx)
             if actions.exists(tx, signature["action_id"]):
                 return actions.get(tx, signature["action_id"])
-            found = _differing(tx, item)
-            if found is None:
+            disagreement = _differing(tx, item)
+            if disagreement is None:
                 raise ReviewItemNotFound(key=item)
-            if found.settled is not None:
-                raise NothingChanges(problem=f"{found.settled[0]!r} has settled it already")
-            if same_person(self._actor.name, found.stands):
+            if disagreement.settled is not None:
+                raise NothingChanges(problem=f"{disagreement.settled[0]!r} has settled it already")
+            if same_person(self._actor.name, disagreement.stands):
                 raise OwnDecisionStands(actor=self._actor.name, key=item)
-            return judgements.adjudicate(tx, item, said, **signature)
+            return judgements.adjudicate(tx, item, checked_words, **signature)
 
         return self._engine.db.write(work, operation=f"the disagreement about {item}")
 
 
 def _differing(tx: Tx, key: str) -> DifferingVerdicts | None:
     """Return how people differ about a filing, read within a change: no cache may keep it."""
-    given = judgements.given(tx, judgements.read_on(tx, VerdictsRead()).verdicts, key)
-    return next(iter(differences(given, judgements.settlements(tx))), None)
+    by_item = judgements.given(tx, judgements.read_on(tx, VerdictsRead()).verdicts, key)
+    return next(iter(differences(by_item, judgements.settlements(tx))), None)
 
 
 def _views(tx: Tx, shown: Sequence[DifferingVerdicts]) -> tuple[Disagreement, ...]:
     rows = judgements.settlements(tx)
-    said = read_payloads(tx, (row.payload for row in rows.values()))
+    payloads = read_payloads(tx, (row.payload for row in rows.values()))
     ends = [one.settled[1] for one in shown if one.settled is not None]
     causes = actions.causes(tx, [*(verdict.seq for one in shown for verdict in one.verdicts), *ends])
     keys = {one.key: read_key(one.key) or (0, 0) for one in shown}
@@ -144,7 +144,7 @@ def _views(tx: Tx, shown: Sequence[DifferingVerdicts]) -> tuple[Disagreement, ..
             state="open" if one.settled is None else "settled",
             settled_by=None if one.settled is None else one.settled[0],
             settled_at=None if one.settled is None else causes[one.settled[1]].at,
-            words=said.get(word.payload, {}).get("words") if word is not None and by_word else None,
+            words=payloads.get(word.payload, {}).get("words") if word is not None and by_word else None,
         )
 
     return tuple(view(one) for one in shown if keys[one.key][0] in of_chunks)

@@ -110,44 +110,44 @@ class FeedbackView(View):
         Raises NotAllowed, FeedbackNotFound, ReviewOvertaken (resolved by another first), ActionNotFound, InvalidSetting.
         """
         needs_auditor(self._actor, "resolve a report")
-        number, said = report_number(key), words_of(words)
+        number, checked_words = report_number(key), words_of(words)
         by = None if mended_by is None else validation.action(mended_by, "mended_by")
-        if by is None and said is None:
+        if by is None and checked_words is None:
             advice = "Say how it was resolved, or give the action that mended it."
             raise InvalidSetting(name="words", value=words, problem="there is neither a word nor an action", advice=advice)
         user, signature = runs_of(self._engine, self._actor), self._engine.signature(self._actor)
-        settle = partial(feedback.settle, number=number, mended_by=by, words=said, user=user, **signature)
+        settle = partial(feedback.settle, number=number, mended_by=by, words=checked_words, user=user, **signature)
         needed = take_two(self._engine, "answers", key)
 
         def work(tx: Tx) -> Action:
             proposer = feedback.find(tx, number, user=user).row.author
             decision = SignedDecision("answers", key, "resolve", {"mended_by": by}, proposer)
             check = partial(feedback.check_open, number=number, mended_by=by, user=user)
-            return second_looks.decide(tx, decision, settle, needed=needed, check=check, reason=said, **signature)
+            return second_looks.decide(tx, decision, settle, needed=needed, check=check, reason=checked_words, **signature)
 
         return self._engine.db.write(work, operation=f"the resolution of {key}")
 
-    def _veiled(self, tx: Tx, said: Sequence[Feedback]) -> tuple[Feedback, ...]:
+    def _veiled(self, tx: Tx, reports: Sequence[Feedback]) -> tuple[Feedback, ...]:
         """Return what was said without the reasons, of the actions that mended it, which the actor may not read."""
-        settled = [one.settlement for one in said if one.settlement is not None]
+        settled = [one.settlement for one in reports if one.settlement is not None]
         mending = [settlement.mended_by for settlement in settled if settlement.mended_by is not None]
         seen = {action.action_id: action for action in activity.veiled(tx, readable(self._actor), mending)}
 
-        def told(settlement: FeedbackSettlement | None) -> FeedbackSettlement | None:
+        def readable_settlement(settlement: FeedbackSettlement | None) -> FeedbackSettlement | None:
             if settlement is None or settlement.mended_by is None:
                 return settlement
             return replace(settlement, mended_by=seen[settlement.mended_by.action_id])
 
-        return tuple(replace(one, settlement=told(one.settlement)) for one in said)
+        return tuple(replace(one, settlement=readable_settlement(one.settlement)) for one in reports)
 
     def _give(self, run_id: str, verdict: FeedbackVerdict, words: str | None, chunk_id: int | None) -> Action:
         needs_own_voice(self._actor, "say what an answer is worth")
-        number, said = validation.run(run_id), words_of(words)
+        number, checked_words = validation.run(run_id), words_of(words)
         chunk, signature = None if chunk_id is None else validation.chunk(chunk_id), self._engine.signature(self._actor)
 
         def work(tx: Tx) -> Action:
             run = runs.get(tx, number, user=runs_of(self._engine, self._actor))
-            return feedback.give(tx, run, verdict, words=said, chunk_id=chunk, **signature)
+            return feedback.give(tx, run, verdict, words=checked_words, chunk_id=chunk, **signature)
 
         return self._engine.db.write(work, operation="what is said of an answer")
 

@@ -44,8 +44,8 @@ def of_step(engine: Engine, actor: Actor, step: ReviewStep) -> Seen | None:
     filed = read_key(step.key) if step.verdict == "refile" else None
     if filed is not None:
         return seen_by(engine, actor, step.looked, edit_draft.refile_many([filed[0]], step.category_id or 0))
-    given = {"verb": step.verdict, "key": step.key, "content": step.content}
-    row = {name: value for name, value in given.items() if value is not None}
+    fields = {"verb": step.verdict, "key": step.key, "content": step.content}
+    row = {name: value for name, value in fields.items() if value is not None}
     return impacts.seen(engine, actor, step.looked, lambda changes: list(changes) == [row])
 
 

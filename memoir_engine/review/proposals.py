@@ -119,21 +119,21 @@ def _as_of_now(
     declined: frozenset[proposals.Proposal],
     tree: EditSnapshot | None,
 ) -> TreeProposal:
-    told = {
+    shown = {
         name: getattr(stored, name) for name in ("verb", "category_ids", "into_id", "chosen", "name", "paths", "about", "why")
     }
     key = f"{proposal[0]}-{proposal[1]}"
     if actions.exists(tx, stored.acts_as):
         state: Literal["done", "declined"] = "declined" if actions.undone_by(tx, stored.acts_as) else "done"
-        return TreeProposal(key, **told, state=state, action_id=stored.acts_as)
+        return TreeProposal(key, **shown, state=state, action_id=stored.acts_as)
     if proposal in declined:
-        return TreeProposal(key, **told, state="declined")
+        return TreeProposal(key, **shown, state="declined")
     now, limits = tree or load_tree(tx), engine.resolved.config.limit
     effect, problem = edit_plan.preview_proposed(tx, stored.edit, stored.grounds, now, limits=limits)
     problem = stored.erased or problem
     if problem is not None:
-        return TreeProposal(key, **told, state="overtaken", problem=problem)
-    return TreeProposal(key, **told, preview=effect)
+        return TreeProposal(key, **shown, state="overtaken", problem=problem)
+    return TreeProposal(key, **shown, preview=effect)
 
 
 def _waiting(looks: Sequence[TidyResult]) -> tuple[TreeProposal, ...]:

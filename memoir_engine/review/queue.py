@@ -258,9 +258,9 @@ class Reviews(FactReviews):
         if decision.verdict == "skip":
             return perform(tx)
         what = {"category_id": decision.category_id} if decision.verdict == "refile" else {}
-        asked = SignedDecision("filings", decision.key, decision.verdict, what, looked=decision.looked)
+        signed_decision = SignedDecision("filings", decision.key, decision.verdict, what, looked=decision.looked)
         needed, reason = decision.key in two, decision.reason
-        return second_looks.decide(tx, asked, perform, needed=needed, check=check, reason=reason, **signature)
+        return second_looks.decide(tx, signed_decision, perform, needed=needed, check=check, reason=reason, **signature)
 
     def _decide_fact(self, tx: Tx, decision: FactDecision, *, overrides: bool = False, **signature: Unpack[Signature]) -> Action:
         """Decide about a fact or a proposal, by two people where it takes two."""
@@ -271,14 +271,14 @@ class Reviews(FactReviews):
 
         if decision.verdict == "skip":
             return perform(tx)
-        asked = SignedDecision(
+        signed_decision = SignedDecision(
             "facts", str(decision.key), decision.verdict, {"content": decision.content}, looked=decision.looked
         )
         return second_looks.decide(
             tx,
-            asked,
+            signed_decision,
             perform,
-            needed=take_two(self._engine, "facts", asked.item),
+            needed=take_two(self._engine, "facts", signed_decision.item),
             check=lambda tx: reviews.check(tx, whose, decision, actor=actor, overrides=overrides),
             reason=decision.reason,
             **signature,

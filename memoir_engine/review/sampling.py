@@ -106,7 +106,7 @@ class SamplingPlans(SignOffs):
         Raises NotAllowed, SourceNotFound, CategoryNotFound, InvalidSetting (also where there is nothing to draw from).
         """
         needs_auditor(self._actor, "draw a sample")
-        kind, said, signature = _method(method), words_of(words), self._engine.signature(self._actor)
+        kind, checked_words, signature = _method(method), words_of(words), self._engine.signature(self._actor)
         scope = self._scope(source, category, since, until)
         state, population = self._population(kind, scope)
         wanted = _size(share, size, len(population))
@@ -127,7 +127,9 @@ class SamplingPlans(SignOffs):
             if actions.exists(tx, signature["action_id"]):
                 return actions.get(tx, signature["action_id"]).events[0].seq
             action = sampling.begin(tx, **signature)
-            number = sampling.draw(tx, design, error_rate.members(population), words=said, author=self._actor.name, action=action)
+            number = sampling.draw(
+                tx, design, error_rate.members(population), words=checked_words, author=self._actor.name, action=action
+            )
             action.seal()
             return number
 
@@ -270,7 +272,7 @@ def _plan(tx: Tx, row: Any, *, whole: bool) -> SamplingPlan:
     """whole: with what was drawn, one by one, and the signatures."""
     design = SampleDesign.of(row.design)
     states = sampling.drawn_states(tx, design, row.number)
-    made, said = actions.causes(tx, [row.number])[row.number], read_payloads(tx, [row.payload])
+    made, payloads = actions.causes(tx, [row.number])[row.number], read_payloads(tx, [row.payload])
     parts = tuple(_stratum(part, states) for part in design.strata)
     signed = sign_offs.listed(tx, subject=sampling.SUBJECT, number=row.number) if whole else ()
     return SamplingPlan(
@@ -278,7 +280,7 @@ def _plan(tx: Tx, row: Any, *, whole: bool) -> SamplingPlan:
         action_id=made.action_id,
         by=row.author,
         at=made.at,
-        words=said.get(row.payload, {}).get("words"),
+        words=payloads.get(row.payload, {}).get("words"),
         method=design.method,
         seed=design.seed,
         source_id=design.source,

@@ -78,11 +78,11 @@ class SignOffs(View):
 
 
 def _subject(source_id: int | None, category_id: int | None, plan: int | None) -> tuple[Subject, int] | tuple[None, None]:
-    given = {"source_id": source_id, "category_id": category_id, "plan": plan}
-    several = [name for name, value in given.items() if value is not None]
+    ids = {"source_id": source_id, "category_id": category_id, "plan": plan}
+    several = [name for name, value in ids.items() if value is not None]
     if len(several) > 1:
         advice = "Give source_id, category_id or plan."
-        raise InvalidSetting(name=several[1], value=given[several[1]], problem="it is one or the other", advice=advice)
+        raise InvalidSetting(name=several[1], value=ids[several[1]], problem="it is one or the other", advice=advice)
     if source_id is not None:
         return "source", validation.source(source_id)
     if category_id is not None:

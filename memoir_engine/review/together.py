@@ -95,14 +95,14 @@ class Together(Reviews, TreeProposals):
         Everybody may who may see the item. Raises InvalidSetting for no words, and without an item what its queue raises.
         """
         needs_own_voice(self._actor, "comment on an item")
-        item, said = self._item(key), words_of(words)
-        if said is None:
+        item, checked_words = self._item(key), words_of(words)
+        if checked_words is None:
             raise InvalidSetting(name="words", value=words, problem="it is empty", advice="Say something of the item.")
         signature = self._engine.signature(self._actor)
 
         def work(tx: Tx) -> Action:
             self._check_item(tx, item)
-            return together.comment(tx, item, said, **signature)
+            return together.comment(tx, item, checked_words, **signature)
 
         return self._engine.db.write(work, operation=f"the comment on {item}")
 
@@ -127,13 +127,13 @@ class Together(Reviews, TreeProposals):
         decided), and for a key without an item what its queue raises.
         """
         needs_auditor(self._actor, "ask for a second pair of eyes")
-        item, name, said = self._item(key), None if to is None else self._assignee(to), words_of(words)
+        item, name, checked_words = self._item(key), None if to is None else self._assignee(to), words_of(words)
         signature = self._engine.signature(self._actor)
 
         def work(tx: Tx) -> Action:
             if self._check_item(tx, item):
                 raise NothingChanges(problem="it is decided already")
-            return second_looks.ask(tx, second_looks.kind_of(item), item, to=name, words=said, **signature)
+            return second_looks.ask(tx, second_looks.kind_of(item), item, to=name, words=checked_words, **signature)
 
         return self._engine.db.write(work, operation=f"a second look at {item}")
 

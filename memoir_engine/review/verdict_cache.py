@@ -61,23 +61,26 @@ def worked_out(tx: Tx, read: VerdictsRead) -> JudgedTwice:
     return judged_twice(judgements.given(tx, read.verdicts), judgements.settlements(tx))
 
 
-def judged_twice(given: Mapping[str, tuple[GivenVerdict, ...]], settled: Mapping[str, Any]) -> JudgedTwice:
-    """Work out agreement and disagreements. given: the verdicts that stand about each filing. settled: rows of settlements."""
-    differing = tuple(sorted(differences(given, settled), key=lambda one: -one.verdicts[-1].seq))
-    labels = [{by: one.verdict for by, one in judgements.latest(rows).items()} for rows in given.values()]
+def judged_twice(verdicts_by_item: Mapping[str, tuple[GivenVerdict, ...]], settled: Mapping[str, Any]) -> JudgedTwice:
+    """Work out agreement and disagreements.
+
+    verdicts_by_item: the verdicts that stand about each filing. settled: rows of settlements.
+    """
+    differing = tuple(sorted(differences(verdicts_by_item, settled), key=lambda one: -one.verdicts[-1].seq))
+    labels = [{by: one.verdict for by, one in judgements.latest(rows).items()} for rows in verdicts_by_item.values()]
     return JudgedTwice(differing, agreement.agreement(labels, sum(one.settled is None for one in differing)))
 
 
-def differences(given: Mapping[str, tuple[GivenVerdict, ...]], settled: Mapping[str, Any]) -> list[DifferingVerdicts]:
+def differences(verdicts_by_item: Mapping[str, tuple[GivenVerdict, ...]], settled: Mapping[str, Any]) -> list[DifferingVerdicts]:
     """Return the filings on which people differ, or differed until it was settled."""
-    found = []
-    for name, verdicts in given.items():
+    differing = []
+    for name, verdicts in verdicts_by_item.items():
         third, row = _third(verdicts), settled.get(name)
         if third is None and len({one.verdict for one in judgements.latest(verdicts).values()}) < 2:
             continue
         by_word = None if row is None or row.number < verdicts[-1].seq else (row.author, row.number)
-        found.append(DifferingVerdicts(name, verdicts, by_word or third))
-    return found
+        differing.append(DifferingVerdicts(name, verdicts, by_word or third))
+    return differing
 
 
 def _third(verdicts: tuple[GivenVerdict, ...]) -> tuple[str, int] | None:

@@ -83,13 +83,13 @@ def give(
     chunk = _R.chunk_id.is_(None) if chunk_id is None else _R.chunk_id == chunk_id
     own = select(tables.remark).where(_R.kind == FEEDBACK, _R.item == run.id, _R.author == actor, chunk, *remarks.standing(None))
     before = [report for report in _reports(tx, tx.execute(own).all()) if report.state in ("open", None)]
-    said = read_payloads(tx, (report.row.payload for report in before))
-    if any(r.row.verdict == verdict and said.get(r.row.payload, {}).get("words") == words for r in before):
+    payloads = read_payloads(tx, (report.row.payload for report in before))
+    if any(r.row.verdict == verdict and payloads.get(r.row.payload, {}).get("words") == words for r in before):
         raise NothingChanges(problem="you have said so already")
     action = OpenAction(tx, verb=SAYS[verdict], actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None, run_id=run.id)
     ends = [report.row.number for report in before]
-    about: dict[str, Any] = {"verdict": verdict, "chunk_id": chunk_id, "said": {"words": words}, "ends": ends}
+    about: dict[str, Any] = {"verdict": verdict, "chunk_id": chunk_id, "payload": {"words": words}, "ends": ends}
     remarks.make(tx, action, FEEDBACK, run.id, author=actor, **about)
     action.seal()
     return actions.get(tx, action.id)
@@ -118,7 +118,7 @@ def settle(
     action.describe(reason=None, run_id=report.row.item)
     ends = [] if report.settled is None else [report.settled.number]
     verdict = "explained" if mended_by is None else "mended"
-    about: dict[str, Any] = {"verdict": verdict, "names": mended_by, "said": {"words": words}, "ends": ends}
+    about: dict[str, Any] = {"verdict": verdict, "names": mended_by, "payload": {"words": words}, "ends": ends}
     remarks.make(tx, action, SETTLEMENT, report.key, author=actor, **about)
     action.seal()
     return actions.get(tx, action.id)
@@ -176,7 +176,7 @@ def page(
 def views(tx: Tx, reports: Sequence[StandingReport]) -> tuple[Feedback, ...]:
     """Return reports with their words, questions and settlements."""
     rows = [row for report in reports for row in (report.row, report.settled) if row is not None]
-    said, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
+    payloads, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
     questions = questions_of(tx, (report.row.item for report in reports))
     named = [report.settled.names for report in reports if report.settled is not None and report.settled.names]
     mending = {name: actions.brief(tx, name) for name in dict.fromkeys(named)}
@@ -186,7 +186,7 @@ def views(tx: Tx, reports: Sequence[StandingReport]) -> tuple[Feedback, ...]:
         if row is None:
             return None
         cause = causes[row.number]
-        words = said.get(row.payload, {}).get("words")
+        words = payloads.get(row.payload, {}).get("words")
         return FeedbackSettlement(cause.action_id, row.author, cause.at, words, mending.get(row.names), report.undone)
 
     return tuple(
@@ -198,7 +198,7 @@ def views(tx: Tx, reports: Sequence[StandingReport]) -> tuple[Feedback, ...]:
             question=questions.get(report.row.item, ""),
             by=report.row.author,
             at=causes[report.row.number].at,
-            words=said.get(report.row.payload, {}).get("words"),
+            words=payloads.get(report.row.payload, {}).get("words"),
             chunk_id=report.row.chunk_id,
             state=report.state,
             settlement=settlement(report),
@@ -211,9 +211,9 @@ def questions_of(tx: Tx, run_ids: Iterable[str]) -> dict[str, str]:
     """Return the questions by run; one that was erased is left out."""
     r = tables.run.c
     rows = list(rows_in(tx, select(r.id, r.request), r.id, sorted(set(run_ids))))
-    asked = read_payloads(tx, (row.request for row in rows))
-    found = {row.id: asked.get(row.request, {}) for row in rows}
-    return {run_id: question for run_id, request in found.items() if (question := question_in(request))}
+    payloads = read_payloads(tx, (row.request for row in rows))
+    requests = {row.id: payloads.get(row.request, {}) for row in rows}
+    return {run_id: question for run_id, request in requests.items() if (question := question_in(request))}
 
 
 def question_in(request: Mapping[str, Any]) -> str:
@@ -222,8 +222,8 @@ def question_in(request: Mapping[str, Any]) -> str:
 
 def read_chunks(record: Mapping[str, Any]) -> set[int]:
     """Return the chunks that an answer has read, or a reply was given, from its run's record."""
-    given = {one["id"] for one in record.get("shown", ()) if one.get("kind") == "chunk"}
-    return given | {row[0] for row in record.get("used", ()) if isinstance(row, list) and row}
+    shown = {one["id"] for one in record.get("shown", ()) if one.get("kind") == "chunk"}
+    return shown | {row[0] for row in record.get("used", ()) if isinstance(row, list) and row}
 
 
 def _given_facts(tx: Tx, record: Mapping[str, Any]) -> set[int]:

@@ -96,12 +96,12 @@ def settlements(tx: Tx) -> dict[str, Any]:
 def adjudicate(tx: Tx, key: str, words: str | None, *, actor: str, clock: Clock, action_id: str) -> Action:
     """Let the decision stand that is in force. Raises NothingChanges where it was settled so already."""
     before = settlements(tx).get(key)
-    said = {"words": words}
+    payload = {"words": words}
     if before is not None and same_person(before.author, actor):
         raise NothingChanges(problem="you have settled it already")
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None)
-    remarks.make(tx, action, ADJUDICATION, key, author=actor, said=said, ends=[] if before is None else [before.number])
+    remarks.make(tx, action, ADJUDICATION, key, author=actor, payload=payload, ends=[] if before is None else [before.number])
     action.seal()
     return actions.get(tx, action.id)
 

@@ -40,12 +40,12 @@ def unread(tx: Tx, person: str, *, user: RunSight | None, sees: Sees, limit: int
     new = [(kind, row) for kind, row in new if row.item in reports or sees(row.item)]
     new = sorted(new, key=lambda pair: -pair[1].from_seq)[:limit]
     rows = [row for _, row in new]
-    causes, said = actions.causes(tx, (row.number for row in rows)), read_payloads(tx, (row.payload for row in rows))
+    causes, payloads = actions.causes(tx, (row.number for row in rows)), read_payloads(tx, (row.payload for row in rows))
     questions = feedback.questions_of(tx, (reports[row.item].item for row in rows if row.item in reports))
 
     def notice(kind: Any, row: Any) -> Notice:
         run_id = reports[row.item].item if row.item in reports else None
-        words, at = said.get(row.payload, {}).get("words"), causes[row.number].at
+        words, at = payloads.get(row.payload, {}).get("words"), causes[row.number].at
         return Notice(row.from_seq, kind, row.author, at, row.item, run_id, questions.get(run_id or "", ""), words)
 
     return tuple(notice(kind, row) for kind, row in new)
@@ -56,10 +56,10 @@ def _calls(tx: Tx, person: str, since: int) -> list[tuple[str, Any]]:
     kinds = {ASSIGNMENT: "assigned", COMMENT: "mentioned", ASKED: "asked", SECOND: "second"}
     query = select(tables.remark).where(_R.kind.in_(kinds), _R.to_seq == FAR, _R.from_seq > since).order_by(_R.from_seq)
     rows = tx.execute(query).all()
-    said = read_payloads(tx, (row.payload for row in rows))
+    payloads = read_payloads(tx, (row.payload for row in rows))
 
     def calls(row: Any) -> bool:
-        body = said.get(row.payload, {})
+        body = payloads.get(row.payload, {})
         called = (body.get("to"), body.get("first"), *body.get("mentions", ()))
         return any(accounts.means(tx, name, person) for name in called if name)
 

@@ -46,12 +46,12 @@ def save(tx: Tx, key: str, name: str, questions: list[str], *, actor: str, clock
     before = remarks.about(tx, [key], kind=QUESTIONS)
     if actions.exists(tx, action_id):
         return get(tx, key)
-    said = {"name": name, "questions": questions}
-    if before and read_payloads(tx, [before[0].payload]).get(before[0].payload) == said:
+    payload = {"name": name, "questions": questions}
+    if before and read_payloads(tx, [before[0].payload]).get(before[0].payload) == payload:
         raise NothingChanges(problem=f"{name!r} holds these questions already")
     action = OpenAction(tx, verb=SAVES, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None)
-    remarks.make(tx, action, QUESTIONS, key, author=actor, said=said, ends=[row.number for row in before])
+    remarks.make(tx, action, QUESTIONS, key, author=actor, payload=payload, ends=[row.number for row in before])
     action.seal()
     return get(tx, key)
 
@@ -77,12 +77,17 @@ def named(tx: Tx, name: str) -> str | None:
 
 def _sets(tx: Tx, rows: Any) -> list[QuestionSet]:
     """Return the sets of these rows but those whose words were erased."""
-    said, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, [row.from_seq for row in rows])
+    payloads, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, [row.from_seq for row in rows])
     return [
         QuestionSet(
-            row.item, said[row.payload]["name"], tuple(said[row.payload]["questions"]), row.author, cause.at, cause.action_id
+            row.item,
+            payloads[row.payload]["name"],
+            tuple(payloads[row.payload]["questions"]),
+            row.author,
+            cause.at,
+            cause.action_id,
         )
         for row in rows
-        if row.payload in said
+        if row.payload in payloads
         for cause in (causes[row.from_seq],)
     ]

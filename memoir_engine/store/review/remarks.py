@@ -65,14 +65,14 @@ def make(
     item: str,
     *,
     author: str,
-    said: dict[str, Any],
+    payload: dict[str, Any],
     verdict: str | None = None,
     chunk_id: int | None = None,
     names: str | None = None,
     ends: Sequence[int] = (),
 ) -> int:
-    """Open a remark and close those numbered in `ends`, by one event; return its number. said: its words and names of people."""
-    words = put_payloads(tx, [said])[0]
+    """Open a remark and close those numbered in `ends`, by one event; return its number. payload: its words, and names."""
+    words = put_payloads(tx, [payload])[0]
     body: dict[str, Any] = {"verdict": verdict, "cited": chunk_id, "names": names}
     about = {name: value for name, value in body.items() if value is not None}
     event = CLOSES if verdict == CLOSED else MADE[kind]
@@ -171,7 +171,7 @@ def payloads_on(tx: Tx, facts: Collection[int], proposals: Collection[int]) -> s
     numbers = {"fact": facts, "proposal": proposals}
     rows = tx.execute(select(_R.item, _R.payload).where(or_(_R.item.like("fact-%"), _R.item.like("proposal-%")))).all()
     parts = ((row.item.split("-"), row.payload) for row in rows)
-    return {payload for (thing, number, *_), payload in parts if number.isdecimal() and int(number) in numbers[thing]}
+    return {payload for (kind, number, *_), payload in parts if number.isdecimal() and int(number) in numbers[kind]}
 
 
 def payloads_by(tx: Tx, author: str) -> set[str]:
@@ -181,9 +181,11 @@ def payloads_by(tx: Tx, author: str) -> set[str]:
 
 def payloads_to(tx: Tx, person: str) -> set[str]:
     """Return the payloads of every assignment to a person, and of every call for their eyes."""
-    papers = set(tx.execute(select(_R.payload).where(_R.kind.in_((ASSIGNMENT, ASKED)))).scalars())
+    digests = set(tx.execute(select(_R.payload).where(_R.kind.in_((ASSIGNMENT, ASKED)))).scalars())
     return {
-        paper for paper, said in read_payloads(tx, papers).items() if (to := said.get("to")) and accounts.means(tx, to, person)
+        digest
+        for digest, payload in read_payloads(tx, digests).items()
+        if (to := payload.get("to")) and accounts.means(tx, to, person)
     }
 
 
@@ -202,11 +204,11 @@ def said_by(tx: Tx, author: str) -> Iterator[dict[str, Any]]:
     """Yield what a person ever said of answers and items, oldest first, with whether it stands."""
     rows = tx.execute(select(tables.remark).where(_R.author == author).order_by(_R.number, _R.from_seq)).all()
     newest = {row.number: row for row in rows}
-    said, causes = read_payloads(tx, (row.payload for row in newest.values())), actions.causes(tx, newest)
+    payloads, causes = read_payloads(tx, (row.payload for row in newest.values())), actions.causes(tx, newest)
     for number, row in newest.items():
         about = {name: getattr(row, name) for name in ("number", "kind", "item", "verdict", "chunk_id")}
         cause = causes[number]
-        yield {**about, "at": cause.at, "action": cause.action_id, "stands": row.to_seq == FAR, "said": said.get(row.payload)}
+        yield {**about, "at": cause.at, "action": cause.action_id, "stands": row.to_seq == FAR, "said": payloads.get(row.payload)}
 
 
 def _some(items: Sequence[str]) -> Iterable[Any]:

@@ -112,15 +112,15 @@ def signed_first(tx: Tx, action_id: str, actor: str) -> bool:
 def seen_of(tx: Tx, action_id: str) -> tuple[FactKey, dict[str, Any]] | None:
     """Return an item of facts, and what the first of two had seen of the consequences, as it is kept with their signature."""
     e = tables.audit_event.c
-    made = (
+    query = (
         select(_R.item, _R.payload).join(tables.audit_event, e.seq == _R.number).where(_R.kind == FIRST, e.action_id == action_id)
     )
-    row = tx.execute(made.limit(1)).one_or_none()
+    row = tx.execute(query.limit(1)).one_or_none()
     seen = None if row is None else read_payloads(tx, [row.payload]).get(row.payload, {}).get("seen")
     if row is None or seen is None:
         return None
-    thing, number, since = row.item.split("-")
-    return FactKey("fact" if thing == "fact" else "proposal", int(number), int(since)), seen
+    kind, number, since = row.item.split("-")
+    return FactKey("fact" if kind == "fact" else "proposal", int(number), int(since)), seen
 
 
 def ask(
@@ -131,12 +131,12 @@ def ask(
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
     before = remarks.about(tx, [item], kind=ASKED)
-    said = {"kind": kind, "to": to, "words": words}
-    if before and read_payloads(tx, [before[0].payload]).get(before[0].payload) == said:
+    payload = {"kind": kind, "to": to, "words": words}
+    if before and read_payloads(tx, [before[0].payload]).get(before[0].payload) == payload:
         raise NothingChanges(problem="it waits for a second pair of eyes already")
     action = OpenAction(tx, verb=ASKS, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None)
-    remarks.make(tx, action, ASKED, item, author=actor, said=said, ends=[row.number for row in before])
+    remarks.make(tx, action, ASKED, item, author=actor, payload=payload, ends=[row.number for row in before])
     action.seal()
     return actions.get(tx, action.id)
 
@@ -151,12 +151,12 @@ def waiting(tx: Tx, items: Iterable[str] | None = None) -> tuple[SecondLook, ...
     for row in tx.execute(query).all():
         by_item.setdefault(row.item, {})[row.kind] = row
     rows = [row for kinds in by_item.values() for row in kinds.values()]
-    said, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
+    payloads, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
 
     def look(item: str, kinds: dict[str, Any]) -> SecondLook:
         row = kinds.get(FIRST) or kinds[ASKED]
-        body, asked = said.get(row.payload, {}), kinds.get(ASKED)
-        to = said.get(asked.payload, {}).get("to") if asked is not None else None
+        body, asked = payloads.get(row.payload, {}), kinds.get(ASKED)
+        to = payloads.get(asked.payload, {}).get("to") if asked is not None else None
         cause = causes[row.number]
         verdict, what = (row.verdict, body.get("what", {})) if row.kind == FIRST else (None, {})
         kind: SignedKind = body.get("kind") or kind_of(item)
@@ -197,8 +197,8 @@ def kind_of(item: str) -> SignedKind:
 
 
 def _same(tx: Tx, first: Any, decision: SignedDecision) -> bool:
-    said = read_payloads(tx, [first.payload]).get(first.payload, {})
-    return bool(first.verdict == decision.verdict and said.get("what") == decision.what)
+    payload = read_payloads(tx, [first.payload]).get(first.payload, {})
+    return bool(first.verdict == decision.verdict and payload.get("what") == decision.what)
 
 
 def _refuse_same_person(decision: SignedDecision, first: str, actor: str) -> None:
@@ -225,8 +225,8 @@ def _write(
     action = OpenAction(tx, verb=verb, actor=actor, clock=clock, action_id=action_id or new_id(clock.now()))
     looked, of_facts = (decision.looked if kind == FIRST else None), decision.kind == "facts"
     action.describe(reason=None, seen=None if of_facts else looked)
-    said: dict[str, Any] = {"kind": decision.kind, "words": reason} | ({"seen": dict(looked)} if looked and of_facts else {})
-    said |= {"what": decision.what} if kind == FIRST else {"first": first}
-    remarks.make(tx, action, kind, decision.item, author=actor, said=said, verdict=decision.verdict, names=names, ends=ends)
+    payload: dict[str, Any] = {"kind": decision.kind, "words": reason} | ({"seen": dict(looked)} if looked and of_facts else {})
+    payload |= {"what": decision.what} if kind == FIRST else {"first": first}
+    remarks.make(tx, action, kind, decision.item, author=actor, payload=payload, verdict=decision.verdict, names=names, ends=ends)
     action.seal()
     return actions.get(tx, action.id)

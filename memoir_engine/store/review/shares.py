@@ -31,7 +31,7 @@ def set_to(tx: Tx, run_id: str, verdict: str, *, actor: str, clock: Clock, actio
     action = OpenAction(tx, verb=SAYS[verdict], actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None, run_id=run_id)
     ends = [] if before is None else [before.number]
-    remarks.make(tx, action, SHARING, run_id, author=actor, verdict=verdict, said={}, ends=ends)
+    remarks.make(tx, action, SHARING, run_id, author=actor, verdict=verdict, payload={}, ends=ends)
     action.seal()
     return actions.get(tx, action.id)
 

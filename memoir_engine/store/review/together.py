@@ -51,11 +51,11 @@ def without_name(tx: Tx, person: str) -> dict[str, dict[str, Any]]:
         return match.group().replace(name, ERASED) if is_theirs(name) else match.group()
 
     left = {}
-    for paper, said in remarks.of_others(tx, person).items():
-        words = said.get("words") or ""
+    for digest, payload in remarks.of_others(tx, person).items():
+        words = payload.get("words") or ""
         if (spared := _MENTION.sub(spare, words)) != words:
-            others = [name for name in said.get("mentions", ()) if not is_theirs(name)]
-            left[paper] = {**said, "words": spared} | ({"mentions": others} if "mentions" in said else {})
+            others = [name for name in payload.get("mentions", ()) if not is_theirs(name)]
+            left[digest] = {**payload, "words": spared} | ({"mentions": others} if "mentions" in payload else {})
     return left
 
 
@@ -79,7 +79,7 @@ def assign(tx: Tx, item: str, person: str | None, *, actor: str, clock: Clock, a
     action = OpenAction(tx, verb=ASSIGNS, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None)
     ends = [row.number for row in before]
-    remarks.make(tx, action, ASSIGNMENT, item, author=actor, said={"to": person}, ends=ends)
+    remarks.make(tx, action, ASSIGNMENT, item, author=actor, payload={"to": person}, ends=ends)
     action.seal()
     return actions.get(tx, action.id)
 
@@ -91,8 +91,8 @@ def comment(tx: Tx, item: str, words: str, *, actor: str, clock: Clock, action_i
         return actions.get(tx, action_id)
     action = OpenAction(tx, verb=COMMENTS, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None)
-    said = {"words": words, "mentions": list(mentions(words))}
-    remarks.make(tx, action, COMMENT, item, author=actor, said=said)
+    payload = {"words": words, "mentions": list(mentions(words))}
+    remarks.make(tx, action, COMMENT, item, author=actor, payload=payload)
     action.seal()
     return actions.get(tx, action.id)
 
@@ -100,9 +100,9 @@ def comment(tx: Tx, item: str, words: str, *, actor: str, clock: Clock, action_i
 def assigned(tx: Tx, items: Iterable[str]) -> dict[str, str]:
     """Return to whom each of these items is assigned; those of nobody are left out."""
     rows = remarks.about(tx, items, kind=ASSIGNMENT)
-    said = read_payloads(tx, (row.payload for row in rows))
-    held = {row.item: said.get(row.payload, {}).get("to") for row in rows}
-    return {item: person for item, person in held.items() if person}
+    payloads = read_payloads(tx, (row.payload for row in rows))
+    assignees = {row.item: payloads.get(row.payload, {}).get("to") for row in rows}
+    return {item: person for item, person in assignees.items() if person}
 
 
 def assignments(tx: Tx, person: str | None = None) -> tuple[Assignment, ...]:
@@ -114,28 +114,28 @@ def assignments(tx: Tx, person: str | None = None) -> tuple[Assignment, ...]:
     c = tables.remark.c
     query = select(tables.remark).where(c.kind == ASSIGNMENT, *remarks.standing(None)).order_by(c.number.desc())
     rows = tx.execute(query).all()
-    said, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
-    held = ((row, said.get(row.payload, {}).get("to")) for row in rows)
-    return tuple(Assignment(row.item, to, row.author, causes[row.number].at) for row, to in held if to and is_wanted(to))
+    payloads, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
+    assignees = ((row, payloads.get(row.payload, {}).get("to")) for row in rows)
+    return tuple(Assignment(row.item, to, row.author, causes[row.number].at) for row, to in assignees if to and is_wanted(to))
 
 
 def of_item(tx: Tx, item: str, *, seq: int | None = None) -> ItemRemarks:
     """Return what people said of an item, now or after an event."""
     rows = remarks.about(tx, [item], seq=seq)
-    said, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
-    to = [row for row in rows if row.kind == ASSIGNMENT]
+    payloads, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
+    assigned_rows = [row for row in rows if row.kind == ASSIGNMENT]
     comments = []
     for row in (row for row in rows if row.kind == COMMENT):
-        body, cause = said.get(row.payload, {}), causes[row.number]
-        called = tuple(body.get("mentions", ()))
-        comments.append(ItemComment(row.number, cause.action_id, row.author, cause.at, body.get("words"), called))
+        body, cause = payloads.get(row.payload, {}), causes[row.number]
+        mentioned = tuple(body.get("mentions", ()))
+        comments.append(ItemComment(row.number, cause.action_id, row.author, cause.at, body.get("words"), mentioned))
     looks = second_looks.waiting(tx, [item]) if seq is None else ()
-    person = said.get(to[-1].payload, {}).get("to") if to else None
+    person = payloads.get(assigned_rows[-1].payload, {}).get("to") if assigned_rows else None
     named = (person, *(look.to for look in looks), *(name for one in comments for name in one.mentions))
     return ItemRemarks(
         key=item,
         assigned_to=person,
-        assigned_by=to[-1].author if to and person else None,
+        assigned_by=assigned_rows[-1].author if assigned_rows and person else None,
         comments=tuple(comments),
         second_look=looks[0] if looks else None,
         signed=second_looks.signed_by(tx, item),
