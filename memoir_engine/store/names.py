@@ -119,8 +119,8 @@ def named_runs(tx: Tx, words: Sequence[str], *, user: RunSight | None) -> list[N
     shown = (_R.id, _R.verb, _R.status, _R.user_id, _R.request)
     newest = select(*shown).where(_R.verb.in_(ASKED), *seen).order_by(_R.id.desc()).limit(NEWEST_RUNS).subquery()
     written = [json.dumps(word, ensure_ascii=False)[1:-1] for word in words]
-    said = select(newest, p.body).join(tables.payload, p.digest == newest.c.request).where(_all_of(tx, p.body, written))
-    rows = list(tx.execute(said.order_by(newest.c.id.desc()).limit(MOST)))
+    matching = select(newest, p.body).join(tables.payload, p.digest == newest.c.request).where(_all_of(tx, p.body, written))
+    rows = list(tx.execute(matching.order_by(newest.c.id.desc()).limit(MOST)))
     if len(words) == 1 and _is_id(words[0]):
         begun = select(*shown, p.body).outerjoin(tables.payload, p.digest == _R.request).where(*seen, _begins(_R.id, words[0]))
         rows += tx.execute(begun.order_by(_R.id.desc()).limit(MOST))
@@ -145,8 +145,8 @@ def actions(tx: Tx, words: Sequence[str], *, whose: str | None) -> list[NameMatc
     """
     text = " ".join(words)
     conditions = [and_(*activity.conditions(tx, ActivityFilter(text=text, but=NOISE), whose))]
-    said = [verb for verb, sentence in VERBS.items() if all(word.casefold() in sentence.casefold() for word in words)]
-    if named := [verb for verb in said if verb not in NOISE]:
+    verbs = [verb for verb, sentence in VERBS.items() if all(word.casefold() in sentence.casefold() for word in words)]
+    if named := [verb for verb in verbs if verb not in NOISE]:
         conditions.append(_A.verb.in_(named))
     if len(words) == 1 and _is_id(text):
         conditions.append(_begins(_A.id, text.casefold()))

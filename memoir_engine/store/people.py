@@ -132,8 +132,8 @@ def _states(tx: Tx, uids: dict[int, str]) -> dict[int, list[Record]]:
     for row in rows:
         state = {"status": row.status, "cause": row.cause, "superseded_by": names.get(row.superseded_by)}
         ends = {"ended_at": row.ended_at, "expires_at": row.expires_at, "until_event": None if row.to_seq == FAR else row.to_seq}
-        said = {"reason": reasons.get(row.payload, {}).get("reason"), "by": _caused(because.get(row.from_seq))}
-        states.setdefault(row.fact_id, []).append(plain({**state, **ends, **said, "until_by": _caused(because.get(row.to_seq))}))
+        cause = {"reason": reasons.get(row.payload, {}).get("reason"), "by": _caused(because.get(row.from_seq))}
+        states.setdefault(row.fact_id, []).append(plain({**state, **ends, **cause, "until_by": _caused(because.get(row.to_seq))}))
     return states
 
 

@@ -156,8 +156,8 @@ def _with_anchors(checked: AuditCheck, anchored: Anchored, links: ChainLinks) ->
     bad = [one for one in found if one.check.state == "differs"]
     if not bad or not checked.ok:
         return checked
-    told = max(bad, key=lambda one: one.since)
-    return replace(checked, ok=False, first_bad=told.since + 1, problem=f"{told.check.place}: {told.problem}")
+    last_bad = max(bad, key=lambda one: one.since)
+    return replace(checked, ok=False, first_bad=last_bad.since + 1, problem=f"{last_bad.check.place}: {last_bad.problem}")
 
 
 class _ListenerFailed(BaseException):

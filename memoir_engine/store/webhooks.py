@@ -84,18 +84,18 @@ def fail(tx: Tx, name: str, owner: str, problem: str, failures: int, *, retry_ms
     """Note why it was not taken, and when it is tried again; it is free then."""
     state = "stopped" if is_gone else "retrying"
     mine = update(tables.webhook).where(_W.name == name, _W.owner == owner)
-    said = problem[:LONGEST_PROBLEM]
-    tx.execute(mine.values(owner=None, until_ms=0, failures=failures, retry_ms=retry_ms, state=state, problem=said))
+    shortened = problem[:LONGEST_PROBLEM]
+    tx.execute(mine.values(owner=None, until_ms=0, failures=failures, retry_ms=retry_ms, state=state, problem=shortened))
 
 
 def release(tx: Tx, name: str, owner: str) -> None:
     tx.execute(update(tables.webhook).where(_W.name == name, _W.owner == owner).values(owner=None, until_ms=0))
 
 
-def next_owed(tx: Tx, behind: int, asked: Sequence[str], *, texts: bool) -> tuple[int, OwedAction | None]:
+def next_owed(tx: Tx, behind: int, patterns: Sequence[str], *, texts: bool) -> tuple[int, OwedAction | None]:
     """Return the next action behind an event that is asked for, and the event up to which no other is.
 
-    asked: verbs and kinds of events, with * for any part; none asks for all. texts: with reasons and changes in words.
+    patterns: verbs and kinds of events, with * for any part; none asks for all. texts: with reasons and changes in words.
     """
     for _ in range(SCANNED):
         action_id = tx.execute(select(_E.action_id).where(_E.seq > behind).order_by(_E.seq).limit(1)).scalar()
@@ -105,12 +105,12 @@ def next_owed(tx: Tx, behind: int, asked: Sequence[str], *, texts: bool) -> tupl
         rows = tx.execute(counted.group_by(_E.kind).order_by(func.min(_E.seq))).all()
         behind, action = max(row.last for row in rows), actions.brief(tx, action_id)
         kinds = {row.kind: row.events for row in rows}
-        if is_asked(asked, (action.verb, *kinds)):
+        if is_asked(patterns, (action.verb, *kinds)):
             told = with_words(tx, (action,), None)[0] if texts else action
             digest = tx.execute(select(_E.hash).where(_E.seq == behind)).scalar_one()
             return behind, OwedAction(told, behind, digest, kinds)
     return behind, None
 
 
-def is_asked(asked: Sequence[str], names: Iterable[str]) -> bool:
-    return not asked or any(fnmatchcase(name, pattern) for name in names for pattern in asked)
+def is_asked(patterns: Sequence[str], names: Iterable[str]) -> bool:
+    return not patterns or any(fnmatchcase(name, pattern) for name in names for pattern in patterns)

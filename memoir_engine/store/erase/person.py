@@ -132,14 +132,14 @@ def _trace(tx: Tx, user_id: str) -> PersonTrace:
     choices = list(rows_in(tx, select(decision.id, decision.offer).order_by(decision.id), decision.run_id, own))
     requests = [row.request for row in rows_in(tx, select(tables.run.c.request), tables.run.c.id, own)]
     cuts = tuple(tx.execute(select(c.id).where(c.owner == owner).order_by(c.id)).scalars())
-    asked = tx.execute(select(tables.fact_proposal.c.id).where(tables.fact_proposal.c.owner == owner)).scalars()
+    proposals = tx.execute(select(tables.fact_proposal.c.id).where(tables.fact_proposal.c.owner == owner)).scalars()
     items = (*own, second_looks.erasure_key("person", [user_id]))
     remarked = remarks.payloads_of(tx, items) | remarks.payloads_by(tx, user_id) | remarks.payloads_to(tx, user_id)
-    remarked |= remarks.payloads_on(tx, set(facts), set(asked)) | sampling.payloads_by(tx, user_id)
-    said = _said_about(tx, owner, {"fact": set(facts), "session": set(sessions), "cuts": set(cuts)}, own)
+    remarked |= remarks.payloads_on(tx, set(facts), set(proposals)) | sampling.payloads_by(tx, user_id)
+    about = _said_about(tx, owner, {"fact": set(facts), "session": set(sessions), "cuts": set(cuts)}, own)
     papers = {
         *requests,
-        *said,
+        *about,
         *remarked,
         *tokens.payloads_of(tx, user_id),
         *roles.payloads_of(tx, user_id),

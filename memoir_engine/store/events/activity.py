@@ -40,8 +40,9 @@ def of_source(tx: Tx, number: int) -> ColumnElement[bool]:
     chunks = select(tables.chunk.c.id).where(tables.chunk.c.source_id == number)
     e = tables.audit_event.c
     named = or_(e.kind.startswith("source."), e.kind.startswith("helper."), e.kind.startswith("chunks."))
-    said = or_(e.body.contains(f'"source":{number},'), e.body.contains(f'"source":{number}}}'))  # canonical JSON: no spaces
-    own = select(e.action_id).where(named, said)
+    ends = (f'"source":{number},', f'"source":{number}}}')  # canonical JSON: no spaces
+    named_in_body = or_(*(e.body.contains(end) for end in ends))
+    own = select(e.action_id).where(named, named_in_body)
     filed, reviewed = _of_seqs(_filed(tables.filing.c.chunk_id.in_(chunks))), _reviewed(tx, tables.filing.c.chunk_id.in_(chunks))
     return or_(*(tables.action.c.id.in_(ids) for ids in (own, filed, reviewed, _signed("source", [number]))))
 
@@ -67,8 +68,8 @@ def _in_reason(tx: Tx, text: str) -> ColumnElement[bool]:
         ways = dict.fromkeys((text, text.lower(), text.upper(), text.capitalize(), text.title()))
         folded = func.lower(reason).contains(text.lower(), autoescape=True)
         says = or_(*(reason.contains(way, autoescape=True) for way in ways), folded)
-    said = select(p.digest).where(p.digest == a.payload, says).exists()
-    return and_(a.payload != chain_actions.NOTHING_SAID, said)
+    holds_text = select(p.digest).where(p.digest == a.payload, says).exists()
+    return and_(a.payload != chain_actions.NOTHING_SAID, holds_text)
 
 
 def _of_others(tx: Tx, whose: str, among: ColumnElement[bool]) -> Select[Any]:

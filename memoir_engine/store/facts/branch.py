@@ -105,8 +105,8 @@ def _named(tx: Tx, seq: int) -> set[int]:
     """Return the facts that events after a seq are about, themselves or by a proposal."""
     e, p = tables.audit_event.c, tables.fact_proposal.c
     bodies = [parse(text) for text in tx.execute(select(e.body).where(e.seq > seq).order_by(e.seq)).scalars()]
-    asked = {body["proposal"] for body in bodies if "proposal" in body}
-    proposals = list(rows_in(tx, select(p.new_id, p.old_ids), p.id, sorted(asked)))
+    proposal_ids = {body["proposal"] for body in bodies if "proposal" in body}
+    proposals = list(rows_in(tx, select(p.new_id, p.old_ids), p.id, sorted(proposal_ids)))
     return {body["fact"] for body in bodies if "fact" in body} | {
         n for row in proposals for n in (row.new_id, *parse(row.old_ids))
     }

@@ -35,23 +35,23 @@ def of_change(
     content: str | None = None,
 ) -> FactPreview:
     """Return what follows from changing these facts. check: raises what the verb would. Raises FactNotFound."""
-    found = by_hand.standing_rows(tx, owner_filter, uids)
-    numbers = [row.id for row in found]
+    rows = by_hand.standing_rows(tx, owner_filter, uids)
+    numbers = [row.id for row in rows]
     views = facts.by_number(tx, owner_filter, numbers)
     merged, before = _beside(tx, owner_filter, numbers)
-    asked = [row.id for owner in {row.owner for row in found} for row in by_hand.open_proposals(tx, owner, numbers)]
+    proposal_ids = [row.id for owner in {row.owner for row in rows} for row in by_hand.open_proposals(tx, owner, numbers)]
     preview = FactPreview(
         verb,
         facts=tuple(views[number] for number in numbers),
         content=content,
         merged=merged,
         gives_way=before,
-        proposals=facts.proposals(tx, owner_filter, numbers=asked, limit=MOST_SHOWN) if asked else (),
+        proposals=facts.proposals(tx, owner_filter, numbers=proposal_ids, limit=MOST_SHOWN) if proposal_ids else (),
         relations=_relations(tx, owner_filter, uids),
         runs=_runs_with(tx, owner_filter, uids),
         conversations=_conversations(views.values()),
     )
-    return _refused(preview, lambda: check(tx, found))
+    return _refused(preview, lambda: check(tx, rows))
 
 
 def of_erasure(tx: Tx, owner_filter: OwnerFilter, uids: Sequence[str]) -> FactPreview:
@@ -121,5 +121,5 @@ def _runs_with(tx: Tx, owner_filter: OwnerFilter, uids: Sequence[str]) -> tuple[
 
 def _conversations(views: Any) -> tuple[str, ...]:
     """Return the conversations in which the facts were said."""
-    said = (origin.conversation_id for view in views for origin in view.origins if origin.kind == "message")
-    return tuple(dict.fromkeys(said))
+    ids = (origin.conversation_id for view in views for origin in view.origins if origin.kind == "message")
+    return tuple(dict.fromkeys(ids))

@@ -241,9 +241,9 @@ def _kept_looks() -> Select[Any]:
 
 def preview(tx: Tx, owner_filter: OwnerFilter, uids: Sequence[str]) -> ForgetPreview:
     """Return what forgetting would remove. Raises FactNotFound."""
-    asked = dict(_number_and_owner(tx, owner_filter, uid) for uid in uids)
-    number = next(iter(asked))
-    trace = _trace_facts(tx, list(asked))
+    owners = dict(_number_and_owner(tx, owner_filter, uid) for uid in uids)
+    number = next(iter(owners))
+    trace = _trace_facts(tx, list(owners))
     numbers = trace.family.all
     c = tables.embedding.c
     vectors = tx.execute(select(func.count()).where(c.kind == "fact", c.item_id.in_(numbers))).scalar_one()
@@ -254,7 +254,7 @@ def preview(tx: Tx, owner_filter: OwnerFilter, uids: Sequence[str]) -> ForgetPre
         "embedding": vectors,
     }
     restored = facts.by_number(tx, owner_filter, _left_parts(tx, trace.family))
-    stays, elsewhere = _remaining_words(tx, sorted(set(asked.values())), trace)
+    stays, elsewhere = _remaining_words(tx, sorted(set(owners.values())), trace)
     return ForgetPreview(
         fact=_last_view(tx, owner_filter, number),
         places={place: count for place, count in places.items() if count},

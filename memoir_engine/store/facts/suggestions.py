@@ -52,8 +52,8 @@ def suggest_addition(
     f = tables.fact.c
     contents = tx.execute(select(f.content).where(f.id.in_([row.new_id for row in open_ones]))).scalars()
     subject = addition.fact.subject
-    said = said_of(addition.fact.content, subject)
-    if any(is_same(said, said_of(content, subject), (subject,)) for content in contents):
+    statement = said_of(addition.fact.content, subject)
+    if any(is_same(statement, said_of(content, subject), (subject,)) for content in contents):
         raise NothingChanges(problem="this is suggested already")
     with acting(tx, VERB, **author) as action:
         stated = NewOrigin.by_person(author["actor"], action.at)

@@ -88,10 +88,10 @@ def planned(row: Mapping[str, Any]) -> TreeChange:
 def _description(row: Mapping[str, Any], arguments: Mapping[str, Any]) -> Description:
     if "category_id" not in arguments or not arguments.keys() <= {"category_id", "description", "guidance", "locked"}:
         validation.refuse("changes", row, "it names a category_id, and description, guidance or locked", ADVICE)
-    given = arguments["category_id"]
+    category_id = arguments["category_id"]
     words = {name: note_words(name, arguments[name]) for name in ("description", "guidance") if arguments.get(name) is not None}
     locked = None if arguments.get("locked") is None else validation.flag("locked", arguments["locked"])
-    return Description(ROOT if given is None else validation.category(given), **words, locked=locked)
+    return Description(ROOT if category_id is None else validation.category(category_id), **words, locked=locked)
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def _closed(branch: TreeBranch, steps: Iterable[Step]) -> TreeBranch:
 def _applied(branch: TreeBranch, steps: Sequence[Step]) -> TreeBranch:
     own = NEW_FROM + branch.made
     nodes, leaf_of = dict(branch.nodes), dict(branch.leaf_of)
-    changed, moved, made, said = set(branch.changed), set(branch.touched_chunks), branch.made, dict(branch.notes)
+    changed, moved, made, notes = set(branch.changed), set(branch.touched_chunks), branch.made, dict(branch.notes)
 
     def known(category_id: int) -> int:
         return own if category_id == NEW else category_id
@@ -245,8 +245,8 @@ def _applied(branch: TreeBranch, steps: Sequence[Step]) -> TreeBranch:
             case CloseCategory():
                 nodes.pop(step.node.id, None)
             case KeepNote():
-                said[step.node.id] = step.note
-    after = replace(branch, nodes=nodes, leaf_of=leaf_of, made=made, notes=said)
+                notes[step.node.id] = step.note
+    after = replace(branch, nodes=nodes, leaf_of=leaf_of, made=made, notes=notes)
     return replace(after, changed=frozenset(changed), touched_chunks=frozenset(moved))
 
 

@@ -173,8 +173,8 @@ def load_tree(tx: Tx) -> EditSnapshot:
     nodes = categories.open_tree(tx)
     depth = schema.stored_depth(tx) or max((node.level for node in nodes.values()), default=1)
     counts = chunks.counts(tx, [node.id for node in nodes.values() if node.level == depth])
-    said = categories.of_all(tx)
-    return EditSnapshot(depth, nodes, counts, {}, filings.closable_categories(tx), categories.locked(tx), said)
+    notes = categories.of_all(tx)
+    return EditSnapshot(depth, nodes, counts, {}, filings.closable_categories(tx), categories.locked(tx), notes)
 
 
 NEW = -1  # id of the category an edit creates, until it is written

@@ -204,7 +204,7 @@ def _no_parent(node: OpenCategory, parent: str, parent_level: int) -> WrongLevel
 
 
 def _preview_of(plan: EditPlan) -> EditPreview:
-    obstacles, told = plan.obstacles, effects(plan)
+    obstacles, tree_effects = plan.obstacles, effects(plan)
     refiled = sum(isinstance(step, RefileChunk) for step in plan.steps)
     changed = (step for step in plan.steps if isinstance(step, ChangeCategory))
     moved = {step.node.id for step in changed if step.was.parent_id != step.node.parent_id}
@@ -221,8 +221,8 @@ def _preview_of(plan: EditPlan) -> EditPreview:
         limit=next(iter(limits), None),
         depth=next(iter(levels), None),
         problem=obstacles[0].message if obstacles else None,
-        changes=tuple(map(in_words, told)),
-        effects=told,
+        changes=tuple(map(in_words, tree_effects)),
+        effects=tree_effects,
     )
 
 

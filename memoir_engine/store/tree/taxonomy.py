@@ -116,11 +116,11 @@ class _Planner:
             if isinstance(found, str):
                 return found
             place = found
-        told = (description, guidance, entry.locked)
-        line, earlier = self._stated.setdefault(place.id, (entry.line, told))
-        if told != earlier:
+        texts = (description, guidance, entry.locked)
+        line, earlier = self._stated.setdefault(place.id, (entry.line, texts))
+        if texts != earlier:
             return f"{_title(place.path)} stands in line {line} already, and says something else there"
-        note = place.note.changed(*told)
+        note = place.note.changed(*texts)
         if note != place.was and not self._unlocked and place.id in self._held:
             return f"{_title(place.path)} is locked, and only an admin changes what is said of it"
         place.note, place.line = note, line
@@ -153,8 +153,8 @@ class _Planner:
         """Continue by their own names those categories of the file that will be locked and hold no category of their own."""
         parents = self._parents | {place.id: place.parent for place in self._places.values() if place.id != ROOT}
         ordered = dict(sorted(parents.items(), key=lambda item: self._level(item[0], parents)))
-        said = self._notes | {place.id: place.note for place in self._places.values()}
-        held = locks(ordered, said)
+        notes_by_id = self._notes | {place.id: place.note for place in self._places.values()}
+        held = locks(ordered, notes_by_id)
         inner = set(parents.values())
         for number in [number for number in self._places if number in held and number not in inner and number != ROOT]:
             place = self._places[number]
@@ -224,8 +224,8 @@ def _write(tx: Tx, places: Sequence[_Place], name: str, actor: str, reason: str 
     first = ids.reserve(tx, "category", len(made)) if made else 0
     numbers = {place.id: first + at for at, place in enumerate(made)}
     bodies = [{"before": None, "after": list(place.path)} for place in made]
-    told = [notes.before_after(place.was, place.note) for place in noted]
-    digests = iter(put_payloads(tx, [*bodies, *told]))
+    changes = [notes.before_after(place.was, place.note) for place in noted]
+    digests = iter(put_payloads(tx, [*bodies, *changes]))
     action = OpenAction(tx, verb=IMPORT, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason, edit={"name": name})
     for place in made:
@@ -239,16 +239,16 @@ def _write(tx: Tx, places: Sequence[_Place], name: str, actor: str, reason: str 
 
 def entries(tx: Tx) -> list[TaxonomyEntry]:
     """Return the tree as entries of a file: each category before those below it, siblings in their order."""
-    said = of_all(tx)
+    notes_by_id = of_all(tx)
     below: dict[int, list[categories.CategoryRow]] = {}
     for row in categories.snapshot(tx).categories:
         below.setdefault(row.parent_id, []).append(row)
-    found = [_entry(1, (), said[ROOT])] if ROOT in said else []
+    found = [_entry(1, (), notes_by_id[ROOT])] if ROOT in notes_by_id else []
     pending: list[tuple[Path, categories.CategoryRow]] = [((), row) for row in reversed(below.get(ROOT, []))]
     while pending:
         above, row = pending.pop()
         path = (*above, row.name)
-        found.append(_entry(len(found) + 1, path, said.get(row.id, NO_NOTE)))
+        found.append(_entry(len(found) + 1, path, notes_by_id.get(row.id, NO_NOTE)))
         pending += [(path, child) for child in reversed(below.get(row.id, []))]
     return found
 
