@@ -43,8 +43,8 @@ class AnchorRecord:
     signature: str | None = None
 
     def signed_bytes(self) -> bytes:
-        said = {name: value for name, value in asdict(self).items() if name != "signature"}
-        return json.dumps({"format": FORMAT, **said}, sort_keys=True, separators=(",", ":")).encode()
+        fields = {name: value for name, value in asdict(self).items() if name != "signature"}
+        return json.dumps({"format": FORMAT, **fields}, sort_keys=True, separators=(",", ":")).encode()
 
     def line(self) -> str:
         return json.dumps({"format": FORMAT, **asdict(self)}, separators=(",", ":"))
@@ -55,9 +55,9 @@ def read_records(lines: str) -> list[AnchorRecord]:
     found = []
     for line in lines.splitlines():
         try:
-            said = json.loads(line)
-            if isinstance(said, dict) and said.pop("format", None) == FORMAT:
-                found.append(AnchorRecord(**said))
+            record = json.loads(line)
+            if isinstance(record, dict) and record.pop("format", None) == FORMAT:
+                found.append(AnchorRecord(**record))
         except (ValueError, TypeError):
             continue
     return found

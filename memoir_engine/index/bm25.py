@@ -270,18 +270,18 @@ def together(indexes: Sequence[LexicalIndex], query: str) -> tuple[Keys, Scores]
     if not segments:
         return np.zeros(0, np.int64), np.zeros(0, np.float32)
     documents = sum(map(len, states))
-    weights, asked = {}, Counter(indexes[0]._tokenise(query))
-    for term, times in asked.items():
+    weights, query_terms = {}, Counter(indexes[0]._tokenise(query))
+    for term, times in query_terms.items():
         holding = sum(segment.held(term) for segment in segments)
         if holding:
             weights[term] = times * rarity(holding, documents)
     framed = [state for state in states if state.wholes.count]
     known = framed[0].wholes if len(framed) == 1 else wholes_of(segments)
-    wholes = whole_scores(segments, known, asked, indexes[0]._parameters)
-    found = [leaned(segment, weights, wholes) for segment in segments]
-    keys = np.concatenate([keys for keys, _ in found])
+    wholes = whole_scores(segments, known, query_terms, indexes[0]._parameters)
+    scored = [leaned(segment, weights, wholes) for segment in segments]
+    keys = np.concatenate([keys for keys, _ in scored])
     order = np.argsort(keys, kind="stable")  # runs that rise already are only joined
-    return keys[order], np.concatenate([scores for _, scores in found])[order]
+    return keys[order], np.concatenate([scores for _, scores in scored])[order]
 
 
 def _grown(segments: Sequence[Segment], new: Documents, parameters: Bm25Parameters) -> tuple[Segment, ...]:

@@ -74,27 +74,27 @@ class Waves:
             found = (found - wave.gone) | set(wave.rows.keys())
         return found
 
-    def merged(self, below: Sequence[tuple[int, float]], asked: Vectors, k: int, within: Collection[int] | None) -> list[Near]:
+    def merged(self, below: Sequence[tuple[int, float]], query: Vectors, k: int, within: Collection[int] | None) -> list[Near]:
         """Merge the nearest (key, cosine) from Chroma with those of the waves; return k."""
         near = [pair for pair in below if not self.hides(pair[0])]
         for at, wave in enumerate(self._waves):
             newer = self._waves[at + 1 :]
-            hits = wave.rows.top(asked, k + sum(len(one.gone) for one in newer), within=within)
+            hits = wave.rows.top(query, k + sum(len(one.gone) for one in newer), within=within)
             near += [hit for hit in hits if not any(hit.key in one.gone for one in newer)]
         keys, cosines = np.array([key for key, _ in near], np.int64), np.array([cosine for _, cosine in near], np.float32)
         return nearest(keys, cosines, k)
 
-    def scored(self, below: Mapping[int, Vectors], asked: Vectors, wanted: NDArray[np.int64]) -> Cosines:
+    def scored(self, below: Mapping[int, Vectors], query: Vectors, wanted: NDArray[np.int64]) -> Cosines:
         """Return (len(wanted),) cosines, NaN for keys in neither the waves nor Chroma."""
         scores: Cosines = np.full(len(wanted), np.nan, np.float32)
         keys = wanted.tolist()
         for at, key in enumerate(keys):
             if key in below and not self.hides(key):
-                scores[at] = below[key] @ asked
+                scores[at] = below[key] @ query
         for wave in self._waves:
             gone = np.array([key in wave.gone for key in keys], bool)
             if gone.any():
-                scores[gone] = wave.rows.scores(asked, wanted[gone].tolist())
+                scores[gone] = wave.rows.scores(query, wanted[gone].tolist())
         return scores
 
 
@@ -183,17 +183,17 @@ class DenseIndex:
         return True
 
     def top(self, vector: Vectors, k: int, *, within: Collection[int] | None = None) -> list[Near]:
-        asked = unit_row(vector, self.dim)
+        query = unit_row(vector, self.dim)
         if k <= 0:
             return []
         wanted = None if within is None else frozenset(within)
         if wanted is not None and len(wanted) <= EXACT:
-            return self._compared(asked, k, wanted)
+            return self._compared(query, k, wanted)
         found = self._settled(
-            lambda: self._candidates(asked, k, wanted),
-            lambda found: None if found is None else self._waves.merged(found, asked, k, wanted),
+            lambda: self._candidates(query, k, wanted),
+            lambda found: None if found is None else self._waves.merged(found, query, k, wanted),
         )
-        return self._compared(asked, k, wanted or frozenset()) if found is None else found
+        return self._compared(query, k, wanted or frozenset()) if found is None else found
 
     def scores(self, vector: Vectors, keys: Sequence[int]) -> Cosines:
         asked, wanted = unit_row(vector, self.dim), np.asarray(keys, dtype=np.int64).reshape(-1)
@@ -308,19 +308,19 @@ class DenseIndex:
                 if rounds == self._rounds:
                     return merged(found)
 
-    def _compared(self, asked: Vectors, k: int, within: frozenset[int]) -> list[Near]:
+    def _compared(self, query: Vectors, k: int, within: frozenset[int]) -> list[Near]:
         keys = np.array(sorted(within), np.int64)
-        cosines = self.scores(asked, keys.tolist())
+        cosines = self.scores(query, keys.tolist())
         known = ~np.isnan(cosines)
         return nearest(keys[known], cosines[known], k)
 
-    def _candidates(self, asked: Vectors, k: int, within: frozenset[int] | None) -> list[tuple[int, float]] | None:
+    def _candidates(self, query: Vectors, k: int, within: frozenset[int] | None) -> list[tuple[int, float]] | None:
         """Return at least k of Chroma's nearest that no wave hides; None if they are too far down its list."""
         size, nothing = k + MARGIN, list[tuple[int, float]]()
         while True:
-            found = self._asked(lambda held, most=size: held.top(asked, most), nothing)  # type: ignore[misc]
-            fit = [pair for pair in found if not self._waves.hides(pair[0]) and (within is None or pair[0] in within)]
-            if len(fit) >= k or len(found) < size:
+            nearest = self._asked(lambda held, most=size: held.top(query, most), nothing)  # type: ignore[misc]
+            fit = [pair for pair in nearest if not self._waves.hides(pair[0]) and (within is None or pair[0] in within)]
+            if len(fit) >= k or len(nearest) < size:
                 return fit
             if within is not None and size > FURTHEST:
                 return None

@@ -104,27 +104,27 @@ class ExactVectors:
 
     def top(self, vector: Vectors, k: int, *, within: Collection[int] | None = None) -> list[Near]:
         self._check()
-        state, asked = self._state, unit_row(vector, self.dim)
+        state, query = self._state, unit_row(vector, self.dim)
         if k <= 0 or not state.living:
             return []
         if within is None:
             # one product per row, as OpenBLAS would thread a single one: on busy cores its threads wait for each other and took
             # ten times as long; on idle ones they save .2 ms per 10,000 rows
-            cosines: Cosines = np.vecdot(state.matrix[: state.count], asked)
+            cosines: Cosines = np.vecdot(state.matrix[: state.count], query)
             if state.alive is not None:
                 cosines[~state.alive] = -2.0
             return nearest(state.keys[: state.count], cosines, min(k, state.living))
         rows = state.rows(np.unique(np.fromiter(within, np.int64, len(within))))
         rows = rows[rows >= 0]
-        return nearest(state.keys[rows], state.matrix[rows] @ asked, min(k, len(rows)))
+        return nearest(state.keys[rows], state.matrix[rows] @ query, min(k, len(rows)))
 
     def scores(self, vector: Vectors, keys: Sequence[int]) -> Cosines:
         self._check()
-        state, asked = self._state, unit_row(vector, self.dim)
+        state, query = self._state, unit_row(vector, self.dim)
         rows = state.rows(np.asarray(keys, dtype=np.int64).reshape(-1))
-        found: Cosines = np.full(len(rows), np.nan, np.float32)
-        found[rows >= 0] = state.matrix[rows[rows >= 0]] @ asked
-        return found
+        cosines: Cosines = np.full(len(rows), np.nan, np.float32)
+        cosines[rows >= 0] = state.matrix[rows[rows >= 0]] @ query
+        return cosines
 
     def portions(self, size: int) -> Iterator[tuple[list[int], Vectors]]:
         """Yield rising keys with their rows (n, dim), `size` at a time: a copy of a million vectors takes two gigabytes."""

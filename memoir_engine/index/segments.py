@@ -395,13 +395,15 @@ def wholes_of(segments: Sequence[Segment]) -> Wholes:
     return Wholes(lengths, count, float(lengths.sum()) / count if count else 0.0)
 
 
-def whole_scores(segments: Sequence[Segment], wholes: Wholes, asked: Mapping[str, int], parameters: Bm25Parameters) -> Floats:
-    """Return (greatest number + 1,) the BM25 score of each whole at its number. asked: term → count in the query."""
+def whole_scores(
+    segments: Sequence[Segment], wholes: Wholes, query_terms: Mapping[str, int], parameters: Bm25Parameters
+) -> Floats:
+    """Return (greatest number + 1,) the BM25 score of each whole at its number. query_terms: term → count in the query."""
     total: Floats = np.zeros(len(wholes.lengths))
     if not wholes.count:
         return total
     b = parameters.whole_b
-    for term, times in asked.items():
+    for term, times in query_terms.items():
         held, counts = _counts(segments, term, parameters)
         spread = parameters.k1 * (1 - b + b * wholes.lengths[held] / wholes.mean_length)
         total[held] += times * rarity(len(held), wholes.count) * counts / (counts + spread)

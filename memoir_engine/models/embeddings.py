@@ -180,9 +180,9 @@ class PluginEmbedder:
     async def close(self) -> None:
         await self._made.close()
 
-    def _checked(self, given: object, count: int) -> Vectors:
+    def _checked(self, reply: object, count: int) -> Vectors:
         try:
-            rows = np.asarray(given, dtype=np.float64)
+            rows = np.asarray(reply, dtype=np.float64)
         except (TypeError, ValueError):
             raise self._failed("it gave no rows of numbers") from None
         if rows.ndim == 0:
@@ -284,8 +284,8 @@ class ServerEmbedder:
 
     def _asked_dims(self) -> int | None:
         """Sent only where it is not the model's own: some models refuse to be asked."""
-        asked = self.config.embedder_dims
-        return None if asked == _NATIVE_DIMS.get(self.choice.model) else asked
+        dims = self.config.embedder_dims
+        return None if dims == _NATIVE_DIMS.get(self.choice.model) else dims
 
     async def _seat(self) -> Seat[OpenAIEmbeddingModel]:
         loop = asyncio.get_running_loop()

@@ -47,21 +47,21 @@ class LeanClient(AsyncOpenAI):
 
     @cached_property
     def _fixed_headers(self) -> dict[str, str]:
-        given = {"Authorization": f"Bearer {self.api_key}"} | self.default_headers
-        return {name: value for name, value in given.items() if isinstance(value, str)}
+        headers = {"Authorization": f"Bearer {self.api_key}"} | self.default_headers
+        return {name: value for name, value in headers.items() if isinstance(value, str)}
 
     @cached_property
     def _urls(self) -> dict[str, httpx2.URL]:
         root = str(self.base_url).rstrip("/")
         return {path: httpx2.URL(f"{root}{path}") for path in (_COMPLETIONS, _RESPONSES)}
 
-    async def posted(self, path: str, asked: dict[str, Any]) -> Any:
+    async def posted(self, path: str, options: dict[str, Any]) -> Any:
         """Return the JSON of a reply; its text where it is none, as the SDK does. Raises the SDK's errors."""
-        body = {name: value for name, value in asked.items() if name not in _BESIDE and not isinstance(value, _ABSENT)}
-        body |= asked.get("extra_body") or {}
+        body = {name: value for name, value in options.items() if name not in _BESIDE and not isinstance(value, _ABSENT)}
+        body |= options.get("extra_body") or {}
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        headers = self._fixed_headers | {k: v for k, v in (asked.get("extra_headers") or {}).items() if isinstance(v, str)}
-        waits = _seconds(asked.get("timeout"), self.timeout)
+        headers = self._fixed_headers | {k: v for k, v in (options.get("extra_headers") or {}).items() if isinstance(v, str)}
+        waits = _seconds(options.get("timeout"), self.timeout)
         request = httpx2.Request("POST", self._urls[path], headers=headers, content=content, extensions={"timeout": waits})
         http: Any = self._client
         try:
@@ -145,8 +145,8 @@ def _choice(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     message = data.get("message")
-    said = _unchecked(ChatCompletionMessage, {"role": None, **message}) if isinstance(message, dict) else message
-    return _unchecked(Choice, {"finish_reason": None, "index": None, **data, "message": said})
+    checked = _unchecked(ChatCompletionMessage, {"role": None, **message}) if isinstance(message, dict) else message
+    return _unchecked(Choice, {"finish_reason": None, "index": None, **data, "message": checked})
 
 
 def _unchecked(kind: type[Made], fields: dict[str, Any]) -> Made:
@@ -156,8 +156,8 @@ def _unchecked(kind: type[Made], fields: dict[str, Any]) -> Made:
     return made
 
 
-def _seconds(asked: object, usual: object) -> dict[str, float | None]:
-    waits: Any = usual if asked is None or isinstance(asked, NotGiven) else asked
+def _seconds(timeout: object, default: object) -> dict[str, float | None]:
+    waits: Any = default if timeout is None or isinstance(timeout, NotGiven) else timeout
     return httpx2.Timeout(waits).as_dict()
 
 
@@ -170,5 +170,5 @@ def _status_error(response: httpx2.Response) -> APIStatusError:
         body = text
     error = body.get("error", body) if isinstance(body, dict) else body
     message = error.get("message") if isinstance(error, dict) else None
-    told = f" - {message}" if isinstance(message, str) and message else ""
-    return APIStatusError(f"Error code: {response.status_code}{told}", response=response, body=error)
+    suffix = f" - {message}" if isinstance(message, str) and message else ""
+    return APIStatusError(f"Error code: {response.status_code}{suffix}", response=response, body=error)

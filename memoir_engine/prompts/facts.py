@@ -179,8 +179,8 @@ def _read_words(talk: ExtractRequest, words: str) -> dict[str, Any] | None:
     """Take a short remark on the conversation as "no facts": one that repeats no word of it draws nothing from it."""
     if not words or len(words) > REMARK_CHARS:
         return None
-    told, remark = {stem for turn in talk.turns for stem in tokens(turn.text)}, set(tokens(words))
-    return {"facts": []} if len(remark) > 1 and told.isdisjoint(remark) else None
+    spoken, remark = {stem for turn in talk.turns for stem in tokens(turn.text)}, set(tokens(words))
+    return {"facts": []} if len(remark) > 1 and spoken.isdisjoint(remark) else None
 
 
 def read(text: str) -> ExtractRequest:
@@ -208,17 +208,17 @@ def build_again(talk: ExtractRequest, refused: Sequence[RefusedFact]) -> Prompt:
     return Prompt("facts", VERSION, INSTRUCTIONS + AGAIN, text, Facts, per_item=True, lists=("facts",))
 
 
-def parse(data: object, talk: ExtractRequest, found: Callable[[str], int | None] | None = None) -> ExtractResult:
+def parse(data: object, talk: ExtractRequest, message_of: Callable[[str], int | None] | None = None) -> ExtractResult:
     """Check a reply, given as unchecked JSON values.
 
-    found: the number of the message that holds a quote, for one that names no message of the cut.
+    message_of: the number of the message that holds a quote, for one that names no message of the cut.
     """
     facts, notes, refused = [], [], []
     for at, item in enumerate(frames.items(data, "facts"), 1):
         if not frames.words(item, "content"):
             notes.append(f"fact {at} was left out: it says nothing")
             continue
-        fact = _fact(item, talk, found)
+        fact = _fact(item, talk, message_of)
         if isinstance(fact, ExtractedFact):
             facts.append(fact)
             unread = [name for name in ("valid_from", "valid_to") if frames.value(item, name) and not getattr(fact, name)]
@@ -287,14 +287,14 @@ def fact_type(stated: object) -> FactType | None:
     return None
 
 
-def _fact(item: object, talk: ExtractRequest, found: Callable[[str], int | None] | None) -> ExtractedFact | str:
+def _fact(item: object, talk: ExtractRequest, message_of: Callable[[str], int | None] | None) -> ExtractedFact | str:
     """Return the fact, or in words why it is refused."""
     content, kind = frames.words(item, "content"), fact_type(frames.value(item, "type"))
     if len(content) > CONTENT_CHARS:
         return f"it is longer than {CONTENT_CHARS} characters"
     if kind is None:
         return f"it is of no known type ({frames.value(item, 'type')!r})"
-    quotes = _quotes(item, {turn.number for turn in talk.turns}, found)
+    quotes = _quotes(item, {turn.number for turn in talk.turns}, message_of)
     if not quotes:
         return f"it cites no message of the text ({[frames.value(quote, 'message') for quote in _quote_items(item)]})"
     entities = (" ".join(name.split()) for name in frames.several(item, "entities") if isinstance(name, str))
@@ -315,14 +315,14 @@ def _quote_items(item: object) -> list[object]:
     return list(frames.several(item, "quotes")) or [item]
 
 
-def _quotes(item: object, numbers: set[int], found: Callable[[str], int | None] | None) -> tuple[Quote, ...]:
+def _quotes(item: object, numbers: set[int], message_of: Callable[[str], int | None] | None) -> tuple[Quote, ...]:
     """Return the quotes that name a message of the cut, or whose words are in one. numbers: of the messages."""
     quotes = []
     for each in _quote_items(item):
         message, text = frames.number(frames.value(each, "message")), frames.value(each, "quote")
         text = text if isinstance(text, str) else ""
         if message not in numbers:
-            message = found(text) if found is not None and text.strip() else None
+            message = message_of(text) if message_of is not None and text.strip() else None
         if message is not None:
             quotes.append(Quote(message, text))
     return tuple(dict.fromkeys(quotes))

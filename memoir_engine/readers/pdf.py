@@ -59,11 +59,11 @@ def read_pdf(data: bytes, name: str) -> Document:
         raise (ScannedPdf if pdfium.has_pictures(document) else NothingToIngest)(name=name)
     warnings = [f"page {page} could not be read and is empty" for page, sheet in enumerate(sheets, start=1) if sheet is None]
     warnings += left_unread(line.text for lines in running for line in lines if page_number(line.text) is None)
-    said = pdfium.properties(document)
-    title, author = own_words(said["Title"]), own_words(said["Author"])
+    properties = pdfium.properties(document)
+    title, author = own_words(properties["Title"]), own_words(properties["Author"])
     headings = tuple(_outlined(outline, written)) or written.headings
     return Document(
-        "pdf", written.text, title, author, _date(said["CreationDate"]), headings, written.pages, None, tuple(warnings)
+        "pdf", written.text, title, author, _date(properties["CreationDate"]), headings, written.pages, None, tuple(warnings)
     )
 
 

@@ -26,14 +26,16 @@ def read_pptx(data: bytes, name: str) -> Document:
         pages.append(flow.part(slide_text(slide)))
         if slide.element.get("show") == "0":
             hidden.append(f"slide {number} is hidden in the file; it was read")
-    said = deck.core_properties
+    properties = deck.core_properties
     first = next((heading.text for heading in flow.headings), None)
-    dated = iso_date(said.created) if said.last_modified_by != "Steve Canny" else None  # of python-pptx's own template
+    dated = (
+        iso_date(properties.created) if properties.last_modified_by != "Steve Canny" else None
+    )  # of python-pptx's own template
     return Document(
         "pptx",
         flow.text,
-        own_words(said.title) or first,
-        own_words(said.author),
+        own_words(properties.title) or first,
+        own_words(properties.author),
         dated,
         tuple(flow.headings),
         tuple(pages),

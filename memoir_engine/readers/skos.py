@@ -93,14 +93,14 @@ def _file(triples: Sequence[Triple], language: str | None) -> TaxonomyFile:
         raise Unreadable("it speaks of no concept of SKOS")
     if any(isinstance(node, BNode) for node in nodes):
         raise Unreadable("a concept in it has no address: give each one")
-    said: dict[tuple[Node, Node], dict[Node, None]] = {}
+    statements: dict[tuple[Node, Node], dict[Node, None]] = {}
     for subject, name, value in triples:
         if name in _TURNED:
             subject, name, value = value, _TURNED[name], subject
-        said.setdefault((subject, name), {})[value] = None
-    found = tree_of([_concept(said, node) for node in nodes], language)
+        statements.setdefault((subject, name), {})[value] = None
+    found = tree_of([_concept(statements, node) for node in nodes], language)
     schemes = dict.fromkeys(subject for subject, name, value in triples if (name, value) == (RDF.type, SKOS.ConceptScheme))
-    whole = {_locked(said, scheme) for scheme in schemes} - {None}
+    whole = {_locked(statements, scheme) for scheme in schemes} - {None}
     if whole:
         found.entries.insert(0, TaxonomyEntry(0, (), locked=True in whole))
     return found
@@ -117,19 +117,21 @@ def _concepts(triples: Sequence[Triple]) -> Iterator[Node]:
             yield value
 
 
-def _concept(said: Said, node: Node) -> Concept:
-    names, definitions, notes = (_labels(said, node, name) for name in (SKOS.prefLabel, SKOS.definition, SKOS.scopeNote))
-    above = tuple(str(each) for each in said.get((node, SKOS.broader), ()))
-    return Concept(str(node), names, definitions, notes, above, (node, SKOS.topConceptOf) in said, _locked(said, node))
+def _concept(statements: Said, node: Node) -> Concept:
+    names, definitions, notes = (_labels(statements, node, name) for name in (SKOS.prefLabel, SKOS.definition, SKOS.scopeNote))
+    above = tuple(str(each) for each in statements.get((node, SKOS.broader), ()))
+    return Concept(
+        str(node), names, definitions, notes, above, (node, SKOS.topConceptOf) in statements, _locked(statements, node)
+    )
 
 
-def _labels(said: Said, node: Node, name: URIRef) -> tuple[Label, ...]:
-    return tuple((one.language or "", str(one)) for one in said.get((node, name), ()) if isinstance(one, Literal))
+def _labels(statements: Said, node: Node, name: URIRef) -> tuple[Label, ...]:
+    return tuple((one.language or "", str(one)) for one in statements.get((node, name), ()) if isinstance(one, Literal))
 
 
-def _locked(said: Said, node: Node) -> bool | None:
+def _locked(statements: Said, node: Node) -> bool | None:
     """Return whether a lock is told of, by our own property. Raises Unreadable where it is neither true nor false."""
-    told = [*said.get((node, _IS_LOCKED), ())]
-    if len(told) > 1 or any(one not in _FLAGS for one in told):
+    flags = [*statements.get((node, _IS_LOCKED), ())]
+    if len(flags) > 1 or any(one not in _FLAGS for one in flags):
         raise Unreadable(f"{LOCKED} is true or false")
-    return _FLAGS[told[0]] if told else None
+    return _FLAGS[flags[0]] if flags else None

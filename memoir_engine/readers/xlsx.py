@@ -26,13 +26,13 @@ def read_xlsx(data: bytes, name: str) -> Document:
         pages.append(flow.part(sheet_text(sheet)))
         if sheet.sheet_state != "visible":
             warnings.append(f"the sheet “{sheet.title}” is hidden in the file; it was read")
-    said = workbook.properties
+    properties = workbook.properties
     return Document(
         "xlsx",
         flow.text,
-        own_words(said.title),
-        own_words(None if said.creator == "openpyxl" else said.creator),
-        iso_date(said.created),
+        own_words(properties.title),
+        own_words(None if properties.creator == "openpyxl" else properties.creator),
+        iso_date(properties.created),
         tuple(flow.headings),
         tuple(pages),
         warnings=tuple(warnings),

@@ -203,8 +203,8 @@ class OptionIndex:
 @lru_cache(maxsize=16_384)
 def name_stems(folded: str) -> frozenset[str]:
     """Return the stems of a folded name, without words that say nothing unless it has no others."""
-    told = [word for word in folded.split() if word not in STOP] or folded.split()
-    return frozenset(stem_of(word) or word for word in told)
+    words = [word for word in folded.split() if word not in STOP] or folded.split()
+    return frozenset(stem_of(word) or word for word in words)
 
 
 def group_close_names(

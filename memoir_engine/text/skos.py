@@ -55,9 +55,9 @@ def in_language(labels: Sequence[Label], language: str | None) -> list[str]:
 
 def _of_language(tags: Iterable[str], language: str) -> str | None:
     """Return the tag that is the language, else the first that is of it: en for en-GB, and the other way round."""
-    asked = language.casefold().replace("_", "-")
+    wanted = language.casefold().replace("_", "-")
     plain = {tag.casefold(): tag for tag in tags if tag}
-    return plain.get(asked) or next((plain[tag] for tag in plain if tag.split("-")[0] == asked.split("-")[0]), None)
+    return plain.get(wanted) or next((plain[tag] for tag in plain if tag.split("-")[0] == wanted.split("-")[0]), None)
 
 
 def tree_of(concepts: Sequence[Concept], language: str | None) -> TaxonomyFile:
@@ -158,8 +158,8 @@ def write_skos(entries: Iterable[TaxonomyEntry]) -> str:
     for entry in listed:
         if entry.path:
             place = f"skos:broader <{_address(entry.path[:-1])}>" if len(entry.path) > 1 else f"skos:topConceptOf <{SCHEME}>"
-            told = (("skos:definition", entry.description), ("skos:scopeNote", entry.guidance))
-            says = [f"skos:prefLabel {_literal(entry.path[-1])}", *(f"{name} {_literal(text)}" for name, text in told if text)]
+            notes = (("skos:definition", entry.description), ("skos:scopeNote", entry.guidance))
+            says = [f"skos:prefLabel {_literal(entry.path[-1])}", *(f"{name} {_literal(text)}" for name, text in notes if text)]
             parts.append(_subject(_address(entry.path), "skos:Concept", [*says, *_locked(entry), place]))
     return _HEAD + "\n".join(parts)
 

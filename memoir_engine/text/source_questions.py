@@ -124,25 +124,25 @@ def _forms(flat: str) -> Iterator[tuple[str, str, re.Match[str]]]:
         yield "who", "Who {is} {inside} {done} by?", found
 
 
-def _inside(thing: str, text: str) -> str:
+def _inside(topic: str, text: str) -> str:
     """Write a thing as it stands inside of a sentence; "" if it may be a name, or names nothing."""
-    first = thing.split()[0].lower()
+    first = topic.split()[0].lower()
     known = first in _ARTICLES or (first not in _NO_THING and re.search(rf"\b{re.escape(first)}\b", text))
-    return thing[0].lower() + thing[1:] if known else ""
+    return topic[0].lower() + topic[1:] if known else ""
 
 
 def _about_headings(form: Form, sentences: Sequence[Sentence], headings: Iterable[tuple[int, str]]) -> Iterator[AskedSpan]:
     """Ask about headings of which a sentence below speaks; where the file names its headings, about those only."""
     known = {" ".join(name.split()).casefold() for _, name in headings}
-    thing, asked = "", frozenset[str]()
+    topic, heading_words = "", frozenset[str]()
     for sentence in sentences:
         if sentence.kind == "heading":
             name = " ".join(sentence.text.split())
-            thing = _thing_of(name) if not known or name.casefold() in known else ""
-            asked = frozenset(tokens(name))
-        elif thing and 2 * len(asked & frozenset(tokens(sentence.text))) >= len(asked):
-            yield AskedSpan(_about(form, thing), sentence.start, sentence.end)
-            thing = ""
+            topic = _thing_of(name) if not known or name.casefold() in known else ""
+            heading_words = frozenset(tokens(name))
+        elif topic and 2 * len(heading_words & frozenset(tokens(sentence.text))) >= len(heading_words):
+            yield AskedSpan(_about(form, topic), sentence.start, sentence.end)
+            topic = ""
 
 
 def _thing_of(heading: str) -> str:
@@ -173,8 +173,8 @@ def _about_pairs(form: Form, sentences: Sequence[Sentence]) -> Iterator[AskedSpa
                 first.setdefault(pair, (written, sentence))
     for pair, count in counts.most_common(MOST_PAIRS):
         if count > 1:
-            thing, sentence = first[pair]
-            yield AskedSpan(_about(form, thing), sentence.start, sentence.end)
+            topic, sentence = first[pair]
+            yield AskedSpan(_about(form, topic), sentence.start, sentence.end)
 
 
 def _pairs(text: str) -> Iterator[tuple[tuple[str, str], str]]:

@@ -113,8 +113,8 @@ class _Rows:
             elif locked and locked not in YES | NO:
                 found.problems.append((line, f"{locked!r:.40} is neither yes nor no: it says whether the category is locked"))
             else:
-                told = (self._value(row, "description") or None, self._value(row, "guidance") or None)
-                found.entries.append(TaxonomyEntry(line, path, *told, locked in YES if locked else None))
+                notes = (self._value(row, "description") or None, self._value(row, "guidance") or None)
+                found.entries.append(TaxonomyEntry(line, path, *notes, locked in YES if locked else None))
         return found
 
     def _value(self, row: Sequence[str], name: str) -> str:
@@ -199,8 +199,8 @@ def nested(entries: Iterable[TaxonomyEntry]) -> object:
     nodes: dict[tuple[str, ...], dict[str, Any]] = {}
     whole: dict[str, Any] = {}
     for entry in entries:
-        told = {"description": entry.description, "guidance": entry.guidance, "locked": entry.locked}
-        node = {name: value for name, value in told.items() if value}
+        fields = {"description": entry.description, "guidance": entry.guidance, "locked": entry.locked}
+        node = {name: value for name, value in fields.items() if value}
         if not entry.path:
             whole = node
             continue

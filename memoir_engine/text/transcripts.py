@@ -280,21 +280,21 @@ _LINE_SAID = re.compile(rf"(?P<at>(?:{_HALVES})?\d\d?:\d\d)\t(?:(?P<name>[^\t]+)
 
 def _read_line_export(text: str, zone: tzinfo) -> list[Utterance]:
     """Read what LINE exports: the day above the lines, then time, name and text between tabs; what has no name is a notice."""
-    told: list[tuple[str | None, str | None, list[str]]] = [(None, None, [])]
+    utterances: list[tuple[str | None, str | None, list[str]]] = [(None, None, [])]
     day = ""
     for line in text.strip(MARKS).splitlines():
         dated = _LINE_DAY.fullmatch(line.strip())
-        said = _LINE_SAID.fullmatch(line)
+        spoken = _LINE_SAID.fullmatch(line)
         if dated:
             day = f"{dated['year']}年{dated['month']}月{dated['day']}日"
-        elif said and day:
-            told.append((said["name"], f"{day} {said['at']}", [said["text"]]))
-        elif line.strip() or len(told) > 1:
-            told[-1][2].append(line.rstrip())
-    times = _parse_times([at for _, at, _ in told], zone)
+        elif spoken and day:
+            utterances.append((spoken["name"], f"{day} {spoken['at']}", [spoken["text"]]))
+        elif line.strip() or len(utterances) > 1:
+            utterances[-1][2].append(line.rstrip())
+    times = _parse_times([at for _, at, _ in utterances], zone)
     return [
         Utterance(str(index), _role_of(name), _unquoted("\n".join(lines).strip()), at, name)
-        for index, ((name, _, lines), at) in enumerate(zip(told, times, strict=True))
+        for index, ((name, _, lines), at) in enumerate(zip(utterances, times, strict=True))
     ]
 
 

@@ -115,9 +115,9 @@ class _Sockets:
 
 
 async def _followed(url: URL, hosts: Sequence[str], max_mb: int) -> Fetched:
-    asked = url
+    requested = url
     for _ in range(REDIRECTS + 1):
-        answer = await _answer(asked, url, hosts, max_mb)
+        answer = await _answer(requested, url, hosts, max_mb)
         if isinstance(answer, Fetched):
             return answer
         if url.scheme == "https" and answer.scheme == "http":
@@ -125,10 +125,10 @@ async def _followed(url: URL, hosts: Sequence[str], max_mb: int) -> Fetched:
                 address=shown(str(answer)), problem="an encrypted page (https) leads to it without encryption (http)"
             )
         url = checked(str(answer), hosts)
-    raise PageUnreachable(address=shown(str(asked)), problem="it leads from one address to the next without end")
+    raise PageUnreachable(address=shown(str(requested)), problem="it leads from one address to the next without end")
 
 
-async def _answer(asked: URL, url: URL, hosts: Sequence[str], max_mb: int) -> Fetched | URL:
+async def _answer(requested: URL, url: URL, hosts: Sequence[str], max_mb: int) -> Fetched | URL:
     """Return the page, or the address that it has moved to."""
     sockets = _Sockets(is_named(url, hosts))
     connector = aiohttp.TCPConnector(socket_factory=sockets.make, force_close=True)
@@ -142,7 +142,7 @@ async def _answer(asked: URL, url: URL, hosts: Sequence[str], max_mb: int) -> Fe
                 return url.join(URL(reply.headers["Location"]))
             if reply.status != 200:
                 raise PageUnreachable(address=shown(str(url)), problem=f"its server answers {reply.status}")
-            return Fetched(asked, url, reply.content_type, await _body(reply, shown(str(url)), max_mb))
+            return Fetched(requested, url, reply.content_type, await _body(reply, shown(str(url)), max_mb))
     except (aiohttp.ClientError, OSError, ValueError) as failed:  # ValueError: of a broken address it has moved to
         if sockets.refused:
             problem = f"it is at {sockets.refused[0]}, which is not an address of the open Internet"
