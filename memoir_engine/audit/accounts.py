@@ -55,9 +55,9 @@ def since(config: MemoirConfig, key: str, known: Mapping[str, RecordedRoles]) ->
 
     Who is not named has the roles of `*` since these were recorded, or since the settings stopped naming them.
     """
-    by_key = {name.strip().casefold(): given for name, given in config.roles.items()}
+    by_key = {name.strip().casefold(): roles for name, roles in config.roles.items()}
     holding = (key,) if key in by_key else (key, EVERYBODY)
     records = [(by_key.get(one, ()), known[one]) for one in holding if one in known]
-    if not records or any(sorted(set(given)) != sorted(last.roles) for given, last in records):
+    if not records or any(sorted(set(roles)) != sorted(last.roles) for roles, last in records):
         return None
     return max(last.at for _, last in records)

@@ -88,11 +88,11 @@ def _steps(on_progress: Callable[[float], None] | None) -> list[archive.Progress
     """Return what each step is told of itself, so that its caller hears of the whole."""
     if on_progress is None:
         return [None for _ in IMPORT_STEPS]
-    told = validation.function("on_progress", on_progress)
+    listener = validation.function("on_progress", on_progress)
     begins = (0.0, *(until for _, until in IMPORT_STEPS))
 
     def tell(since: float, until: float, done: float) -> None:
-        told(since + (until - since) * done)
+        listener(since + (until - since) * done)
 
     return [partial(tell, since, until) for since, (_, until) in zip(begins, IMPORT_STEPS, strict=False)]
 

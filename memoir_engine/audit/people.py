@@ -232,8 +232,8 @@ class PeopleView(View):
             for part, (_, says) in _PARTS.items()
         ]
         made = {"made_by": self._actor.name, "made_at": stamp(self._engine.clock.now())}
-        told = {"seq": head.seq, "hash": head.hash, "at": stamp(head.at)}
-        body: dict[str, Any] = {"format": EXPORT_FORMAT, "user_id": name, **made, "head": told, "parts": parts}
+        head_row = {"seq": head.seq, "hash": head.hash, "at": stamp(head.at)}
+        body: dict[str, Any] = {"format": EXPORT_FORMAT, "user_id": name, **made, "head": head_row, "parts": parts}
         return json.dumps({**body, "page": "report.html"}, ensure_ascii=False, indent=1) + "\n"
 
 

@@ -135,16 +135,16 @@ def undone_html(undone: Iterable[Record]) -> str:
     return _section("Taken back", [_table(("What", "Done by", "Taken back by"), rows)], len(rows))
 
 
-def feedback_html(said: Record) -> str:
-    tone, verdict = ("good", "this helped") if said["verdict"] == "helped" else ("bad", "this answer is wrong")
-    state = "" if said["state"] is None else f' <span class="tag">{escaped(said["state"])}</span>'
-    words = "" if said["words"] is None else f"<blockquote>{escaped(said['words'])}</blockquote>"
-    end = said["settlement"]
+def feedback_html(feedback: Record) -> str:
+    tone, verdict = ("good", "this helped") if feedback["verdict"] == "helped" else ("bad", "this answer is wrong")
+    state = "" if feedback["state"] is None else f' <span class="tag">{escaped(feedback["state"])}</span>'
+    words = "" if feedback["words"] is None else f"<blockquote>{escaped(feedback['words'])}</blockquote>"
+    end = feedback["settlement"]
     settled = "" if end is None else f'<p class="soft">resolved by {escaped(end["by"])}, {_time(end["at"])}</p>'
     settled += "" if end is None or end["words"] is None else f"<blockquote>{escaped(end['words'])}</blockquote>"
     return (
-        f'<article><h3>{escaped(said["by"])} <span class="tag {tone}">{verdict}</span>{state}</h3>'
-        f'<p class="soft">{_time(said["at"])}</p>{words}{settled}</article>\n'
+        f'<article><h3>{escaped(feedback["by"])} <span class="tag {tone}">{verdict}</span>{state}</h3>'
+        f'<p class="soft">{_time(feedback["at"])}</p>{words}{settled}</article>\n'
     )
 
 
@@ -185,16 +185,16 @@ def impact_html(impact: Record) -> str:
     """Return what the maker of an action had seen would change: first what flips, side by side, then what stays."""
     flipped = [item for item in impact["items"] if item["flips"]]
     unchanged = [item for item in impact["items"] if not item["flips"]]
-    told = counted(impact["questions"], "question was", "questions were")
+    number = counted(impact["questions"], "question was", "questions were")
     lead = (
-        f'<p class="soft">{told} asked at {_time(impact["at"])} by {escaped(impact["by"])}, before it was done, of the memory '
+        f'<p class="soft">{number} asked at {_time(impact["at"])} by {escaped(impact["by"])}, before it was done, of the memory '
         f"and of a branch with the change, which nobody else saw: {len(flipped)} flipped, {len(unchanged)} stayed. "
         f'Digest <span class="digest">{escaped(impact["digest"])}</span></p>'
     )
     moved = '<p class="warn">The memory changed while they were asked.</p>' if impact["moved_on"] else ""
     if withheld := impact.get("withheld", 0):
-        said = counted(withheld, "question of another person is", "questions of other people are")
-        moved += f'<p class="warn">{said} not shown.</p>'
+        hidden = counted(withheld, "question of another person is", "questions of other people are")
+        moved += f'<p class="warn">{hidden} not shown.</p>'
     rows = [(escaped(item["question"]), *(impact_side_html(item[side]) for side in ("before", "after"))) for item in flipped]
     stays = [(escaped(item["question"]), impact_side_html(item["before"])) for item in unchanged]
     tables = [_table(("Question", "Before", "After"), rows), _table(("Stays the same", "Answer"), stays)]
@@ -202,11 +202,11 @@ def impact_html(impact: Record) -> str:
 
 
 def impact_side_html(side: Record) -> str:
-    said = escaped(side["error"] or side["answer"] or "nothing")
+    answer = escaped(side["error"] or side["answer"] or "nothing")
     paths = "".join(f'<br><span class="soft">{_path(path)}</span>' for path in side["paths"])
     cited = ", ".join(f"[{each['number']}] {escaped(each['source'])}" for each in side["citations"])
     facts = "".join(f"<br>{escaped(fact['content'])} <span class=soft>{escaped(fact['status'])}</span>" for fact in side["facts"])
-    return said + (f'<br><span class="soft">{cited}</span>' if cited else "") + paths + facts
+    return answer + (f'<br><span class="soft">{cited}</span>' if cited else "") + paths + facts
 
 
 def sign_off_html(sign_off: Record) -> str:
@@ -239,7 +239,7 @@ def fact_html(fact: Record) -> str:
     about = " · ".join(
         filter(None, (escaped(fact["type"]), escaped(fact["subject"]), ends, f"learned {_time(fact['recorded_at'])}"))
     )
-    said = "".join(map(origin_html, fact["origins"]))
+    origins = "".join(map(origin_html, fact["origins"]))
     noted = {
         "Names": ", ".join(fact["entities"]),
         "Confidence, as stated": fact["confidence"],
@@ -255,7 +255,7 @@ def fact_html(fact: Record) -> str:
     states += f"<li>taken back{_since(last)}</li>" if fact["taken_back"] and last else ""
     return (
         f'<article><h3>{escaped(fact["content"])} <span class="tag {tone}">{escaped(fact["status"])}</span>{taken_back}</h3>'
-        f'<p class="soft">{about} · <span class="digest">{escaped(fact["id"])}</span></p>{said}'
+        f'<p class="soft">{about} · <span class="digest">{escaped(fact["id"])}</span></p>{origins}'
         f"{f'<dl>{notes}</dl>' if notes else ''}<ul>{states}</ul></article>\n"
     )
 
@@ -358,9 +358,9 @@ def decisions_html(decisions: Iterable[Record]) -> str:
     return _table(("Level", "Chosen", "Rejected", "Decided"), map(row, decisions))
 
 
-def _how(said: str) -> str:
-    """Mark words of ours that stand beside names which are not. said: HTML."""
-    return f'<span class="how">{said}</span>'
+def _how(html: str) -> str:
+    """Mark words of ours that stand beside names which are not. html: escaped already."""
+    return f'<span class="how">{html}</span>'
 
 
 def run_html(run: Record) -> str:
@@ -414,8 +414,8 @@ def action_html(action: Record) -> str:
 
 def _left_out(report: Record, name: str) -> str:
     more = report["left_out"].get(name, 0)
-    said = counted(more, f"more {name.removesuffix('s')} is", f"more {name} are")
-    return f'<p class="warn">{said} not in this report.</p>' if more else ""
+    missing = counted(more, f"more {name.removesuffix('s')} is", f"more {name} are")
+    return f'<p class="warn">{missing} not in this report.</p>' if more else ""
 
 
 def _money(cost: float | None) -> str:

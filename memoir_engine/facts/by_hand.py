@@ -92,11 +92,11 @@ class FactEdits(View):
                 problem="it is not one of the changes of facts that can be previewed",
                 advice=f"One of: {', '.join(PREVIEWS)}.",
             )
-        given = arguments_of(name, self, named, arguments)
+        bound = arguments_of(name, self, named, arguments)
         try:
             self._may(name)
-            validation.reason(given.pop("reason", None))
-            return PREVIEWS[name](self, **given)
+            validation.reason(bound.pop("reason", None))
+            return PREVIEWS[name](self, **bound)
         except MemoirError as refused:
             return FactPreview(name, refused.message, refused.remedy)
 
@@ -422,12 +422,12 @@ def arguments_of(verb: str, view: FactEdits, named: Mapping[str, Any], arguments
     signature = inspect.signature(getattr(type(view), verb))
     takes = [one.replace(default=None) if one.name == "reason" else one for one in signature.parameters.values()]
     try:
-        given = signature.replace(parameters=takes).bind(view, *arguments, **named).arguments
+        bound = signature.replace(parameters=takes).bind(view, *arguments, **named).arguments
     except TypeError as wrong:
         names = ", ".join(one.name for one in takes[1:] if one.name != "seen")
         advice = f"facts.{verb} takes {names}; what it needs comes first."
         raise InvalidSetting(name="arguments", value=(*arguments, *named), problem=str(wrong), advice=advice) from None
-    return {name: value for name, value in given.items() if name not in ("self", "seen")}
+    return {name: value for name, value in bound.items() if name not in ("self", "seen")}
 
 
 def _date_of(name: str, value: str, zone: Any) -> DateRange | None:

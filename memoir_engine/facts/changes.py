@@ -22,10 +22,10 @@ def is_of_facts(row: Mapping[str, Any]) -> bool:
 
 def as_row(verb: str, **arguments: Any) -> dict[str, Any]:
     """Return a decision as JSON: without what is left out, the reason, and the look itself."""
-    given = {name: _plain(value) for name, value in arguments.items() if value is not None and name not in ("reason", "seen")}
-    if isinstance(given.get("fact_ids"), str):
-        given["fact_ids"] = [given["fact_ids"]]
-    return {"verb": verb, **given}
+    values = {name: _plain(value) for name, value in arguments.items() if value is not None and name not in ("reason", "seen")}
+    if isinstance(values.get("fact_ids"), str):
+        values["fact_ids"] = [values["fact_ids"]]
+    return {"verb": verb, **values}
 
 
 def is_row(rows: Sequence[Mapping[str, Any]], row: Mapping[str, Any]) -> bool:

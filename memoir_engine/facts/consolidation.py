@@ -397,5 +397,5 @@ def statement(label: str, fact: PlannedFact | KnownFact, zone: tzinfo, near: tup
 
 def _is_restated(new: PlannedFact, known: KnownFact) -> bool:
     """Return True if the fact repeats a known one but for the person's name, so that the model need not be asked."""
-    told, before = (fold_statement(said_of(fact.content, fact.subject)) for fact in (new, known))
-    return told == before and subject_key(new.subject) == subject_key(known.subject)
+    after, before = (fold_statement(said_of(fact.content, fact.subject)) for fact in (new, known))
+    return after == before and subject_key(new.subject) == subject_key(known.subject)

@@ -47,7 +47,7 @@ def context_verb(
 ) -> Verb[ContextBlock | MemoirError]:
     """Recall, and return the facts as lines: its run is one of recall. Raises what `recall_verb` raises."""
     most = validation.whole("max_tokens", options.max_tokens, least=1)
-    asked = RecallOptions(
+    recall_options = RecallOptions(
         options.text,
         options.user_id,
         options.limit,
@@ -57,7 +57,7 @@ def context_verb(
         threshold=options.threshold,
         filters=options.filters,
     )
-    recall = recall_verb(engine, actor, asked)
+    recall = recall_verb(engine, actor, recall_options)
 
     async def work(run: Run) -> ContextBlock | MemoirError:
         recalled = await recall.work(run)

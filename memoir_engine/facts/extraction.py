@@ -369,35 +369,37 @@ async def _ask_cuts(source: ExtractionInput, extraction: Extraction, ask: Ask, r
     return drafts
 
 
-async def _ask_facts(talk: ExtractRequest, found: Callable[[str], int | None], ask: Ask) -> ExtractResult:
+async def _ask_facts(talk: ExtractRequest, message_of: Callable[[str], int | None], ask: Ask) -> ExtractResult:
     """Draw the facts of some messages; in halves if the reply is cut at its length. What cannot be used is asked for once more.
 
-    found: the number of the message that holds a quote.
+    message_of: the number of the message that holds a quote.
     """
     try:
-        parsed = facts.parse((await ask(facts.build(talk))).data, talk, found)
+        parsed = facts.parse((await ask(facts.build(talk))).data, talk, message_of)
     except ModelReplyCut:
         middle = len(talk.turns) // 2
         if not middle:
             raise
-        first = await _ask_facts(replace(talk, turns=talk.turns[:middle]), found, ask)
+        first = await _ask_facts(replace(talk, turns=talk.turns[:middle]), message_of, ask)
         drawn = " ".join((talk.recap, *(fact.content for fact in first.facts)))[-facts.RECAP_CHARS :].strip()
-        second = await _ask_facts(replace(talk, recap=drawn, turns=talk.turns[middle:]), found, ask)
+        second = await _ask_facts(replace(talk, recap=drawn, turns=talk.turns[middle:]), message_of, ask)
         return ExtractResult((*first.facts, *second.facts), (*first.notes, *second.notes))
-    return await _set_right(parsed, talk, found, ask) if parsed.refused else parsed
+    return await _set_right(parsed, talk, message_of, ask) if parsed.refused else parsed
 
 
-async def _set_right(parsed: ExtractResult, talk: ExtractRequest, found: Callable[[str], int | None], ask: Ask) -> ExtractResult:
+async def _set_right(
+    parsed: ExtractResult, talk: ExtractRequest, message_of: Callable[[str], int | None], ask: Ask
+) -> ExtractResult:
     """Ask once more for the facts that cannot be used, and make the best of those that are not given again."""
     try:
-        again = facts.parse((await ask(facts.build_again(talk, parsed.refused))).data, talk, found)
+        again = facts.parse((await ask(facts.build_again(talk, parsed.refused))).data, talk, message_of)
     except COSTS_ONE_CUT as failed:
         again = ExtractResult((), (f"facts that could not be used could not be asked again: {failed}",))
-    given = [words(fact.content) for fact in again.facts] + [words(str(fact.item["content"])) for fact in again.refused]
+    repeated = [words(fact.content) for fact in again.facts] + [words(str(fact.item["content"])) for fact in again.refused]
     missing = [
         fact
         for fact in parsed.refused
-        if not any(2 * len(words(str(fact.item["content"])) & other) >= len(other) for other in given if other)
+        if not any(2 * len(words(str(fact.item["content"])) & other) >= len(other) for other in repeated if other)
     ]
     settled = facts.settle((*again.refused, *missing), talk)
     return ExtractResult((*parsed.facts, *again.facts, *settled.facts), (*parsed.notes, *again.notes, *settled.notes))

@@ -245,13 +245,13 @@ class FactSearch:
         near = (hit.key for ranking in rankings for hit in ranking)
         numbers = self._standing(list(dict.fromkeys(near)) if self.among is None else self.among)
         cosines = await self._cosines(numbers)
-        said = await self.engine.db.aread(lambda tx: statements(tx, self.owner, numbers))
-        said |= {} if self.overlay is None else self.overlay.branch.new_of(self.owner)
-        known = {number: cosine for number, cosine in zip(numbers, cosines, strict=True) if number in said}
-        marks = tuple(read_statement(said[number].content) for number in known) if self.mode == "words" else ()
+        stored = await self.engine.db.aread(lambda tx: statements(tx, self.owner, numbers))
+        stored |= {} if self.overlay is None else self.overlay.branch.new_of(self.owner)
+        known = {number: cosine for number, cosine in zip(numbers, cosines, strict=True) if number in stored}
+        marks = tuple(read_statement(stored[number].content) for number in known) if self.mode == "words" else ()
         floor = min((ranking[-1].cosine for ranking in rankings if ranking), default=0.0) if self.mode == "meaning" else 0.0
         are_all = self.among is not None or all(len(ranking) < reach for ranking in rankings)
-        ats = [said[number].at for number in known]
+        ats = [stored[number].at for number in known]
         similarities = dict(zip(known, self.similarities(list(known.values()), marks, ats), strict=True))
         return Candidates(similarities, marks, sorted(ats), max(0.0, floor), are_all)
 
@@ -292,8 +292,8 @@ class FactSearch:
         for start in range(0, len(ranking), limit * BROAD):
             portion, following = ranking[start : start + limit * BROAD], ranking[start + limit * BROAD :]
             views = await self.engine.db.aread(partial(self.views, portion))
-            told = {number: view for number, view in views.items() if not _is_emptied(view)}
-            matched = {number: view for number, view in told.items() if self.matching.matches(view)}
+            readable = {number: view for number, view in views.items() if not _is_emptied(view)}
+            matched = {number: view for number, view in readable.items() if self.matching.matches(view)}
             hits |= {number: self.scored(view, likely[number], candidates) for number, view in matched.items()}
             if following and sum(hit.score >= likely[following[0]] for hit in hits.values()) >= limit:
                 break

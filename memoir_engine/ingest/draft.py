@@ -162,15 +162,15 @@ def unsettled(names: Collection[str]) -> tuple[str, ...]:
 
 def full_levels(tree: DraftTree, closed: Mapping[int, int]) -> tuple[str, ...]:
     """closed: how many chunks could only go to existing categories, by parent."""
-    said = []
+    messages = []
     full = {parent: chunks for parent, chunks in closed.items() if parent not in tree.locked}  # a lock is meant
     for parent, chunks in sorted(full.items(), key=lambda item: (-item[1], item[0]))[:MOST_SAID]:
         there = len(tree.children(parent))
         where = "level 1" if parent == ROOT else f"level {tree.level_below(parent)} below {tree.path(parent)[-1]!r}"
         have = "1 chunk was filed in what exists" if chunks == 1 else f"{chunks} chunks were filed in what exists"
-        said.append(f"{where} is full ({there}, its limit): {have}; raise category_limit, or merge categories")
-    left = len(full) - len(said)
-    return (*said, *([f"{left} more {'place is' if left == 1 else 'places are'} full"] if left > 0 else []))
+        messages.append(f"{where} is full ({there}, its limit): {have}; raise category_limit, or merge categories")
+    left = len(full) - len(messages)
+    return (*messages, *([f"{left} more {'place is' if left == 1 else 'places are'} full"] if left > 0 else []))
 
 
 def newly_crowded(tree: DraftTree, profiles: Profiles, own: Mapping[int, int]) -> tuple[str, ...]:
@@ -179,11 +179,11 @@ def newly_crowded(tree: DraftTree, profiles: Profiles, own: Mapping[int, int]) -
     before = total - sum(own.get(node.id, 0) for node in tree.children(ROOT))
     if before < LARGE:
         return ()
-    said = []
+    messages = []
     for category in sorted(own):
         level, size = len(tree.ancestors(category)), profiles.size(category)
         was = is_crowded(level, tree.depth, size - own[category], before)
         if is_crowded(level, tree.depth, size, total) and not was:
             name, share = tree.path(category)[-1], round(100 * size / total)
-            said.append(f"{name!r} now holds {share} % of all {total} chunks; memory.tidy() proposes how to divide it")
-    return tuple(said[:MOST_SAID])
+            messages.append(f"{name!r} now holds {share} % of all {total} chunks; memory.tidy() proposes how to divide it")
+    return tuple(messages[:MOST_SAID])

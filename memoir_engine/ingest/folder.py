@@ -58,10 +58,10 @@ def files_of(folder: Path) -> list[Path]:
         if not folder.is_dir():  # of a name that no disk can have it raises
             raise FolderUnreadable(path=named, problem="there is no such folder")
         inside = folder.resolve()
-        found = [path for path in folder.rglob("*") if path.is_file() and path.resolve().is_relative_to(inside)]
+        paths = [path for path in folder.rglob("*") if path.is_file() and path.resolve().is_relative_to(inside)]
     except OSError as refused:
         raise FolderUnreadable(path=named, problem=refused.strerror or "it cannot be read") from refused
-    seen = sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
+    seen = sorted(path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts))
     if not seen:
         raise FolderUnreadable(path=named, problem="no file is in it")
     if len(seen) > MOST:

@@ -155,17 +155,17 @@ async def ingest(
     material = SourceMaterial(source.name, final.text, texts, words)
     for _ in range(PLANS):
         plan, remarks = await _plan(source, final, chunks, material, context, run)
-        said = (*warnings, *remarks)
+        all_warnings = (*warnings, *remarks)
         if is_long:
             heap.give_back()
         try:
-            receipt = await _commit(plan, context, run, partial(recorded, warnings=said))
+            receipt = await _commit(plan, context, run, partial(recorded, warnings=all_warnings))
             if is_long:
                 heap.give_back()
             context.cache.counted({receipt.first_chunk_id + i: words for i, words in enumerate(material.terms)})
             for remark in remarks:
                 run.emit(Warned("tree", remark))
-            return Ingested(receipt, plan, said)
+            return Ingested(receipt, plan, all_warnings)
         except PlanStale as stale:
             # Somebody corrected the tree meanwhile: plan again. Unchanged prompts are answered from the ledger.
             run.cancellation.commit_failed()
@@ -203,12 +203,12 @@ async def _plan(
         now = context.cache.current()
         profiles = now.profiles.fork()
         profiles.learn(material.terms)
-        lessons, said = context.db.read(lambda tx: (_lessons(tx, now, context.config.teaching_examples), of_all(tx)))
-        return now, profiles, lessons, said
+        lessons, notes = context.db.read(lambda tx: (_lessons(tx, now, context.config.teaching_examples), of_all(tx)))
+        return now, profiles, lessons, notes
 
-    now, profiles, lessons, said = await asyncio.to_thread(read)
+    now, profiles, lessons, notes = await asyncio.to_thread(read)
     nodes = [Node(row.id, row.parent_id, row.level, row.name) for row in now.rows]
-    locked = frozenset(locks({row.id: row.parent_id for row in now.rows}, said))
+    locked = frozenset(locks({row.id: row.parent_id for row in now.rows}, notes))
     tree = DraftTree(nodes, depth=context.config.hierarchy_depth, limit=context.config.limit, locked=locked)
     filing = SourceFiling(
         material,
@@ -220,7 +220,7 @@ async def _plan(
         batch_size=context.config.batch_size,
         profile_terms=context.config.profile_terms,
         lessons=lessons,
-        words=_words(now, said),
+        words=_words(now, notes),
     )
     try:
         chosen = await filing.walk()
@@ -230,9 +230,9 @@ async def _plan(
     return make_plan(source, helper, chunks, chosen, tree, tree_seq=now.seq), remarks
 
 
-def _words(now: TreeSnapshot, said: Mapping[int, CategoryNote]) -> dict[int, CategoryWords]:
+def _words(now: TreeSnapshot, notes: Mapping[int, CategoryNote]) -> dict[int, CategoryWords]:
     """Return what people say of categories, for prompts."""
-    described = ((row, said[row.id]) for row in now.rows if row.id in said)
+    described = ((row, notes[row.id]) for row in now.rows if row.id in notes)
     return {row.id: CategoryWords(row.name, n.description, n.guidance) for row, n in described if n.description or n.guidance}
 
 

@@ -26,12 +26,12 @@ def words(value: Mapping[str, Any], paths: Sequence[str], key: str) -> tuple[str
     """
     spot = _plain_path(value, paths) if paths and "$" not in paths else _main_text(value)
     if spot:
-        said = " ".join(at(value, spot).split())
-        if said:
-            return _fitted(said), spot if len(said) <= CONTENT_CHARS else ()
+        content = " ".join(at(value, spot).split())
+        if content:
+            return _fitted(content), spot if len(content) <= CONTENT_CHARS else ()
     texts = [text for path in paths if path != "$" for text in get_text_at_path(dict(value), tokenize_path(path))]
-    said = " ".join("; ".join(texts or _flat(value)).split())
-    return _fitted(said or key), ()
+    content = " ".join("; ".join(texts or _flat(value)).split())
+    return _fitted(content or key), ()
 
 
 def at(value: Any, path: Sequence[str]) -> Any:
@@ -51,8 +51,8 @@ def with_words(value: Mapping[str, Any], path: Sequence[str], content: str) -> d
     return {**value, path[0]: with_words(value[path[0]], path[1:], content)}
 
 
-def _fitted(said: str) -> str:
-    return said if len(said) <= CONTENT_CHARS else f"{said[: CONTENT_CHARS - 1]}…"
+def _fitted(content: str) -> str:
+    return content if len(content) <= CONTENT_CHARS else f"{content[: CONTENT_CHARS - 1]}…"
 
 
 def _plain_path(value: Mapping[str, Any], paths: Sequence[str]) -> tuple[str, ...]:
@@ -78,8 +78,8 @@ def _flat(value: Any, name: str = "") -> list[str]:
         return [leaf for key, inner in value.items() for leaf in _flat(inner, str(key))]
     if isinstance(value, list | tuple) and any(isinstance(inner, Mapping | list | tuple) for inner in value):
         return [leaf for inner in value for leaf in _flat(inner, name)]
-    said = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return [f"{name}: {said}" if name else said]
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return [f"{name}: {text}" if name else text]
 
 
 def checked_filter(conditions: object) -> Mapping[str, Any]:

@@ -198,8 +198,8 @@ def body_of(owed: OwedAction, memory: str, *, texts: bool) -> bytes:
         "undoes": action.undoes,
     }
     if texts:
-        told = [{"says": one.says, "before": one.before, "after": one.after, "count": one.count} for one in action.changes]
-        about |= {"reason": action.reason, "changes": told}
+        changes = [{"says": one.says, "before": one.before, "after": one.after, "count": one.count} for one in action.changes]
+        about |= {"reason": action.reason, "changes": changes}
     body = {"type": f"action.{action.verb}", "timestamp": stamp(action.at), "data": about}
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 

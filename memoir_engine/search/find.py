@@ -83,8 +83,12 @@ def _kinds(kinds: Iterable[str]) -> tuple[NamedKind, ...]:
 
 def _settings(settings: Sequence[SettingView], words: Sequence[str]) -> list[NameMatch]:
     folded = [word.casefold() for word in words]
-    told = ((view, f"{view.name} {view.name.replace('_', ' ')} {view.about}".casefold()) for view in settings)
-    return [NameMatch("setting", view.name, view.name, view.value) for view, says in told if all(word in says for word in folded)]
+    searchable = ((view, f"{view.name} {view.name.replace('_', ' ')} {view.about}".casefold()) for view in settings)
+    return [
+        NameMatch("setting", view.name, view.name, view.value)
+        for view, says in searchable
+        if all(word in says for word in folded)
+    ]
 
 
 def _shortened(match: NameMatch) -> NameMatch:

@@ -39,9 +39,9 @@ def source_questions(engine: Engine, source_id: int, limit: int) -> tuple[Source
     return tuple(SourceQuestion(one.question, one.start, one.end) for one in asked)
 
 
-def _leads_there(engine: Engine, asked: AskedSpan, own: Mapping[int, Chunk]) -> bool:
-    found = engine.lexical.top(asked.question, FIRST)
-    if not found or found[0].key not in own:
+def _leads_there(engine: Engine, question: AskedSpan, own: Mapping[int, Chunk]) -> bool:
+    hits = engine.lexical.top(question.question, FIRST)
+    if not hits or hits[0].key not in own:
         return False
-    best, others = own[found[0].key], [hit.score for hit in found if hit.key not in own]
-    return best.start < asked.end and asked.start < best.end and max(others, default=0.0) <= BEHIND * found[0].score
+    best, others = own[hits[0].key], [hit.score for hit in hits if hit.key not in own]
+    return best.start < question.end and question.start < best.end and max(others, default=0.0) <= BEHIND * hits[0].score

@@ -161,22 +161,22 @@ def _with_default(about: str, option: VerbOption) -> str:
     return f"{about} ({option.default} if left out)".strip() if shown else about
 
 
-def _read(option: VerbOption, given: Any) -> Any:
+def _read(option: VerbOption, argument: Any) -> Any:
     """Return the value of an option as the table takes it. Raises BadParameter for a file or JSON that cannot be read."""
-    if given is None or given == []:
-        return [] if option.is_required and given == [] else _UNSET
+    if argument is None or argument == []:
+        return [] if option.is_required and argument == [] else _UNSET
     if option.is_rest:
-        pairs = [one.partition("=") for one in given]
+        pairs = [one.partition("=") for one in argument]
         if any(not equals for _, equals, _ in pairs):
             raise typer.BadParameter("--with takes name=value")
         return {name: _loose(value) for name, _, value in pairs}
-    if isinstance(given, str) and given.startswith("@") and {bytes, str} <= set(_kinds(option)):
-        return _file(given[1:])
-    if not isinstance(given, str) or _is_text(option):
-        if isinstance(given, str) and bytes in _kinds(option) and str not in _kinds(option):
-            return _file(given)
-        return given
-    text = _file(given[1:]).decode("utf-8", "replace") if given.startswith("@") else given
+    if isinstance(argument, str) and argument.startswith("@") and {bytes, str} <= set(_kinds(option)):
+        return _file(argument[1:])
+    if not isinstance(argument, str) or _is_text(option):
+        if isinstance(argument, str) and bytes in _kinds(option) and str not in _kinds(option):
+            return _file(argument)
+        return argument
+    text = _file(argument[1:]).decode("utf-8", "replace") if argument.startswith("@") else argument
     try:
         value = json.loads(text)
     except ValueError as wrong:
@@ -186,10 +186,10 @@ def _read(option: VerbOption, given: Any) -> Any:
     return value if isinstance(value, dict | list) or str not in _kinds(option) else text
 
 
-def _name_of_file(given: Mapping[str, Any]) -> dict[str, str]:
+def _name_of_file(arguments: Mapping[str, Any]) -> dict[str, str]:
     """Return the name of a verb's data, which says of what kind it is: that of the file, unless another is given."""
-    data = given.get("data")
-    is_file = isinstance(data, str) and data.startswith("@") and "name" in given and given["name"] is None
+    data = arguments.get("data")
+    is_file = isinstance(data, str) and data.startswith("@") and "name" in arguments and arguments["name"] is None
     return {"name": Path(str(data)[1:]).name} if is_file else {}
 
 

@@ -181,13 +181,13 @@ class TableVerb:
         if problems:
             advice = f"{self.name} takes: {', '.join(known)}." if known else f"{self.name} takes no arguments."
             raise InvalidSetting(name="arguments", value=sorted(arguments), problem=problems[0], advice=advice)
-        given = {name: known[name].read(value) for name, value in arguments.items()}
+        values = {name: known[name].read(value) for name, value in arguments.items()}
         for option in self.options:
             if option.is_rest:
-                given |= given.pop(option.name, {})
+                values |= values.pop(option.name, {})
         if self.tells_progress and on_event is not None:
-            given["on_event"] = on_event
-        return raised(self.bound(memory)(**given))
+            values["on_event"] = on_event
+        return raised(self.bound(memory)(**values))
 
     def bound(self, memory: Memory) -> Callable[..., Any]:
         holder = memory if self.family == OWN else getattr(memory, self.family)

@@ -75,29 +75,34 @@ class Tool:
         return self.row.call(memory, {**self.usual, **arguments})
 
 
-def _addition(given: Mapping[str, Any]) -> dict[str, Any]:
-    more = {name: value for name, value in given.items() if name not in ("content", "reason")}
-    return {"verb": "add", "about": given.get("content"), "reason": given.get("reason"), "more": more}
+def _addition(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    more = {name: value for name, value in arguments.items() if name not in ("content", "reason")}
+    return {"verb": "add", "about": arguments.get("content"), "reason": arguments.get("reason"), "more": more}
 
 
-def _correction(given: Mapping[str, Any]) -> dict[str, Any]:
-    only = {"verb": "correct", "about": given.get("fact_id"), "content": given.get("content"), "reason": given.get("reason")}
+def _correction(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    only = {
+        "verb": "correct",
+        "about": arguments.get("fact_id"),
+        "content": arguments.get("content"),
+        "reason": arguments.get("reason"),
+    }
     return {**only, "more": {}}
 
 
-def _end(given: Mapping[str, Any]) -> dict[str, Any]:
+def _end(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Suggest an end. Raises InvalidSetting for several facts: a person decides about each."""
-    ids = given.get("fact_ids")
+    ids = arguments.get("fact_ids")
     several = ids if isinstance(ids, list) else [ids]
     if len(several) != 1:
         problem, advice = "without the role it is a suggestion, of one fact", "Call the tool once for each fact."
         raise InvalidSetting(name="fact_ids", value=ids, problem=problem, advice=advice)
-    return {"verb": "retire", "about": several[0], "reason": given.get("reason")}
+    return {"verb": "retire", "about": several[0], "reason": arguments.get("reason")}
 
 
-def _erasure(given: Mapping[str, Any]) -> dict[str, Any]:
+def _erasure(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Suggest an end, and say that more was asked for: erasing is an admin's own deed, which no approval carries out."""
-    return {**_end(given), "reason": ": ".join(filter(None, (ERASURE_WISHED, given.get("reason"))))}
+    return {**_end(arguments), "reason": ": ".join(filter(None, (ERASURE_WISHED, arguments.get("reason"))))}
 
 
 FACT_FIELDS = (
