@@ -107,13 +107,13 @@ def _badges(account: Account) -> str:
 
 def _said(memory: Memory, account: Account, assigned: int) -> list[str]:
     """Return where the roles come from and since when, what the person did and when, and what waits for them."""
-    said = [_origin(memory, account)] if viewer.by_sign_in() else []
-    if said and account.since:
-        said.append(texts.SINCE.format(when=figures.stamp(account.since)))
-    said.append(texts.ACTIONS(account.actions) if account.actions else texts.NO_ACTION)
+    parts = [_origin(memory, account)] if viewer.by_sign_in() else []
+    if parts and account.since:
+        parts.append(texts.SINCE.format(when=figures.stamp(account.since)))
+    parts.append(texts.ACTIONS(account.actions) if account.actions else texts.NO_ACTION)
     if account.first_at and account.last_at:
-        said.append(texts.BETWEEN.format(first=figures.stamp(account.first_at), last=figures.ago(account.last_at)))
-    return [*said, texts.WAITING(assigned)] if assigned else said
+        parts.append(texts.BETWEEN.format(first=figures.stamp(account.first_at), last=figures.ago(account.last_at)))
+    return [*parts, texts.WAITING(assigned)] if assigned else parts
 
 
 def _origin(memory: Memory, account: Account) -> str:
@@ -128,13 +128,13 @@ def _assigned(memory: Memory, assigned: Sequence[Assignment]) -> None:
         st.caption(texts.NO_ASSIGNED)
     for number, one in enumerate(assigned[:AT_ONCE]):
         with st.container(horizontal=True, vertical_alignment="center", key=f"accounts-assigned-{number}"):
-            said = {
+            fields = {
                 "person": one.person,
                 "item": together_queue.item_name(memory, one.key),
                 "by": viewer.plain_inside(one.by),
                 "when": figures.ago(one.at),
             }
-            st.markdown(md_escape(texts.ASSIGNMENT.format(**said)), width="content")
+            st.markdown(md_escape(texts.ASSIGNMENT.format(**fields)), width="content")
             st.space("stretch")
             st.page_link(
                 "../pages/review.py",

@@ -24,7 +24,7 @@ ENDS = ("close", "converse")  # what a run leaves when it ends, and each turn of
 def from_address() -> dict[str, Any]:
     """Return the filters as keyword arguments of `audit.actions`."""
     until = day("to")
-    found: dict[str, Any] = {
+    filters: dict[str, Any] = {
         "actor": state.param("who"),
         "verb": state.param("what"),
         "kind": state.param("kind"),
@@ -35,9 +35,9 @@ def from_address() -> dict[str, Any]:
         "until": _midnight(until + timedelta(days=1)) if until else None,
         "text": state.param("text"),
     }
-    given = {name: value for name, value in found.items() if value is not None}
-    hide = state.param("all") is None and not {"verb", "kind", "run"} & given.keys()
-    return given | ({"but": ENDS} if hide else {})
+    set_filters = {name: value for name, value in filters.items() if value is not None}
+    hide = state.param("all") is None and not {"verb", "kind", "run"} & set_filters.keys()
+    return set_filters | ({"but": ENDS} if hide else {})
 
 
 def is_filtered() -> bool:

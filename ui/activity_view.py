@@ -30,18 +30,18 @@ LINES = 3  # of one action in the list
 
 
 def listed(memory: Memory) -> None:
-    asked = activity_filters.from_address()
-    found = memory.audit.actions(limit=PAGE + 1, before=state.param("before"), **asked)
-    if not found and not activity_filters.is_filtered():
+    filters = activity_filters.from_address()
+    actions = memory.audit.actions(limit=PAGE + 1, before=state.param("before"), **filters)
+    if not actions and not activity_filters.is_filtered():
         frame.empty(texts.EMPTY, texts.EMPTY_TEXT, ":material/history:")
         return
-    if not found:
+    if not actions:
         st.caption(texts.NOTHING_FOUND)
-    if found:
+    if actions:
         with st.container(border=True, key="act-list", gap=None):
-            for action in found[:PAGE]:
+            for action in actions[:PAGE]:
                 _row(action)
-    _pages(found)
+    _pages(actions)
 
 
 def link(label: str, action_id: str | None, *, key: str, icon: str = ":material/arrow_forward:") -> None:
@@ -49,13 +49,13 @@ def link(label: str, action_id: str | None, *, key: str, icon: str = ":material/
     st.button(label, key=key, icon=icon, type="tertiary", on_click=state.update, kwargs={"action": action_id})
 
 
-def _pages(found: tuple[Action, ...]) -> None:
+def _pages(actions: tuple[Action, ...]) -> None:
     with st.container(horizontal=True, key="act-pages"):
         if state.param("before") and st.button(texts.NEWEST, icon=":material/first_page:", key="act-newest"):
             state.update(before=None)
             st.rerun()
-        if len(found) > PAGE and st.button(texts.OLDER, icon=":material/navigate_next:", key="act-older"):
-            state.update(before=found[PAGE - 1].action_id)
+        if len(actions) > PAGE and st.button(texts.OLDER, icon=":material/navigate_next:", key="act-older"):
+            state.update(before=actions[PAGE - 1].action_id)
             st.rerun()
 
 

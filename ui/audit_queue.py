@@ -118,11 +118,11 @@ def _drawn(plan: SamplingPlan) -> str:
 
 
 def _progress(plan: SamplingPlan) -> None:
-    told = texts.PROGRESS.format(judged=figures.count(plan.judged), all=figures.count(plan.size))
+    label = texts.PROGRESS.format(judged=figures.count(plan.judged), all=figures.count(plan.size))
     rate = plan.error_rate
     if rate is not None:
-        told += f" · {texts.RATE} {figures.share(rate.rate)} ({figures.share(rate.low)}–{figures.share(rate.high)})"
-    st.progress(plan.judged / plan.size, told)
+        label += f" · {texts.RATE} {figures.share(rate.rate)} ({figures.share(rate.low)}–{figures.share(rate.high)})"
+    st.progress(plan.judged / plan.size, label)
 
 
 def _found(plan: SamplingPlan) -> None:

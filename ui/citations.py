@@ -63,8 +63,8 @@ def _approved(review: ChunkReview | None) -> str:
     """Say who stands for the place of a chunk in the tree; nothing where nobody does."""
     if review is None or review.verdict in NOT_APPROVED:
         return ""
-    said = texts.APPROVED if review.verdict else texts.PLACED
-    return said.format(name=review.by, day=figures.day(review.at))
+    form = texts.APPROVED if review.verdict else texts.PLACED
+    return form.format(name=review.by, day=figures.day(review.at))
 
 
 def spans(used: UsedChunk) -> tuple[tuple[int, int], ...]:

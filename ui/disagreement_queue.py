@@ -48,23 +48,23 @@ def _card(memory: Memory, one: Disagreement) -> None:
         where = texts.FILED.format(path=figures.path(one.now)) if one.now else texts.NOWHERE
         st.markdown(f":small[:gray[{md_escape(where)}]]", width="content")
     st.text(figures.one_line(plain(one.text), TEXT))
-    for given in one.judgements:
-        icon, color = LOOKS[given.verdict]
-        said = texts.SAID.format(by=viewer.shown_name(given.by), verdict=texts.VERDICTS[given.verdict])
-        notes = [figures.ago(given.at)]
-        notes += [texts.SIGNED] if given.signed else []
-        notes += [texts.STANDS] if given.by == one.stands and given is _in_force(one) else []
+    for judgement in one.judgements:
+        icon, color = LOOKS[judgement.verdict]
+        sentence = texts.SAID.format(by=viewer.shown_name(judgement.by), verdict=texts.VERDICTS[judgement.verdict])
+        notes = [figures.ago(judgement.at)]
+        notes += [texts.SIGNED] if judgement.signed else []
+        notes += [texts.STANDS] if judgement.by == one.stands and judgement is _in_force(one) else []
         with st.container(gap=None):
-            st.markdown(f":{color}[{icon}] {said} :small[:gray[· {md_escape(' · '.join(notes))}]]")
-            if given.reason:
-                st.text(given.reason)
+            st.markdown(f":{color}[{icon}] {sentence} :small[:gray[· {md_escape(' · '.join(notes))}]]")
+            if judgement.reason:
+                st.text(judgement.reason)
     _end(memory, one)
     if one.item is not None:
         together_panel.show(memory, one.item)
 
 
 def _in_force(one: Disagreement) -> object:
-    return next((given for given in reversed(one.judgements) if given.by == one.stands), None)
+    return next((judgement for judgement in reversed(one.judgements) if judgement.by == one.stands), None)
 
 
 def _end(memory: Memory, one: Disagreement) -> None:
@@ -128,23 +128,23 @@ def _agreement(memory: Memory) -> None:
     with st.expander(texts.AGREEMENT, icon=":material/groups:", key="agreement", on_change="rerun") as opened:
         if not opened.open:
             return
-        found = memory.review.agreement()
+        agreement = memory.review.agreement()
         st.caption(texts.AGREEMENT_ABOUT)
         frame.metrics(
             {
-                texts.JUDGED_TWICE: figures.count(found.items),
-                texts.SHARE: figures.share(found.agreement) if found.agreement is not None else "–",
-                texts.ALPHA: _beyond_chance(found.alpha),
+                texts.JUDGED_TWICE: figures.count(agreement.items),
+                texts.SHARE: figures.share(agreement.agreement) if agreement.agreement is not None else "–",
+                texts.ALPHA: _beyond_chance(agreement.alpha),
             },
             columns=3,
             width=170,
             explained=False,
         )
-        if found.pairs:
-            _pairs(found)
+        if agreement.pairs:
+            _pairs(agreement)
 
 
-def _pairs(found: ReviewerAgreement) -> None:
+def _pairs(agreement: ReviewerAgreement) -> None:
     import pandas as pd
 
     rows = [
@@ -155,7 +155,7 @@ def _pairs(found: ReviewerAgreement) -> None:
             texts.SHARE: figures.share(pair.agreement),
             texts.KAPPA: _beyond_chance(pair.kappa),
         }
-        for pair in found.pairs
+        for pair in agreement.pairs
     ]
     height = frame.table_height(len(rows))
     st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch", height=height, key="agreement-pairs")

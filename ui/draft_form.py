@@ -108,10 +108,10 @@ def _paragraph(memory: Memory, draft: HelperDraft, shown: HelperPreview) -> None
         st.caption(_of(shown.tokens, drafts.HELPER_TOKENS), width="content")
     if edited:
         key = _key(draft, drafts.TEXT)
-        given = drafts.field_values(draft)[drafts.TEXT]
+        text = drafts.field_values(draft)[drafts.TEXT]
         st.text_area(
             texts.PREVIEW,
-            given,
+            text,
             height=BOX,
             key=key,
             label_visibility="collapsed",

@@ -47,48 +47,49 @@ def stored(message: str, remedy: str | None) -> tuple[str, str]:
     coded = _CODED.fullmatch(message)
     if _is_english() or coded is None:
         return phrase(message), phrase(remedy or "")
-    code, said = coded.groups()
+    code, text = coded.groups()
     names = [name for name, held in ERROR_TEXTS.codes.items() if held == code]
-    told = next(filter(None, (_told(said, ERROR_TEXTS.messages[name], texts.MESSAGES[name]) for name in names)), phrase(said))
-    advice = (_told(remedy or "", ERROR_TEXTS.remedies[name], texts.REMEDIES[name]) for name in names)
-    return f"[mem][{code}] {told}", next(filter(None, advice), phrase(remedy or ""))
+    known = (_translation(text, ERROR_TEXTS.messages[name], texts.MESSAGES[name]) for name in names)
+    translated = next(filter(None, known), phrase(text))
+    advice = (_translation(remedy or "", ERROR_TEXTS.remedies[name], texts.REMEDIES[name]) for name in names)
+    return f"[mem][{code}] {translated}", next(filter(None, advice), phrase(remedy or ""))
 
 
-def phrase(said: str) -> str:
+def phrase(text: str) -> str:
     """Return an obstacle, a warning or a note; one that is not known as it is."""
-    if _is_english() or not said:
-        return said
-    if _CODED.fullmatch(said):
-        return stored(said, None)[0]
-    return _known(said, _sentences()) or _number(said) or _behind_colon(said) or said
+    if _is_english() or not text:
+        return text
+    if _CODED.fullmatch(text):
+        return stored(text, None)[0]
+    return _known(text, _sentences()) or _number(text) or _behind_colon(text) or text
 
 
-def sentence(said: str | None) -> str:
+def sentence(text: str | None) -> str:
     """Return a phrase as a sentence begins."""
-    told = phrase(said or "")
-    return told[:1].upper() + told[1:]
+    translated = phrase(text or "")
+    return translated[:1].upper() + translated[1:]
 
 
-def place(says: str) -> str:
+def place(kind: str) -> str:
     """Return what an erasure takes, as a sentence begins."""
-    told = texts.ERASED.get(says, says)
-    return told[:1].upper() + told[1:]
+    translated = texts.ERASED.get(kind, kind)
+    return translated[:1].upper() + translated[1:]
 
 
 def source(name: str) -> str:
     """Return the name of a source; one that was erased has a name of the engine."""
-    return name if _is_english() else _told(name, vars(Engine)["GONE"], texts.GONE) or name
+    return name if _is_english() else _translation(name, vars(Engine)["GONE"], texts.GONE) or name
 
 
-def ended(said: str) -> str:
+def ended(text: str) -> str:
     """Return a phrase as a sentence of its own, with a stop in English."""
-    told = sentence(said)
-    return f"{told}." if told[1:] == said[1:] else told
+    translated = sentence(text)
+    return f"{translated}." if translated[1:] == text[1:] else translated
 
 
-def reason(said: str) -> str:
+def reason(text: str) -> str:
     """Return a reason that the offline model gave; any other as it is."""
-    return said if _is_english() else _known(said, tuple(zip(vars(Engine)["REASONS"], texts.REASONS, strict=True))) or said
+    return text if _is_english() else _known(text, tuple(zip(vars(Engine)["REASONS"], texts.REASONS, strict=True))) or text
 
 
 def of_proposal(proposal: FactProposal) -> str | None:
@@ -102,9 +103,9 @@ def of_fact(fact: FactView) -> str | None:
     return reason(fact.reason) if fact.reason and fact.cause in BY_MODEL else fact.reason
 
 
-def match(form: str, said: str) -> re.Match[str] | None:
+def match(form: str, text: str) -> re.Match[str] | None:
     """Match a whole text with a form, whose braces become groups; `{count:one/many}` is a number with either noun."""
-    return _pattern(form).fullmatch(said) if len(said) <= LONGEST else None
+    return _pattern(form).fullmatch(text) if len(text) <= LONGEST else None
 
 
 def _is_english() -> bool:
@@ -118,27 +119,27 @@ def _sentences() -> tuple[tuple[str, str], ...]:
     return (*pairs, *zip(vars(Engine)["PHRASES"], texts.PHRASES, strict=True))
 
 
-def _known(said: str, forms: tuple[tuple[str, str], ...]) -> str | None:
+def _known(text: str, forms: tuple[tuple[str, str], ...]) -> str | None:
     """Fill the translation of the form that says most of this text; None if none does."""
-    fitting = [pair for pair in forms if _letters(pair[0]) and match(pair[0], said)]
-    return _told(said, *max(fitting, key=lambda pair: _letters(pair[0]))) if fitting else None
+    fitting = [pair for pair in forms if _letters(pair[0]) and match(pair[0], text)]
+    return _translation(text, *max(fitting, key=lambda pair: _letters(pair[0]))) if fitting else None
 
 
-def _told(said: str, form: str, translated: str) -> str | None:
+def _translation(text: str, form: str, translated: str) -> str | None:
     """Fill a translation with the facts that this form has in a text; None if the text is none of its kind."""
-    found = match(form, said)
-    if found is None:
+    matched = match(form, text)
+    if matched is None:
         return None
     converted = {name: conversion for name, _, conversion in _fields(form)}
-    facts = {name: _unquoted(fact) if converted[name] else _fact(name, fact) for name, fact in found.groupdict().items()}
+    facts = {name: _unquoted(fact) if converted[name] else _fact(name, fact) for name, fact in matched.groupdict().items()}
     return translated.format_map(facts)
 
 
 def _filled(form: str, translated: str, facts: Mapping[str, Any]) -> str | None:
     """Fill a translation with the facts of an error, each written as the English form writes it."""
     try:
-        told = {name: _written(name, facts[name], spec, conversion) for name, spec, conversion in _fields(form)}
-        return translated.format_map(told)
+        written = {name: _written(name, facts[name], spec, conversion) for name, spec, conversion in _fields(form)}
+        return translated.format_map(written)
     except (KeyError, ValueError, TypeError):
         return None
 
@@ -170,17 +171,17 @@ def _fact(name: str, value: str) -> str:
     return reason(value) if name == "reason" else phrase(value)
 
 
-def _number(said: str) -> str | None:
+def _number(text: str) -> str | None:
     """Return a number with its noun, such as "2 chunks", and what stands in brackets behind it."""
-    found = _COUNTED.fullmatch(said)
+    matched = _COUNTED.fullmatch(text)
     nouns: dict[str, Plural] = {"chunk": counts.CHUNKS, "categor": counts.CATEGORIES, "message": counts.MESSAGES}
-    known = next((form for noun, form in nouns.items() if found and found[2].startswith(noun)), None)
-    return None if found is None or known is None else " ".join(filter(None, (known(int(found[1])), found[3])))
+    known = next((form for noun, form in nouns.items() if matched and matched[2].startswith(noun)), None)
+    return None if matched is None or known is None else " ".join(filter(None, (known(int(matched[1])), matched[3])))
 
 
-def _behind_colon(said: str) -> str | None:
+def _behind_colon(text: str) -> str | None:
     """Translate what failed, before a colon, and why, behind it; None if neither is known."""
-    before, colon, behind = said.partition(": ")
+    before, colon, behind = text.partition(": ")
     if not colon:
         return None
     what, why = (_known(part, _sentences()) for part in (before, behind))

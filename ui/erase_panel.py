@@ -114,8 +114,8 @@ def _form(memory: Memory, source: Source, preview: ErasurePreview) -> None:
         st.warning(md_escape(missing), icon=":material/edit:")
         return
     kept = [one.category_id for one in preview.names if names.get(one.category_id) == one.path[-1]]
-    given = {number: name for number, name in names.items() if number not in kept}
-    done = memory.sources.erase(source.id, why, keep=kept, rename=given)
+    choices = {number: name for number, name in names.items() if number not in kept}
+    done = memory.sources.erase(source.id, why, keep=kept, rename=choices)
     state.update(erase=None)
     if together_panel.waits(done):
         st.toast(together_words.WAITS, icon=":material/visibility:")
@@ -131,9 +131,9 @@ def _names(shared: list[QuotingName]) -> dict[int, str]:
         return {}
     st.markdown(f"**{texts.NAMES}**")
     st.caption(texts.NAMES_ABOUT)
-    given = {}
+    names = {}
     for one in shared:
         chunks = counts.CHUNKS(one.chunks)
         label = texts.NEW_NAME.format(path=md_escape(figures.path(one.path)), chunks=chunks)
-        given[one.category_id] = st.text_input(label, value=one.becomes or "", key=f"erase-name-{one.category_id}").strip()
-    return given
+        names[one.category_id] = st.text_input(label, value=one.becomes or "", key=f"erase-name-{one.category_id}").strip()
+    return names

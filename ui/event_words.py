@@ -115,8 +115,8 @@ def moment(done: Moment) -> str:
     form = texts.MOMENTS.get(done.kind)
     if form is None:
         return done.says
-    said = _filled(form, done.fields)
-    return texts.TAKEN_BACK.format(done=said) if done.verb == "undo" else said
+    sentence = _filled(form, done.fields)
+    return texts.TAKEN_BACK.format(done=sentence) if done.verb == "undo" else sentence
 
 
 def version(now: CategoryVersion, was: CategoryVersion | None) -> str:

@@ -46,8 +46,8 @@ def _one(memory: Memory, proposal: FactProposal, *, may: bool) -> None:
         _side(texts.NEW, proposal.new)
     with row.cell():
         buttons = st.container(gap="small")
-    told = engine_words.of_proposal(proposal)
-    reason = f": {figures.quoted(told)}" if told else ""
+    reason_text = engine_words.of_proposal(proposal)
+    reason = f": {figures.quoted(reason_text)}" if reason_text else ""
     would = texts.WOULD[proposal.cause].format(content=proposal.merged)
     st.caption(md_escape(f"{would} ({texts.DOUBTS.get(proposal.doubt, proposal.doubt)}){reason}"))
     seen = _look(memory, proposal) if may else None

@@ -46,12 +46,12 @@ def addition(memory: Memory, user: str | None) -> None:
         with st.container(key="fact-edit-fields", gap="small"):
             content = fact_fields.words(None)
             user = fact_fields.owner(memory, user)
-            given = fact_fields.stated(fact_fields.details(None, user))
+            values = fact_fields.stated(fact_fields.details(None, user))
         if not content:
             st.caption(texts.EMPTY_YET)
             fact_effect.cancel()
             return
-        fact_effect.decide(memory, FactEdit("add", (content, user), named=given), then=partial(_added, user))
+        fact_effect.decide(memory, FactEdit("add", (content, user), named=values), then=partial(_added, user))
 
 
 def _added(user: str | None, done: Action) -> None:

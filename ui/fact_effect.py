@@ -140,8 +140,8 @@ def _label(edit: FactEdit) -> str:
 
 def _effect(memory: Memory, edit: FactEdit, preview: FactPreview) -> None:
     if preview.problem is not None:
-        said = engine_words.ended(preview.problem)
-        st.markdown(f":orange[:material/block: **{texts.REFUSED}**]  \n{md_escape(said)}")
+        problem = engine_words.ended(preview.problem)
+        st.markdown(f":orange[:material/block: **{texts.REFUSED}**]  \n{md_escape(problem)}")
         return
     if preview.erases is not None:
         fact_forget_panel.effect(preview.erases, preview.facts)

@@ -64,7 +64,7 @@ def details(fact: FactView | None, user: str | None) -> dict[str, Any]:
     return {"type": kind, "subject": subject.strip(), "entities": tuple(named), "valid_from": first, "valid_to": last}
 
 
-def changed(fact: FactView, content: str, given: dict[str, Any]) -> dict[str, Any]:
+def changed(fact: FactView, content: str, values: dict[str, Any]) -> dict[str, Any]:
     """Return what differs from the fact, by the names of `facts.correct`."""
     known = {
         "type": fact.type,
@@ -73,13 +73,13 @@ def changed(fact: FactView, content: str, given: dict[str, Any]) -> dict[str, An
         "valid_from": fact_labels.as_stated(fact.valid_from, fact.valid_from_precision),
         "valid_to": fact_labels.stated_end(fact),
     }
-    differs = {name: value for name, value in given.items() if value != known[name]}
+    differs = {name: value for name, value in values.items() if value != known[name]}
     return ({"content": content} if content != " ".join(fact.content.split()) else {}) | differs
 
 
-def stated(given: dict[str, Any]) -> dict[str, Any]:
+def stated(values: dict[str, Any]) -> dict[str, Any]:
     """Return what was filled in, by the names of `facts.add`."""
-    return {name: value for name, value in given.items() if value}
+    return {name: value for name, value in values.items() if value}
 
 
 def _date(label: str, value: str, key: str) -> str:

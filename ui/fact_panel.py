@@ -67,8 +67,8 @@ def _link(fact: FactView, at: int, *, chosen: bool) -> None:
     text = md_escape(figures.one_line(fact.content, 240))
     words = f"~~{text}~~" if fact.status == "outdated" else f"**{text}**"
     color = "violet" if chosen else "green" if fact.status == "active" else "gray"
-    told = fact_labels.describe(fact) if fact.cause in texts.ENDED_AS or fact.expires_at else fact_labels.period(fact)
-    st.markdown(f":{color}-badge[{at}] {words}  \n:small[:gray[{md_escape(told)}]]")
+    label = fact_labels.describe(fact) if fact.cause in texts.ENDED_AS or fact.expires_at else fact_labels.period(fact)
+    st.markdown(f":{color}-badge[{at}] {words}  \n:small[:gray[{md_escape(label)}]]")
 
 
 def _about(fact: FactView) -> None:

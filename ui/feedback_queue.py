@@ -45,53 +45,53 @@ def page(memory: Memory) -> FeedbackPage:
     return memory.feedback.reports(state=wanted, limit=PAGE, after=after)  # type: ignore[arg-type]  # one of STATES
 
 
-def show(memory: Memory, found: FeedbackPage) -> None:
+def show(memory: Memory, listed: FeedbackPage) -> None:
     undo_banner.show(memory)
-    queue_states.control(texts.STATES, found.counts, label=review_words.STATE, key="fb-state", after=AFTER)
-    report = _report(memory, found)
+    queue_states.control(texts.STATES, listed.counts, label=review_words.STATE, key="fb-state", after=AFTER)
+    report = _report(memory, listed)
     if report is None:
         title, about = texts.NOTHING[queue_states.chosen(texts.STATES)]
         frame.empty(title, about, ":material/task_alt:")
         return
     left, right = frame.sides(2, 5, least=120)
     with left:
-        _list(found, report)
+        _list(listed, report)
     with right, st.container(border=True, key="report"):
         _detail(memory, report)
 
 
-def _report(memory: Memory, found: FeedbackPage) -> Feedback | None:
+def _report(memory: Memory, listed: FeedbackPage) -> Feedback | None:
     """Return the report in the address, else the newest of the list."""
-    asked = state.param("item")
-    if asked is not None:
+    key = state.param("item")
+    if key is not None:
         try:
-            return memory.feedback.get(asked[:60])
+            return memory.feedback.get(key[:60])
         except MemoirError:
             st.warning(texts.NO_REPORT, icon=":material/link_off:")
-    return found.items[0] if found.items else None
+    return listed.items[0] if listed.items else None
 
 
-def _list(found: FeedbackPage, opened: Feedback) -> None:
+def _list(listed: FeedbackPage, opened: Feedback) -> None:
     with st.container(gap="xsmall", key="reports"):
-        for one in found.items:
+        for one in listed.items:
             name = md_escape(figures.one_line(one.question, 70)) or texts.ERASED_QUESTION
-            told = f"{name}  \n:small[:gray[{viewer.shown_name(one.by)} · {figures.ago(one.at)}]]"
+            label = f"{name}  \n:small[:gray[{viewer.shown_name(one.by)} · {figures.ago(one.at)}]]"
             st.button(
-                told,
+                label,
                 key=f"fb-open-{one.key}",
                 type="secondary" if one.key == opened.key else "tertiary",
                 width="stretch",
                 on_click=state.update,
                 kwargs={"item": one.key, "done": None, "undo": None},
             )
-        _pages(found)
+        _pages(listed)
 
 
-def _pages(found: FeedbackPage) -> None:
+def _pages(listed: FeedbackPage) -> None:
     if st.session_state.get(AFTER):
         st.button(texts.FIRST_ROWS, key="fb-first", icon=":material/first_page:", on_click=_to, args=("",))
-    if found.after:
-        st.button(texts.NEXT_ROWS, key="fb-next", icon=":material/chevron_right:", on_click=_to, args=(found.after,))
+    if listed.after:
+        st.button(texts.NEXT_ROWS, key="fb-next", icon=":material/chevron_right:", on_click=_to, args=(listed.after,))
 
 
 def _to(after: str) -> None:
@@ -139,8 +139,8 @@ def _said(report: Feedback, meant: str | None) -> None:
     form, color = (texts.SAID_WRONG, "orange") if report.verdict == "wrong" else (texts.SAID_HELPED, "green")
     icon = ":material/flag:" if report.verdict == "wrong" else ":material/thumb_up:"
     with st.container(border=True, gap="xsmall", key="fb-said"):
-        told = form.format(by=viewer.shown_name(report.by))
-        st.markdown(f":{color}[{icon}] **{told}** :small[:gray[· {figures.stamp(report.at)}]]")
+        heading = form.format(by=viewer.shown_name(report.by))
+        st.markdown(f":{color}[{icon}] **{heading}** :small[:gray[· {figures.stamp(report.at)}]]")
         st.text(report.words or texts.NO_REASON)
         if meant:
             st.caption(md_escape(texts.IS_MEANT.format(citation=meant)))
@@ -151,9 +151,9 @@ def _reply(memory: Memory, reply: reply_view.ReplyRecord) -> None:
     st.markdown(f"**{texts.REPLY}**")
     with st.container(border=True, key="fb-reply"):
         st.text(reply.words or texts.GONE)
-    found = reply.run.result.get("shown", ())
-    first = [one for one in found if one["number"] in reply.numbers] or [one for one in found if one["kind"] == "fact"]
-    rest = sorted((one for one in found if one not in first), key=lambda one: one["kind"] != "fact")
+    shown = reply.run.result.get("shown", ())
+    first = [one for one in shown if one["number"] in reply.numbers] or [one for one in shown if one["kind"] == "fact"]
+    rest = sorted((one for one in shown if one not in first), key=lambda one: one["kind"] != "fact")
     with st.container(key="fb-given", gap="small"):
         shown_view.findings(memory, reply.run.id, first)
         if rest:
@@ -217,14 +217,14 @@ def _links(memory: Memory, report: Feedback, result: QueryResult) -> None:
 
 
 def _form(memory: Memory, report: Feedback) -> None:
-    found = {action.action_id: action for action in memory.feedback.mending(report.key)}
+    actions = {action.action_id: action for action in memory.feedback.mending(report.key)}
     key = f"fb-{report.key}"
     with st.form(f"{key}-form", border=False):
         mended = st.selectbox(
             texts.MENDED_BY,
-            ["", *found],
-            index=_first(memory, list(found.values())),
-            format_func=lambda one: _action(found[one]) if one else texts.BY_NOTHING,
+            ["", *actions],
+            index=_first(memory, list(actions.values())),
+            format_func=lambda one: _action(actions[one]) if one else texts.BY_NOTHING,
             key=f"{key}-by",
         )
         words = st.text_area(texts.WORDS, placeholder=texts.WORDS_HINT, max_chars=WORDS_CHARS, height=80, key=f"{key}-words")
@@ -239,9 +239,9 @@ def _form(memory: Memory, report: Feedback) -> None:
         st.rerun()
 
 
-def _first(memory: Memory, found: Sequence[Action]) -> int:
+def _first(memory: Memory, actions: Sequence[Action]) -> int:
     """Choose the newest action if the viewer did it: they come back from mending."""
-    return 1 if found and found[0].actor == memory.actor.name else 0
+    return 1 if actions and actions[0].actor == memory.actor.name else 0
 
 
 def _action(action: Action) -> str:

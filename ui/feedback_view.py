@@ -38,8 +38,8 @@ def below_reply(memory: Memory, run_id: str, *, is_picked: bool) -> None:
 def line(memory: Memory, run_id: str, asks: str, cited: Cited) -> None:
     """Draw who said what of an answer, and the buttons to say so."""
     key = f"feedback-{run_id}"
-    said = memory.feedback.of(run_id)
-    own = [one for one in said if one.by == memory.actor.name]
+    feedback = memory.feedback.of(run_id)
+    own = [one for one in feedback if one.by == memory.actor.name]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"line-{key}"):
         if not viewer.is_named(memory):
             st.caption(texts.NAME_FIRST, width="content")
@@ -47,7 +47,7 @@ def line(memory: Memory, run_id: str, asks: str, cited: Cited) -> None:
         else:
             st.caption(_told(own, asks), width="content")
             _buttons(memory, run_id, cited, {one.verdict for one in own if one.state in ("open", None)}, key)
-        _others([one for one in said if one.by != memory.actor.name])
+        _others([one for one in feedback if one.by != memory.actor.name])
         if own and own[-1].verdict == "wrong":
             query = {"of": "answers", "item": own[-1].key}
             st.page_link("../pages/review.py", label=texts.OPEN_REPORT, icon=":material/fact_check:", query_params=query)
@@ -64,13 +64,13 @@ def _told(own: Sequence[Feedback], asks: str) -> str:
     return f":orange[:material/flag:] {texts.REPORTED} {resolved(last) or texts.WAITS}"
 
 
-def _buttons(memory: Memory, run_id: str, cited: Cited, said: set[str], key: str) -> None:
-    if "helped" not in said:
+def _buttons(memory: Memory, run_id: str, cited: Cited, verdicts: set[str], key: str) -> None:
+    if "helped" not in verdicts:
         about = (memory, run_id, key)
         st.button(
             texts.HELPED, icon=":material/thumb_up:", key=f"{key}-helped", type="tertiary", on_click=_say_helped, args=about
         )
-    if "wrong" not in said:
+    if "wrong" not in verdicts:
         label = texts.WRONG
         with st.popover(label, icon=":material/flag:", key=f"{key}-wrong", type="tertiary", on_change="rerun") as form:
             if form.open:
@@ -110,12 +110,12 @@ def _send(memory: Memory, run_id: str, key: str) -> None:
     st.session_state[f"{key}-wrong"] = False
 
 
-def _others(said: Sequence[Feedback]) -> None:
-    counts = {verdict: sum(one.verdict == verdict for one in said) for verdict in ("wrong", "helped")}
-    told = [texts.OTHERS_WRONG(counts["wrong"])] if counts["wrong"] else []
-    told += [texts.OTHERS_HELPED(counts["helped"])] if counts["helped"] else []
-    if told:
-        st.caption(" · ".join(told), width="content")
+def _others(feedback: Sequence[Feedback]) -> None:
+    counts = {verdict: sum(one.verdict == verdict for one in feedback) for verdict in ("wrong", "helped")}
+    labels = [texts.OTHERS_WRONG(counts["wrong"])] if counts["wrong"] else []
+    labels += [texts.OTHERS_HELPED(counts["helped"])] if counts["helped"] else []
+    if labels:
+        st.caption(" · ".join(labels), width="content")
 
 
 def citations(memory: Memory, result: QueryResult) -> dict[int, str]:
@@ -135,5 +135,5 @@ def resolved(report: Feedback) -> str:
     settled = report.settlement
     if settled is None or report.state not in texts.RESOLVED:
         return ""
-    told = texts.RESOLVED[report.state].format(by=viewer.shown_name(settled.by), when=figures.stamp(settled.at))
-    return f"{told}: {md_escape(settled.words)}" if settled.words else f"{told}."
+    label = texts.RESOLVED[report.state].format(by=viewer.shown_name(settled.by), when=figures.stamp(settled.at))
+    return f"{label}: {md_escape(settled.words)}" if settled.words else f"{label}."

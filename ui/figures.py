@@ -102,7 +102,7 @@ def of_question(detail: RunDetail, result: QueryResult) -> str:
     """Format an answered question's time, calls, tokens, cost and what was followed, in one line of Markdown."""
     run, decisions = detail.run, result.decisions
     offered, chosen = sum(len(each.options) for each in decisions), sum(len(each.chosen) for each in decisions)
-    told = [
+    counted = [
         duration(result.total_latency_ms or run.latency_ms),
         counts.CALLS(len(detail.calls)),
         many_tokens(run.tokens_prompt + run.tokens_completion),
@@ -110,7 +110,7 @@ def of_question(detail: RunDetail, result: QueryResult) -> str:
         answers.LEVELS(len({decision.level for decision in decisions})),
         answers.FOLLOWED.format(chosen=count(chosen), offered=count(offered)),
     ]
-    return " · ".join(told + ([answers.DROPPED(len(result.dropped_paths))] if result.dropped_paths else []))
+    return " · ".join(counted + ([answers.DROPPED(len(result.dropped_paths))] if result.dropped_paths else []))
 
 
 def ago(when: datetime) -> str:

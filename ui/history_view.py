@@ -31,16 +31,16 @@ def show(memory: Memory) -> None:
 def category(memory: Memory, category_id: int) -> None:
     """Show every change of a category, newest first."""
     versions = memory.tree.history(category_id)
-    said = [event_words.version(now, was) for was, now in zip((None, *versions), versions, strict=False)]
-    rows = [row for at, one in enumerate(versions) for row in _rows(one, said[at], versions[at + 1 : at + 2])]
+    sentences = [event_words.version(now, was) for was, now in zip((None, *versions), versions, strict=False)]
+    rows = [row for at, one in enumerate(versions) for row in _rows(one, sentences[at], versions[at + 1 : at + 2])]
     _table(memory, texts.HISTORY, texts.HISTORY_ABOUT, rows, f"history-{category_id}")
 
 
 def chunk(memory: Memory, chunk_id: int) -> None:
     """Show every place a chunk has had, newest first."""
     filings = memory.tree.filings(chunk_id)
-    said = [event_words.filing(now, was) for was, now in zip((None, *filings), filings, strict=False)]
-    rows = [row for at, one in enumerate(filings) for row in _rows(one, said[at], filings[at + 1 : at + 2])]
+    sentences = [event_words.filing(now, was) for was, now in zip((None, *filings), filings, strict=False)]
+    rows = [row for at, one in enumerate(filings) for row in _rows(one, sentences[at], filings[at + 1 : at + 2])]
     _table(memory, texts.PLACES, texts.PLACES_ABOUT, rows, f"places-{chunk_id}")
 
 

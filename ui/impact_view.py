@@ -56,8 +56,8 @@ def inside(memory: Memory, changes: Changes, *, key: str, suggested: Suggested =
     slot = _held_as(changes, key)
     shown, press = _shown(memory, slot), st.session_state.setdefault(f"{key}-impact-press", _Press())
     st.caption(texts.ABOUT)
-    asked = _choose(memory, changes, key, suggested)
-    if asked is not None:
+    arguments = _choose(memory, changes, key, suggested)
+    if arguments is not None:
         st.button(
             texts.AGAIN if shown else texts.GO,
             key=f"{key}-impact-go",
@@ -65,14 +65,14 @@ def inside(memory: Memory, changes: Changes, *, key: str, suggested: Suggested =
             on_click=press.on,
             args=(slot,),
         )
-        press.begin(memory, slot, changes, asked)
+        press.begin(memory, slot, changes, arguments)
     if (asking := press.of(slot)) is not None:
         with problems.noted():
-            found = _follow(asking)
-            if st.session_state.get(slot) != found.run_id:  # else it is read anew: the memory may have moved on
-                shown = found
-                st.session_state[slot] = found.run_id
-                st.session_state[HELD] = ",".join([found.run_id, *_held()][:MOST_SETS])
+            look = _follow(asking)
+            if st.session_state.get(slot) != look.run_id:  # else it is read anew: the memory may have moved on
+                shown = look
+                st.session_state[slot] = look.run_id
+                st.session_state[HELD] = ",".join([look.run_id, *_held()][:MOST_SETS])
     if shown is not None:
         if shown.moved_on:
             st.warning(texts.MOVED_ON, icon=":material/sync_problem:")
@@ -103,34 +103,34 @@ def _choose(memory: Memory, changes: Changes, key: str, suggested: Suggested) ->
     if st.session_state.get(f"{key}-impact-which") not in kinds:
         st.session_state[f"{key}-impact-which"] = suggested.which
     which = st.segmented_control(texts.WHICH, kinds, format_func=texts.SETS.__getitem__, key=f"{key}-impact-which", required=True)
-    asked: dict[str, Any] = {"touched": True} if which == "touched" else {}
+    arguments: dict[str, Any] = {"touched": True} if which == "touched" else {}
     if which == "own":
         st.session_state.setdefault(f"{key}-impact-own", "\n".join(suggested.own))
         own = question_sets_view.lines(st.text_area(texts.OWN, key=f"{key}-impact-own", height=100))
         question_sets_view.keep(memory, f"{key}-impact", own)
-        asked = {"questions": own, "limit": question_sets_view.MOST}
-        if not asked["questions"] and not memory.is_offline:  # what it costs is shown once there are any
+        arguments = {"questions": own, "limit": question_sets_view.MOST}
+        if not arguments["questions"] and not memory.is_offline:  # what it costs is shown once there are any
             return None
     elif which == "saved":
         chosen = question_sets_view.choose(memory, f"{key}-impact")
         if chosen is None:
             return None
-        asked = chosen
+        arguments = chosen
     elif which == "earlier":
         sets = {number: look for number, of in earlier.items() if (look := of(memory, number)) and look.items}
         if not sets:
             return None
-        asked = {
+        arguments = {
             "of": st.selectbox(texts.EARLIER, list(sets), format_func=lambda one: _named(sets[one]), key=f"{key}-impact-set")
         }
     if memory.is_offline:
-        return asked
+        return arguments
     try:
-        st.caption(_cost(memory.estimate_impact(changes, **asked)))
+        st.caption(_cost(memory.estimate_impact(changes, **arguments)))
     except MemoirError as error:
         problems.show(error)
         return None
-    return asked
+    return arguments
 
 
 def _held() -> list[str]:
@@ -140,13 +140,13 @@ def _held() -> list[str]:
 def _earlier(memory: Memory) -> dict[str, Callable[[Memory, str], Impact | None]]:
     """Return how to read the looks whose questions can be asked again: those of this session, then those kept with actions."""
     held = _held()
-    found: dict[str, Callable[[Memory, str], Impact | None]] = dict.fromkeys(held, _of)
+    readers: dict[str, Callable[[Memory, str], Impact | None]] = dict.fromkeys(held, _of)
     seen = {*held}
     for action in memory.audit.actions(limit=LOOKED_BACK, but=("close", "converse")):
-        if action.seen is not None and action.seen.run_id not in seen and len(found) < 2 * MOST_SETS:
+        if action.seen is not None and action.seen.run_id not in seen and len(readers) < 2 * MOST_SETS:
             seen.add(action.seen.run_id)
-            found[action.action_id] = _kept
-    return found
+            readers[action.action_id] = _kept
+    return readers
 
 
 def _of(memory: Memory, run_id: str) -> Impact | None:
@@ -177,8 +177,8 @@ class _Asking(NamedTuple):
     """Questions that are being asked of a change: the page may be drawn anew meanwhile, and goes on listening."""
 
     slot: str
-    found: Future[Impact]
-    told: list[dict[str, Any]]
+    future: Future[Impact]
+    compared: list[dict[str, Any]]
 
 
 class _Press:
@@ -195,24 +195,24 @@ class _Press:
     def on(self, slot: str) -> None:
         self._pressed = slot
 
-    def begin(self, memory: Memory, slot: str, changes: Changes, asked: Mapping[str, Any]) -> None:
+    def begin(self, memory: Memory, slot: str, changes: Changes, arguments: Mapping[str, Any]) -> None:
         """Ask beside the page what was pressed for; own questions that were typed in that moment may come one drawing later."""
-        if self._pressed == slot and asked.get("questions") != []:
-            self._pressed, self._asking = None, _ask(memory, slot, changes, asked)
+        if self._pressed == slot and arguments.get("questions") != []:
+            self._pressed, self._asking = None, _ask(memory, slot, changes, arguments)
 
     def of(self, slot: str) -> _Asking | None:
         return self._asking if self._asking is not None and self._asking.slot == slot else None
 
 
-def _ask(memory: Memory, slot: str, changes: Changes, asked: Mapping[str, Any]) -> _Asking:
-    told: list[dict[str, Any]] = []
+def _ask(memory: Memory, slot: str, changes: Changes, arguments: Mapping[str, Any]) -> _Asking:
+    compared: list[dict[str, Any]] = []
 
     def listen(stamped: Any) -> None:
         if stamped.event.kind == "QuestionCompared":
-            told.append(stamped.event.body())
+            compared.append(stamped.event.body())
 
     pool = ThreadPoolExecutor(1, "memoir-impact")
-    asking = _Asking(slot, pool.submit(memory.impact, list(changes), **asked, on_event=listen), told)
+    asking = _Asking(slot, pool.submit(memory.impact, list(changes), **arguments, on_event=listen), compared)
     pool.shutdown(wait=False)
     return asking
 
@@ -222,19 +222,19 @@ def _follow(asking: _Asking) -> Impact:
 
     It is held until the next one is begun: a drawing may be cut short between any two lines, and loses nothing by it.
     """
-    if asking.found.done():
-        return asking.found.result()
+    if asking.future.done():
+        return asking.future.result()
     with st.status(texts.ASKING, expanded=True) as status:
         drawn, done = 0, False
-        while not done or drawn < len(asking.told):
-            done = bool(wait([asking.found], LOOK_S).done)
-            for told in asking.told[drawn:]:
-                flags = [texts.FLAGS[name] for name in texts.FLAGS if told.get(name)]
-                st.markdown(f"{figures.count(told['n'])} · {_flags(flags) or f':gray[{texts.SAME}]'}")
+        while not done or drawn < len(asking.compared):
+            done = bool(wait([asking.future], LOOK_S).done)
+            for question in asking.compared[drawn:]:
+                flags = [texts.FLAGS[name] for name in texts.FLAGS if question.get(name)]
+                st.markdown(f"{figures.count(question['n'])} · {_flags(flags) or f':gray[{texts.SAME}]'}")
                 drawn += 1
-        if asking.found.exception() is None:
+        if asking.future.exception() is None:
             status.update(label=texts.ASKED(drawn), state="complete", expanded=False)
-    return asking.found.result()
+    return asking.future.result()
 
 
 def _flags(flags: Sequence[str]) -> str:

@@ -54,14 +54,14 @@ def live(memory: Memory, seen: Set[str] = frozenset(), *, only: Set[str] | None 
             st.rerun()  # one has ended: once more in full, so that the list of sources and the counts are read again
         if not runs:
             st.caption(texts.NO_JOBS)
-        told = _told(runs)
+        announced = _told(runs)
         front, earlier = _sorted(memory, runs)
         for run in front:
-            _card(memory, run, told)
+            _card(memory, run, announced)
         if earlier:
             with st.expander(_folded(earlier), key="jobs-earlier"):
                 for run in earlier:
-                    _card(memory, run, told)
+                    _card(memory, run, announced)
         if only is None and len(runs) >= filing.MOST and (left := filing.left_out(memory)):
             st.button(
                 figures.more(left), key="jobs-more", icon=":material/expand_more:", type="tertiary", on_click=filing.show_more
@@ -112,7 +112,7 @@ def _active(runs: tuple[RunView, ...]) -> set[str]:
     return {run.id for run in runs if run.status in ACTIVE}
 
 
-def _card(memory: Memory, run: RunView, told: Set[str]) -> None:
+def _card(memory: Memory, run: RunView, announced: Set[str]) -> None:
     known = job_progress.current(memory, run.id) if run.status in ACTIVE and run.verb != "load_samples" else None
     with st.container(border=True, key=f"job-{run.id}", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -132,7 +132,7 @@ def _card(memory: Memory, run: RunView, told: Set[str]) -> None:
             st.caption(f"{texts.WAITS_FOR_YOU} :gray[{figures.ago(run.started_at)}]")
         else:
             _ending(memory, run)
-            if run.id in told:
+            if run.id in announced:
                 _lines(job_progress.current(memory, run.id))
         if run.calls or run.result.get("estimate"):
             with presenting.technical(f"log-{run.id}"):

@@ -47,9 +47,9 @@ class Planned:
     replaces: int | None = None
 
 
-def plan(memory: Memory, given: Sequence[Upload]) -> list[Planned]:
+def plan(memory: Memory, uploads: Sequence[Upload]) -> list[Planned]:
     """Say what is known of these uploads, ask where a name exists, and return those to be started."""
-    new = _new(memory, given)
+    new = _new(memory, uploads)
     planned: list[Planned] = []
     existing = {one.mark: memory.sources.by_name(one.name) for one in new if one.data}
     for one in new:
@@ -65,10 +65,10 @@ def plan(memory: Memory, given: Sequence[Upload]) -> list[Planned]:
     return planned
 
 
-def _new(memory: Memory, given: Sequence[Upload]) -> list[Upload]:
+def _new(memory: Memory, uploads: Sequence[Upload]) -> list[Upload]:
     """Return the uploads whose bytes are not filed yet, each once; say which others are skipped."""
     known, twice, new = dict[str, int](), list[str](), dict[bytes, Upload]()
-    for one in given:
+    for one in uploads:
         same = memory.sources.by_content(one.data) if one.data else None
         if same is not None and same.status == "filed":
             known[one.name] = same.id
@@ -95,10 +95,10 @@ def _chosen(memory: Memory, one: Upload, there: Source, free: str) -> Planned | 
     may = AUDITOR in memory.actor.roles
     name, full = figures.named(one.name, 48)
     with st.container(border=True, gap="xsmall", key=f"exists-{one.mark}"):
-        said = texts.EXISTS.format(name=name, version=there.version, when=figures.ago(there.created_at))
-        st.markdown(f":orange[:material/content_copy:] {said}", help=full)
+        notice = texts.EXISTS.format(name=name, version=there.version, when=figures.ago(there.created_at))
+        st.markdown(f":orange[:material/content_copy:] {notice}", help=full)
         choice = st.segmented_control(
-            said,
+            notice,
             [NEWER, SKIP, BOTH] if may else [SKIP, BOTH],
             default=NEWER if may else BOTH,
             required=True,

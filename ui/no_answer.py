@@ -23,8 +23,8 @@ def offer(memory: Memory, view: RunView, result: QueryResult) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         wider = WIDER.get(str(view.request.get("strategy")))
         if wider is not None and _was_narrow(view, result):
-            told = wording.LOOK_WIDER_HELP.format(strategy=wording.STRATEGIES[wider][0])
-            _button(memory, view, wording.LOOK_WIDER, ":material/open_in_full:", told, strategy=wider, n=None, n2=None)
+            help_text = wording.LOOK_WIDER_HELP.format(strategy=wording.STRATEGIES[wider][0])
+            _button(memory, view, wording.LOOK_WIDER, ":material/open_in_full:", help_text, strategy=wider, n=None, n2=None)
         could_catch = result.net or not view.request.get("safety_net")
         if could_catch and not view.request.get("safety_net_in_prompt"):
             size = view.request.get("safety_net") or question_options.NET_SIZE
@@ -46,9 +46,9 @@ def _was_narrow(view: RunView, result: QueryResult) -> bool:
     return False
 
 
-def _button(memory: Memory, view: RunView, label: str, icon: str, told: str, **changed: Any) -> None:
-    if st.button(label, icon=icon, help=told, key=f"next-{'-'.join(changed)}"):
-        asked = {name: value for name, value in view.request.items() if name not in NOT_ASKED_AGAIN} | changed
+def _button(memory: Memory, view: RunView, label: str, icon: str, help_text: str, **changed: Any) -> None:
+    if st.button(label, icon=icon, help=help_text, key=f"next-{'-'.join(changed)}"):
+        arguments = {name: value for name, value in view.request.items() if name not in NOT_ASKED_AGAIN} | changed
         with problems.noted():
-            state.update(run=viewer.mine().start("query", **asked))
+            state.update(run=viewer.mine().start("query", **arguments))
             st.rerun()

@@ -39,8 +39,8 @@ def show(memory: Memory) -> None:
 def _told(notice: Notice) -> str:
     about = figures.one_line(notice.about, ABOUT) or texts.ERASED_QUESTION
     forms = texts.NOTICE | together_words.NOTICE
-    told = forms[notice.kind].format(by=viewer.shown_name(notice.by), about=md_escape(about))
-    return f"{told} {md_escape(figures.one_line(notice.words, WORDS))}" if notice.words else told
+    sentence = forms[notice.kind].format(by=viewer.shown_name(notice.by), about=md_escape(about))
+    return f"{sentence} {md_escape(figures.one_line(notice.words, WORDS))}" if notice.words else sentence
 
 
 def _read(memory: Memory, seq: int) -> None:

@@ -50,16 +50,16 @@ def listed(memory: Memory) -> None:
     if done := st.session_state.pop("people-erased", None):
         st.success(done, icon=":material/check_circle:")
     limit = AT_ONCE * int(st.session_state.get("people-pages", 1))
-    found = memory.people.list(limit=limit + 1)
-    if not found:
+    people = memory.people.list(limit=limit + 1)
+    if not people:
         frame.empty(texts.EMPTY, texts.EMPTY_TEXT, frame.ICONS["people"])
         with st.container(horizontal=True, horizontal_alignment="center"):
             if st.button(conversation_texts.IMPORT, icon=":material/upload:", key="people-import", type="primary"):
                 st.switch_page("../pages/conversations.py", query_params={"bring": "1"})
         return
     st.caption(texts.ABOUT)
-    _people(found[:limit])
-    if len(found) > limit and st.button(texts.MORE, key="people-more", icon=":material/expand_more:"):
+    _people(people[:limit])
+    if len(people) > limit and st.button(texts.MORE, key="people-more", icon=":material/expand_more:"):
         st.session_state["people-pages"] = limit // AT_ONCE + 1
         st.rerun()
 

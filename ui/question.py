@@ -65,18 +65,18 @@ def recent(memory: Memory) -> None:
 
 def again(view: RunView) -> dict[str, str | int | None]:
     """Return the query parameters that refill the form as for this run; fields left open stay open."""
-    asked = view.request
-    net = asked.get("safety_net")
+    request = view.request
+    net = request.get("safety_net")
     return NOTHING | {
-        "q": str(asked.get("question", ""))[:1_500],
-        "a_strategy": asked.get("strategy"),
-        "n": asked.get("n"),
-        "n2": asked.get("n2"),
-        "limit": asked.get("prompt_limiting_strategy"),
-        "budget": asked.get("max_token_budget"),
-        "prune": asked.get("prune_by"),
+        "q": str(request.get("question", ""))[:1_500],
+        "a_strategy": request.get("strategy"),
+        "n": request.get("n"),
+        "n2": request.get("n2"),
+        "limit": request.get("prompt_limiting_strategy"),
+        "budget": request.get("max_token_budget"),
+        "prune": request.get("prune_by"),
         "net": None if net is None else int(bool(net)),
-        "netin": int(bool(asked.get("safety_net_in_prompt"))) or None,
+        "netin": int(bool(request.get("safety_net_in_prompt"))) or None,
         as_of.NAME: as_of.moment(view),
     }
 

@@ -40,10 +40,10 @@ def choose(memory: Memory) -> Options:
 
 def _summary(memory: Memory, options: Options) -> None:
     """Say in a line which options differ from the default, with the way back."""
-    told = _differences(memory, options)
-    if told:
+    differences = _differences(memory, options)
+    if differences:
         with st.container(horizontal=True, vertical_alignment="center", key="options-summary"):
-            st.caption(texts.CHANGED.format(options=" · ".join(told)), width="content")
+            st.caption(texts.CHANGED.format(options=" · ".join(differences)), width="content")
             st.button(texts.RESET, icon=":material/restart_alt:", type="tertiary", key="options-reset", on_click=_reset)
 
 
@@ -116,11 +116,11 @@ def _number(label: str, name: str, default: int, strategy: str, *, least: int) -
 
 def _about(strategy: str, options: Options, scope: str) -> str:
     """Describe a strategy with its numbers; of one that widens or narrows also how categories are counted."""
-    told = wording.STRATEGIES[strategy][1].format(**options)
+    explanation = wording.STRATEGIES[strategy][1].format(**options)
     if strategy not in WIDTHS:
-        return told
+        return explanation
     counted = wording.WIDTH_SCOPE if strategy == STRATEGY else wording.SCOPES
-    return f"{told} {counted[scope].format(**options)}"
+    return f"{explanation} {counted[scope].format(**options)}"
 
 
 def _net() -> Options:

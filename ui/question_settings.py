@@ -19,27 +19,27 @@ SETTINGS = ("prompt_limiting_strategy", "max_token_budget", "use_rankings", "wid
 
 def line(view: RunView) -> str:
     """Summarise the settings in one line."""
-    asked, strategy = view.request, str(view.request.get("strategy", ""))
-    budget = asked.get("max_token_budget")
-    told = [
+    request, strategy = view.request, str(view.request.get("strategy", ""))
+    budget = request.get("max_token_budget")
+    parts = [
         wording.STRATEGIES[strategy][0] if strategy in wording.STRATEGIES else "",
-        *_width(asked),
+        *_width(request),
         wording.SHORTENED
-        if asked.get("prompt_limiting_strategy") == "SUMMARIZE"
-        else wording.PRUNED_BY.get(str(asked.get("prune_by")), ""),
-        _net(asked.get("safety_net"), is_read=bool(asked.get("safety_net_in_prompt"))),
+        if request.get("prompt_limiting_strategy") == "SUMMARIZE"
+        else wording.PRUNED_BY.get(str(request.get("prune_by")), ""),
+        _net(request.get("safety_net"), is_read=bool(request.get("safety_net_in_prompt"))),
         wording.BUDGET_OF.format(tokens=figures.tokens(int(budget))) if budget else "",
         _exact(bool(view.result.get("deterministic", True)))[0] if view.status == "done" else "",
         wording_history.AS_OF_LINE.format(seq=seq) if (seq := as_of.moment(view)) is not None else "",
     ]
-    return " · ".join(part for part in told if part)
+    return " · ".join(part for part in parts if part)
 
 
-def _width(asked: dict[str, Any]) -> tuple[str, ...]:
+def _width(request: dict[str, Any]) -> tuple[str, ...]:
     """Say how many categories are followed; nothing of a run that left it to the strategy."""
-    scope, n, n2 = str(asked.get("width_scope")), asked.get("n"), asked.get("n2")
-    told = "" if n is None else answers.UP_TO.get(scope, "").format(n=n)
-    return told, "" if n2 is None else answers.STEP.format(n2=n2)
+    scope, n, n2 = str(request.get("width_scope")), request.get("n"), request.get("n2")
+    limit = "" if n is None else answers.UP_TO.get(scope, "").format(n=n)
+    return limit, "" if n2 is None else answers.STEP.format(n2=n2)
 
 
 def _net(size: object, *, is_read: bool) -> str:

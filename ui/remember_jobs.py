@@ -116,11 +116,11 @@ def _stop(memory: Memory, run_id: str) -> None:
 
 
 def _cut(events: tuple[EventView, ...]) -> str:
-    found = [event.body for event in events if event.kind == "ConversationCut"]
-    if not found:
+    cuts = [event.body for event in events if event.kind == "ConversationCut"]
+    if not cuts:
         return ""
-    messages = counts.MESSAGES(found[-1]["messages"])
-    return md_escape(texts.CUT.format(messages=messages, cuts=counts.PARTS(found[-1]["cuts"])))
+    messages = counts.MESSAGES(cuts[-1]["messages"])
+    return md_escape(texts.CUT.format(messages=messages, cuts=counts.PARTS(cuts[-1]["cuts"])))
 
 
 def _progress(run: RunView, events: tuple[EventView, ...]) -> None:

@@ -93,11 +93,11 @@ def _words(part: str, place: str, spoken: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def translation(said: str, place: str, spoken: str) -> str | None:
+def translation(english: str, place: str, spoken: str) -> str | None:
     """Return what a text of the engine at a place is in a language; None if it is none of its forms there."""
     del spoken  # names the language in the cache; the words are those of the session
     for form, translated in forms(place):
-        if (found := engine_words.match(form, said)) is not None:
+        if (found := engine_words.match(form, english)) is not None:
             return translated.format_map({name: _value(name, value) for name, value in found.groupdict().items()})
     return None
 

@@ -12,13 +12,13 @@ from typing import Any
 def turns(body: str) -> list[tuple[str, str]]:
     """Return (role, text) of each message in a chat or responses request; else the whole body as one turn."""
     try:
-        asked = json.loads(body)
-        listed = asked.get("messages") or asked.get("input") or []
-        first = [("system", asked["instructions"])] if asked.get("instructions") else []
-        found = first + [(str(turn.get("role", "")), _text(turn.get("content"))) for turn in listed]
+        request = json.loads(body)
+        listed = request.get("messages") or request.get("input") or []
+        first = [("system", request["instructions"])] if request.get("instructions") else []
+        turns_read = first + [(str(turn.get("role", "")), _text(turn.get("content"))) for turn in listed]
     except (ValueError, AttributeError, TypeError):
-        found = []
-    return [(role, text) for role, text in found if text] or [("", body)]
+        turns_read = []
+    return [(role, text) for role, text in turns_read if text] or [("", body)]
 
 
 def pretty(reply: str) -> str:

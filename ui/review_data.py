@@ -22,23 +22,23 @@ QUOTE, NEAR = 40, 150  # characters of a chunk that name it, and of a neighbour'
 PLACES = 60
 
 
-def item(found: ReviewItem) -> dict[str, Any]:
+def item(reviewed: ReviewItem) -> dict[str, Any]:
     return {
-        "key": found.key,
-        "name": f"{figures.shortened(found.source_name, 40)}: {figures.quoted(figures.one_line(plain(found.text), QUOTE))}",
-        "source": found.source_name,
-        "category": found.category_id,
-        "path": list(found.path),
-        "state": found.state,
-        "reasons": [reason(one) for one in found.reasons],
-        "decided": decided(found.reviewer, found.reviewed_at),
+        "key": reviewed.key,
+        "name": f"{figures.shortened(reviewed.source_name, 40)}: {figures.quoted(figures.one_line(plain(reviewed.text), QUOTE))}",
+        "source": reviewed.source_name,
+        "category": reviewed.category_id,
+        "path": list(reviewed.path),
+        "state": reviewed.state,
+        "reasons": [reason(one) for one in reviewed.reasons],
+        "decided": decided(reviewed.reviewer, reviewed.reviewed_at),
     }
 
 
-def reason(found: RiskReason) -> dict[str, str]:
+def reason(risk: RiskReason) -> dict[str, str]:
     """Return a reason with its sentence in the language of the session."""
-    form = texts.REASONS_SAY.get(found.form)
-    return {"code": found.code, "says": form.format(**found.fields) if form else found.says}
+    form = texts.REASONS_SAY.get(risk.form)
+    return {"code": risk.code, "says": form.format(**risk.fields) if form else risk.says}
 
 
 def decided(by: str | None, at: datetime | None) -> str:
@@ -53,24 +53,24 @@ def decided(by: str | None, at: datetime | None) -> str:
     )
 
 
-def evidence(memory: Memory, found: ReviewEvidence) -> dict[str, Any]:
-    chunk = memory.tree.chunk(found.item.chunk_id)
+def evidence(memory: Memory, reviewed: ReviewEvidence) -> dict[str, Any]:
+    chunk = memory.tree.chunk(reviewed.item.chunk_id)
     return {
-        "text": with_code(found.item.text),
-        "before": _before(with_code(found.before)),
-        "behind": _behind(with_code(found.behind)),
+        "text": with_code(reviewed.item.text),
+        "before": _before(with_code(reviewed.before)),
+        "behind": _behind(with_code(reviewed.behind)),
         "place": " · ".join([figures.chunk_name(chunk), *presenting.told(figures.tokens(chunk.tokens))]),
-        "page": _page(memory, memory.sources.get(found.item.source_id), found.start),
-        "link": "tree?" + urlencode({"chunk": found.item.chunk_id}),
-        "helper": found.helper,
-        "levels": [_level(decision) for decision in found.decisions],
-        "neighbours": [_neighbour(near) for near in found.neighbours],
-        "places": [_place(place) for place in found.places[:PLACES]],
+        "page": _page(memory, memory.sources.get(reviewed.item.source_id), reviewed.start),
+        "link": "tree?" + urlencode({"chunk": reviewed.item.chunk_id}),
+        "helper": reviewed.helper,
+        "levels": [_level(decision) for decision in reviewed.decisions],
+        "neighbours": [_neighbour(near) for near in reviewed.neighbours],
+        "places": [_place(place) for place in reviewed.places[:PLACES]],
     }
 
 
-def leaves(found: Sequence[Category]) -> list[dict[str, Any]]:
-    return [{"id": leaf.id, "path": list(leaf.path)} for leaf in found]
+def leaves(categories: Sequence[Category]) -> list[dict[str, Any]]:
+    return [{"id": leaf.id, "path": list(leaf.path)} for leaf in categories]
 
 
 def _before(text: str) -> str:

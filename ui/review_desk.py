@@ -45,13 +45,13 @@ def page(memory: Memory, filters: ReviewFilters) -> ReviewPage | FactReviewPage:
     return memory.review.queue(**filters.arguments(), limit=PAGE, after=_kept("rv-more") or None)
 
 
-def show(memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReviewPage) -> None:
-    key = state.param("item") or next((item.key for item in found.items), None)
+def show(memory: Memory, filters: ReviewFilters, listed: ReviewPage | FactReviewPage) -> None:
+    key = state.param("item") or next((item.key for item in listed.items), None)
     if key is not None and len(key) > review_steps.KEY_CHARS:
         key = None
     if key is not None:
         presence.show(memory, key)
-    review.show(_data(memory, filters, found), key=KEY, on_sent=lambda message: arrived(memory, message))
+    review.show(_data(memory, filters, listed), key=KEY, on_sent=lambda message: arrived(memory, message))
     if key is not None:
         review_look.show(memory, key)
         together_panel.show(memory, key)
@@ -60,8 +60,8 @@ def show(memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReviewP
 def arrived(memory: Memory, message: Mapping[str, Any]) -> None:
     """Perform the browser's steps and note what it requests."""
     steps = review_steps.read(message.get("steps"))
-    told = _perform(memory, steps)
-    kept = {one["id"]: one for one in [*json.loads(_kept("rv-told")), *told]}
+    results = _perform(memory, steps)
+    kept = {one["id"]: one for one in [*json.loads(_kept("rv-told")), *results]}
     more, at = message.get("more"), message.get("at")
     st.session_state["rv-told"] = json.dumps(list(kept.values())[-TOLD:])
     st.session_state["rv-more"] = more if isinstance(more, str) else None
@@ -77,14 +77,14 @@ def arrived(memory: Memory, message: Mapping[str, Any]) -> None:
 def _perform(memory: Memory, steps: Sequence[review_steps.Sent]) -> list[dict[str, Any]]:
     """Perform the steps; no answer if the memory itself fails, so that the browser sends them again."""
     try:
-        told = review_steps.perform(memory, steps) if steps else []
+        results = review_steps.perform(memory, steps) if steps else []
     except MemoirError as error:
         st.session_state["rv-problem"] = str(error)
         return []
-    for one in told:
+    for one in results:
         if one.pop("undone", False) or one["outcome"] in ("refused", "waits"):
             one["now"] = _again(memory, one["key"])
-    return told
+    return results
 
 
 def _again(memory: Memory, key: str) -> dict[str, Any] | None:
@@ -97,8 +97,8 @@ def _again(memory: Memory, key: str) -> dict[str, Any] | None:
         return None
 
 
-def _data(memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReviewPage) -> dict[str, Any]:
-    items = _items(found)
+def _data(memory: Memory, filters: ReviewFilters, listed: ReviewPage | FactReviewPage) -> dict[str, Any]:
+    items = _items(listed)
     answering = st.session_state.pop("rv-answering", False)
     first = None if answering else _first(memory, state.param("item"))
     ahead = [] if answering else [one["key"] for one in [*([first] if first else []), *items][:FIRST]]
@@ -114,21 +114,21 @@ def _data(memory: Memory, filters: ReviewFilters, found: ReviewPage | FactReview
         "n": _kept("rv-n"),
         "outcomes": json.loads(_kept("rv-told")),
         "first": first,
-        "page": {"of": _kept("rv-more") or None, "items": items, "after": found.after},
+        "page": {"of": _kept("rv-more") or None, "items": items, "after": listed.after},
         "evidence": {key: _evidence(memory, key) for key in wished[:AT_ONCE]},
         "found": _found(memory, str(_kept("rv-find"))),
         "state": filters.state,
         "kind": filters.kind,
-        "counts": dict(found.counts),
+        "counts": dict(listed.counts),
         "nothing": _nothing(filters),
         "words": texts.DESK | texts.DESK_OF[filters.kind] | ({"allDone": _nothing(filters)} if filters.plan is not None else {}),
     }
 
 
-def _items(found: ReviewPage | FactReviewPage) -> list[dict[str, Any]]:
-    if isinstance(found, FactReviewPage):
-        return [review_facts.item(one) for one in found.items]
-    return [review_data.item(one) for one in found.items]
+def _items(listed: ReviewPage | FactReviewPage) -> list[dict[str, Any]]:
+    if isinstance(listed, FactReviewPage):
+        return [review_facts.item(one) for one in listed.items]
+    return [review_data.item(one) for one in listed.items]
 
 
 def _first(memory: Memory, key: str | None) -> dict[str, Any] | None:

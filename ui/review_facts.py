@@ -23,56 +23,56 @@ def is_key(key: str) -> bool:
     return key.startswith(("fact-", "proposal-"))
 
 
-def item(found: FactReviewItem) -> dict[str, Any]:
+def item(reviewed: FactReviewItem) -> dict[str, Any]:
     return {
-        "key": found.key,
-        "kind": found.kind,
-        "name": figures.quoted(figures.one_line(found.fact.content, QUOTE)),
-        "source": texts.FACTS_OF.format(user=found.user_id or wording_facts.WORKSPACE),
+        "key": reviewed.key,
+        "kind": reviewed.kind,
+        "name": figures.quoted(figures.one_line(reviewed.fact.content, QUOTE)),
+        "source": texts.FACTS_OF.format(user=reviewed.user_id or wording_facts.WORKSPACE),
         "category": None,
         "path": [],
-        "state": found.state,
-        "reasons": [review_data.reason(one) for one in found.reasons],
-        "decided": review_data.decided(found.reviewer, found.reviewed_at),
+        "state": reviewed.state,
+        "reasons": [review_data.reason(one) for one in reviewed.reasons],
+        "decided": review_data.decided(reviewed.reviewer, reviewed.reviewed_at),
     }
 
 
-def evidence(memory: Memory, found: FactReviewItem) -> dict[str, Any]:
-    older, newer = (found.others, (found.fact,)) if found.kind == "proposal" else ((found.fact,), found.others)
+def evidence(memory: Memory, reviewed: FactReviewItem) -> dict[str, Any]:
+    older, newer = (reviewed.others, (reviewed.fact,)) if reviewed.kind == "proposal" else ((reviewed.fact,), reviewed.others)
     sides = [_side(memory, one, texts.OLDER) for one in older] + [_side(memory, one, texts.NEWER) for one in newer]
-    if found.kind == "fact":
-        sides = [_side(memory, found.fact, texts.LEARNED)]
-    kind = "suggestion" if found.proposal and found.proposal.doubt == "agent" else found.kind
-    reason = engine_words.of_proposal(found.proposal) if found.proposal else engine_words.of_fact(found.fact)
-    asked = {"fact": found.fact.id} | ({"user": found.user_id} if found.user_id else {})
+    if reviewed.kind == "fact":
+        sides = [_side(memory, reviewed.fact, texts.LEARNED)]
+    kind = "suggestion" if reviewed.proposal and reviewed.proposal.doubt == "agent" else reviewed.kind
+    reason = engine_words.of_proposal(reviewed.proposal) if reviewed.proposal else engine_words.of_fact(reviewed.fact)
+    address = {"fact": reviewed.fact.id} | ({"user": reviewed.user_id} if reviewed.user_id else {})
     return {
         "sides": sides,
         "asks": texts.FACT_ASKS[kind],
-        "does": _does(found),
+        "does": _does(reviewed),
         "because": figures.quoted(reason) if reason else "",
-        "chain": _chain(memory, found.fact),
-        "link": "facts?" + urlencode(asked),
+        "chain": _chain(memory, reviewed.fact),
+        "link": "facts?" + urlencode(address),
         "labels": texts.FACT_LABELS[kind],
-        "right": _right(found),
+        "right": _right(reviewed),
         "places": [],
     }
 
 
-def _does(found: FactReviewItem) -> list[str]:
+def _does(item: FactReviewItem) -> list[str]:
     """Describe the effect of each answer."""
-    if found.proposal is None:
-        return list(texts.FACT_DOES[found.kind])
-    together = texts.TOGETHER.format(content=found.proposal.merged) if found.proposal.merged else ""
-    return [texts.YES_DOES[found.proposal.cause].format(together=together), texts.NO_DOES if found.others else texts.NO_CHANGES]
+    if item.proposal is None:
+        return list(texts.FACT_DOES[item.kind])
+    together = texts.TOGETHER.format(content=item.proposal.merged) if item.proposal.merged else ""
+    return [texts.YES_DOES[item.proposal.cause].format(together=together), texts.NO_DOES if item.others else texts.NO_CHANGES]
 
 
-def _right(found: FactReviewItem) -> dict[str, Any] | None:
+def _right(reviewed: FactReviewItem) -> dict[str, Any] | None:
     """Return the words that can be set right while deciding, and the decisions that keep them; None if there are none."""
-    if found.kind == "supersession":
+    if reviewed.kind == "supersession":
         return None
-    proposal = found.proposal
+    proposal = reviewed.proposal
     if proposal is None:
-        return {"content": found.fact.content, "with": ["approve"]}
+        return {"content": reviewed.fact.content, "with": ["approve"]}
     if proposal.cause in ("update", "conflict", "corrected"):
         return {"content": proposal.new.content, "with": ["approve", "reject"]}
     if proposal.cause in ("added", "correction"):

@@ -93,14 +93,14 @@ def in_words(memory: Memory, filters: ReviewFilters) -> str:
     """Describe the filters in force, for Markdown."""
     from ui.escape import md_escape
 
-    told = [
+    parts = [
         texts.REASONS[filters.reason] if filters.reason else "",
         memory.sources.get(filters.source).name if filters.source is not None else "",
         figures.path(memory.tree.node(filters.branch).path) if filters.branch is not None else "",
         f"{texts.REVIEWER}: {filters.reviewer}" if filters.reviewer else "",
         texts.SAMPLE_OF.format(share=filters.sample) if filters.sample else "",
     ]
-    return ":material/filter_alt: " + " · ".join(md_escape(figures.shortened(one)) for one in told if one)
+    return ":material/filter_alt: " + " · ".join(md_escape(figures.shortened(one)) for one in parts if one)
 
 
 def _states(filters: ReviewFilters, counts: Mapping[str, int]) -> None:

@@ -35,14 +35,14 @@ def page(memory: Memory, filters: ReviewFilters) -> ReviewPage:
         return memory.review.queue(**filters.arguments(), limit=PAGE)
 
 
-def show(memory: Memory, filters: ReviewFilters, found: ReviewPage) -> None:
+def show(memory: Memory, filters: ReviewFilters, listed: ReviewPage) -> None:
     review_bulk.outcome(memory)
-    if not found.items:
+    if not listed.items:
         _nothing(filters)
         return
     st.caption(texts.LIST_ABOUT)
-    chosen = _table(found.items, decided=filters.state != "unreviewed")
-    _pages(found)
+    chosen = _table(listed.items, decided=filters.state != "unreviewed")
+    _pages(listed)
     review_bulk.bar(memory, chosen)
 
 
@@ -92,15 +92,15 @@ def _row(item: ReviewItem, decided: bool) -> dict[str, Any]:
     return row | review if decided or item.state != "unreviewed" else row
 
 
-def _pages(found: ReviewPage) -> None:
+def _pages(listed: ReviewPage) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        of = texts.ROWS_OF.format(shown=figures.count(len(found.items)), all=figures.count(found.total))
+        of = texts.ROWS_OF.format(shown=figures.count(len(listed.items)), all=figures.count(listed.total))
         st.caption(md_escape(of), width="content")
         st.space("stretch")
         if st.session_state[AFTER]:
             st.button(texts.FIRST_ROWS, key="rv-list-first", icon=":material/first_page:", on_click=_turn, args=("",))
-        if found.after:
-            st.button(texts.MORE_ROWS, key="rv-list-next", icon=":material/chevron_right:", on_click=_turn, args=(found.after,))
+        if listed.after:
+            st.button(texts.MORE_ROWS, key="rv-list-next", icon=":material/chevron_right:", on_click=_turn, args=(listed.after,))
 
 
 def _turn(after: str) -> None:

@@ -57,11 +57,11 @@ def why_not(memory: Memory) -> str:
 
 def perform(memory: Memory, steps: Iterable[Sent]) -> list[dict[str, Any]]:
     """Perform the steps in order; return their outcomes as the browser reads them."""
-    told: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     for undoing, some in groupby(steps, key=lambda one: one.verdict == UNDO):
         together = tuple(some)
-        told += [_undo(memory, one) for one in together] if undoing else _verdicts(memory, together)
-    return told
+        results += [_undo(memory, one) for one in together] if undoing else _verdicts(memory, together)
+    return results
 
 
 def _verdicts(memory: Memory, steps: tuple[Sent, ...]) -> list[dict[str, Any]]:

@@ -82,9 +82,9 @@ def _side(view: RunView, result: QueryResult, title: str) -> None:
 def _parting(compared: RunComparison) -> None:
     level = compared.first_difference
     st.header(wording_comparison.SAME_WAY if level is None else wording_comparison.PART.format(level=level), anchor=False)
-    told = [wording_comparison.SAME_ANSWER] if compared.same_answer else []
-    told += [wording_comparison.TREE_CHANGED] if compared.tree_changed else []
-    for sentence in told:
+    lines = [wording_comparison.SAME_ANSWER] if compared.same_answer else []
+    lines += [wording_comparison.TREE_CHANGED] if compared.tree_changed else []
+    for sentence in lines:
         st.caption(sentence)
 
 
@@ -128,9 +128,9 @@ def branch_of(view: RunView, result: QueryResult, *, link: bool = False) -> None
         return
     names = [o.name for d in result.decisions if d.decided_by == "reviewer" for o in d.options if o.category_id in branch["take"]]
     level = next((d.level for d in result.decisions if d.decided_by == "reviewer"), 0)
-    told = wording_comparison.BRANCH.format(level=level, names=", ".join(names))
+    label = wording_comparison.BRANCH.format(level=level, names=", ".join(names))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f":violet[:material/alt_route:] {md_escape(told)}", width="content")
+        st.caption(f":violet[:material/alt_route:] {md_escape(label)}", width="content")
         if link:
             st.button(
                 wording_comparison.ORIGINAL,

@@ -32,11 +32,11 @@ class SearchComparison:
     net: frozenset[int]  # caught chunks that the search found too
 
 
-def compare(read: Sequence[Chunk], net: Sequence[Chunk], found: Sequence[SearchResult]) -> SearchComparison:
+def compare(read: Sequence[Chunk], net: Sequence[Chunk], results: Sequence[SearchResult]) -> SearchComparison:
     return SearchComparison(
-        frozenset(chunk.id for chunk in read if any(_same(chunk, one) for one in found)),
-        frozenset(one.passage_id for one in found if any(_same(chunk, one) for chunk in read)),
-        frozenset(chunk.id for chunk in net if any(_same(chunk, one) for one in found)),
+        frozenset(chunk.id for chunk in read if any(_same(chunk, one) for one in results)),
+        frozenset(one.passage_id for one in results if any(_same(chunk, one) for chunk in read)),
+        frozenset(chunk.id for chunk in net if any(_same(chunk, one) for one in results)),
     )
 
 
@@ -61,16 +61,16 @@ def show(memory: Memory, run_id: str) -> None:
     st.markdown(f"> {md_escape(result.question)}")
     st.caption(question_settings.line(view))
     with problems.shown():
-        found = memory.search(result.question, top_k=FOUND)
-    compared = compare(result.chunks, result.net, found)
-    _numbers(result, found, compared)
-    if found and found[0].mode == "bm25_only":
-        st.caption(f":orange[:material/warning:] {md_escape(found[0].reason or '')}")
+        results = memory.search(result.question, top_k=FOUND)
+    compared = compare(result.chunks, result.net, results)
+    _numbers(result, results, compared)
+    if results and results[0].mode == "bm25_only":
+        st.caption(f":orange[:material/warning:] {md_escape(results[0].reason or '')}")
     left, right = st.columns(2, gap="medium")
     with left:
         _tree(result, compared)
     with right:
-        _search(result, found, compared)
+        _search(result, results, compared)
     _net(result, compared)
 
 
@@ -83,12 +83,12 @@ def _head(view: RunView) -> None:
         copylink.show("search-link", run=view.id, search=1)
 
 
-def _numbers(result: QueryResult, found: Sequence[SearchResult], compared: SearchComparison) -> None:
+def _numbers(result: QueryResult, results: Sequence[SearchResult], compared: SearchComparison) -> None:
     frame.metrics(
         {
             texts.BY_BOTH: str(len(compared.both)),
             texts.BY_TREE: str(len(result.chunks) - len(compared.both)),
-            texts.BY_SEARCH: str(len(found) - len(compared.passages)),
+            texts.BY_SEARCH: str(len(results) - len(compared.passages)),
             texts.BY_NET: str(len(result.net)),
         }
     )
@@ -119,10 +119,10 @@ def _tree(result: QueryResult, compared: SearchComparison) -> None:
     )
 
 
-def _search(result: QueryResult, found: Sequence[SearchResult], compared: SearchComparison) -> None:
+def _search(result: QueryResult, results: Sequence[SearchResult], compared: SearchComparison) -> None:
     st.header(texts.SEARCH_SIDE, anchor=False)
     st.caption(texts.SEARCH_SIDE_ABOUT)
-    if not found:
+    if not results:
         st.caption(texts.NOTHING)
         return
     reader.show(
@@ -135,7 +135,7 @@ def _search(result: QueryResult, found: Sequence[SearchResult], compared: Search
                 side=f"{one.score:.2f} · {texts.ALSO_TREE if one.passage_id in compared.passages else texts.ALONE_SEARCH}",
                 marks=reader.shared(one.text, result.question),
             )
-            for at, one in enumerate(found, start=1)
+            for at, one in enumerate(results, start=1)
         ],
         key=f"search-side-{result.run_id}",
         height=HEIGHT,

@@ -85,26 +85,26 @@ def _limits(memory: Memory, there: Searchable) -> dict[str, Any]:
 def results(memory: Memory, there: Searchable, query: str, limits: dict[str, Any]) -> None:
     alpha = _alpha()
     with problems.shown(), st.spinner(texts.GO, show_time=False):
-        found = memory.search(query, top_k=MOST, alpha=alpha, fanout=FANOUT, candidates=True, **limits)
-    _mode(found, there)
-    if not found:
+        hits = memory.search(query, top_k=MOST, alpha=alpha, fanout=FANOUT, candidates=True, **limits)
+    _mode(hits, there)
+    if not hits:
         frame.empty(texts.NOTHING, texts.NOTHING_TEXT, ":material/search_off:")
         return
-    chosen = ranking.show(found, query, alpha=alpha, most=MOST, key="ranking")
+    chosen = ranking.show(hits, query, alpha=alpha, most=MOST, key="ranking")
     if chosen.alpha != alpha:
         state.update(alpha=f"{chosen.alpha:g}")
     if chosen.opened is not None:
-        _opened(memory, next(one for one in found if one.passage_id == chosen.opened))
+        _opened(memory, next(one for one in hits if one.passage_id == chosen.opened))
 
 
-def _mode(found: Sequence[SearchResult], there: Searchable) -> None:
+def _mode(hits: Sequence[SearchResult], searchable: Searchable) -> None:
     """Say which vectors were searched, or why none were."""
-    degraded = next((one for one in found if one.mode == "bm25_only"), None)
+    degraded = next((one for one in hits if one.mode == "bm25_only"), None)
     if degraded is None:
-        by = texts.BY_LEXICAL if there.lexical else texts.BY_SEMANTIC
-        numbers = {"shown": min(MOST, len(found)), "candidates": len(found)}
-        count = texts.FOUND.format(**numbers, passages=counts.PASSAGES(there.passages))
-        st.caption(" · ".join([count, *presenting.told(by.format(embedder=md_escape(there.embedder)))]))
+        by = texts.BY_LEXICAL if searchable.lexical else texts.BY_SEMANTIC
+        numbers = {"shown": min(MOST, len(hits)), "candidates": len(hits)}
+        count = texts.FOUND.format(**numbers, passages=counts.PASSAGES(searchable.passages))
+        st.caption(" · ".join([count, *presenting.told(by.format(embedder=md_escape(searchable.embedder)))]))
         return
     with st.container(border=True, key="search-degraded"):
         st.markdown(f":orange[:material/warning:] **{texts.DEGRADED}** · {texts.DEGRADED_TEXT}")

@@ -32,12 +32,12 @@ def show(
     key = f"sign-{'src' if source_id is not None else 'cat'}-{source_id or category_id}"
     with st.container(border=True, key=key):
         st.markdown(f"**{texts.SIGN}**", help=texts.SIGN_ABOUT)
-        found = memory.review.sign_offs(source_id=source_id, category_id=category_id, limit=20)
-        if not found:
+        signatures = memory.review.sign_offs(source_id=source_id, category_id=category_id, limit=20)
+        if not signatures:
             st.caption(texts.NOT_SIGNED)
-        for one in found:
+        for one in signatures:
             _signature(one)
-        with _folded(key, len(found)):
+        with _folded(key, len(signatures)):
             _form(memory, key, source_id, category_id)
         _further(memory, source_id, category_id)
 

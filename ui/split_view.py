@@ -119,13 +119,13 @@ def _confirm(memory: Memory, node: Category, group: SplitGroup, key: str) -> Non
 
 
 def _filed(memory: Memory, node: Category) -> set[int]:
-    found, after = set[int](), None
+    ids, after = set[int](), None
     while True:
         page = memory.tree.chunks(node.id, after=after, limit=500)
-        found |= {one.id for one in page.chunks}
+        ids |= {one.id for one in page.chunks}
         after = page.after
         if after is None:
-            return found
+            return ids
 
 
 def _rest(proposal: SplitProposal) -> None:

@@ -91,8 +91,8 @@ def show_settled(settled: Sequence[TreeProposal]) -> None:
     """Draw what was decided or no longer applies, page by page."""
     with st.expander(texts.SETTLED.format(count=figures.count(len(settled))), key="tidy-settled"):
         for proposal in _page(settled, key="tidy-settled-page"):
-            said = texts.STATES[proposal.state].format(problem=md_escape(engine_words.phrase(proposal.problem or "")))
-            st.markdown(f"{texts.ICONS[proposal.verb]} {told(proposal)} · {said}")
+            label = texts.STATES[proposal.state].format(problem=md_escape(engine_words.phrase(proposal.problem or "")))
+            st.markdown(f"{texts.ICONS[proposal.verb]} {told(proposal)} · {label}")
 
 
 def _open(memory: Memory, proposal: TreeProposal, *, keys: bool) -> None:

@@ -26,22 +26,22 @@ def waits(done: Action) -> bool:
 def show(memory: Memory, key: str) -> None:
     """Draw the panel; nothing for an item that is gone."""
     try:
-        said = memory.review.remarks(key)
+        item_remarks = memory.review.remarks(key)
     except MemoirError:
         return
     with st.container(key=f"together-{key}", border=True, gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            _standing(said)
+            _standing(item_remarks)
             st.space("stretch")
             if "auditor" in memory.actor.roles:
-                _assign(memory, said)
-                if said.second_look is None and not said.signed:
+                _assign(memory, item_remarks)
+                if item_remarks.second_look is None and not item_remarks.signed:
                     _ask(memory, key)
-        for name in said.unknown:
+        for name in item_remarks.unknown:
             st.caption(f":material/person_off: {texts.UNKNOWN.format(name=md_escape(name))}")
-        if said.second_look is not None:
-            look(memory, said.second_look)
-        for one in said.comments:
+        if item_remarks.second_look is not None:
+            look(memory, item_remarks.second_look)
+        for one in item_remarks.comments:
             _comment(one)
         if viewer.is_named(memory):
             _write(memory, key)
@@ -49,20 +49,20 @@ def show(memory: Memory, key: str) -> None:
             problems.tell(refused, None)
 
 
-def _standing(said: ItemRemarks) -> None:
+def _standing(item_remarks: ItemRemarks) -> None:
     st.markdown(f"**{texts.TITLE}**", width="content")
-    if said.assigned_to is not None:
-        label = texts.ASSIGNED.format(name=md_escape(viewer.plain_inside(said.assigned_to)))
+    if item_remarks.assigned_to is not None:
+        label = texts.ASSIGNED.format(name=md_escape(viewer.plain_inside(item_remarks.assigned_to)))
         st.badge(label, icon=":material/person:", color="blue")
-    if len(said.signed) == 2:
-        first, second = (md_escape(viewer.plain_inside(name)) for name in said.signed)
+    if len(item_remarks.signed) == 2:
+        first, second = (md_escape(viewer.plain_inside(name)) for name in item_remarks.signed)
         st.badge(texts.SIGNED.format(first=first, second=second), icon=":material/verified_user:", color="green")
-    if said.comments:
-        st.caption(texts.COMMENTS(len(said.comments)), width="content")
+    if item_remarks.comments:
+        st.caption(texts.COMMENTS(len(item_remarks.comments)), width="content")
 
 
-def _assign(memory: Memory, said: ItemRemarks) -> None:
-    key, label = f"together-assign-{said.key}", texts.REASSIGN if said.assigned_to else texts.ASSIGN
+def _assign(memory: Memory, item_remarks: ItemRemarks) -> None:
+    key, label = f"together-assign-{item_remarks.key}", texts.REASSIGN if item_remarks.assigned_to else texts.ASSIGN
     with st.popover(label, icon=":material/person_add:", key=key, type="tertiary", on_change="rerun") as form:
         if not form.open:
             return
@@ -73,10 +73,10 @@ def _assign(memory: Memory, said: ItemRemarks) -> None:
                 type="primary",
                 key=f"{key}-go",
                 on_click=_do,
-                args=(said.key, key, lambda: memory.review.assign(said.key, st.session_state[f"{key}-to"] or "")),
+                args=(item_remarks.key, key, lambda: memory.review.assign(item_remarks.key, st.session_state[f"{key}-to"] or "")),
             )
-        if said.assigned_to:
-            away = (said.key, key, lambda: memory.review.assign(said.key, None))
+        if item_remarks.assigned_to:
+            away = (item_remarks.key, key, lambda: memory.review.assign(item_remarks.key, None))
             st.button(texts.UNASSIGN, type="tertiary", key=f"{key}-away", on_click=_do, args=away)
 
 

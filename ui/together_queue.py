@@ -83,8 +83,8 @@ def _signed_here(memory: Memory, one: SecondLook) -> None:
     """Draw an erasure or an undo that waits; another admin, or auditor, signs it by asking for the same."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         form = texts.YOURS if one.by == memory.actor.name else texts.FIRST
-        told = form.format(by=viewer.shown_name(one.by), verdict=texts.VERDICTS[one.verdict or "erase"])
-        st.markdown(f":orange[:material/visibility:] {told}", width="content")
+        label = form.format(by=viewer.shown_name(one.by), verdict=texts.VERDICTS[one.verdict or "erase"])
+        st.markdown(f":orange[:material/visibility:] {label}", width="content")
         if one.what and one.by != memory.actor.name and WITH_VERB[one.kind] in memory.actor.roles:
             if one.kind == "erasures":
                 st.caption(f":red[{texts.NOT_SIGNED}]", width="content")

@@ -27,10 +27,10 @@ def speaker(message: MessageRecord) -> str:
 def call(name: str, args: object) -> str:
     """Tell what a tool is asked: its one argument as a quotation, else its arguments as they are."""
     if isinstance(args, Mapping) and len(args) == 1 and isinstance(only := next(iter(args.values())), str):
-        told = figures.quoted(figures.one_line(only, CHARS))
+        label = figures.quoted(figures.one_line(only, CHARS))
     else:
-        told = json.dumps(args, ensure_ascii=False)[:CHARS] if args else ""
-    return f"{texts.TOOL_CALLS.get(name, name)} {told}".strip()
+        label = json.dumps(args, ensure_ascii=False)[:CHARS] if args else ""
+    return f"{texts.TOOL_CALLS.get(name, name)} {label}".strip()
 
 
 def result(message: MessageRecord) -> dict[str, Any] | None:
@@ -38,9 +38,9 @@ def result(message: MessageRecord) -> dict[str, Any] | None:
     records = _records(message.text) if message.kind == "tool" else None
     if records is None:
         return None
-    found = [record for record in records if "number" in record or "answered" not in record]
-    told = {"recall_facts": counts.FACTS}.get(message.name or "", counts.PASSAGES)(len(found))
-    says = texts.TOOL_DID.get(message.name or "", texts.TOOL_RETURNED).format(found=told, tool=speaker(message))
+    listed = [record for record in records if "number" in record or "answered" not in record]
+    counted = {"recall_facts": counts.FACTS}.get(message.name or "", counts.PASSAGES)(len(listed))
+    says = texts.TOOL_DID.get(message.name or "", texts.TOOL_RETURNED).format(found=counted, tool=speaker(message))
     return {"says": says, "lines": [_line(record) for record in records[:MOST]]}
 
 

@@ -79,8 +79,8 @@ def _then(memory: Memory) -> Address:
 
 def _corrected(memory: Memory) -> Address:
     """Return the newest correction of a fact by a person."""
-    found = next((one for one in memory.audit.actions(verb="correct_fact") if not one.undone_by), None)
-    return {"action": found.action_id} if found else {}
+    action = next((one for one in memory.audit.actions(verb="correct_fact") if not one.undone_by), None)
+    return {"action": action.action_id} if action else {}
 
 
 def _of_person(memory: Memory) -> Address:
@@ -92,9 +92,9 @@ def _proposal(memory: Memory) -> FactProposal | None:
 
 
 def _approve(memory: Memory) -> None:
-    found = _proposal(memory)
-    if found is not None:
-        memory.facts.approve(found.id)
+    proposal = _proposal(memory)
+    if proposal is not None:
+        memory.facts.approve(proposal.id)
 
 
 def _decision(memory: Memory) -> Action | None:
@@ -103,19 +103,19 @@ def _decision(memory: Memory) -> Action | None:
 
 
 def _decided(memory: Memory) -> Address:
-    found = _decision(memory)
-    return {"action": found.action_id} if found else {}
+    decision = _decision(memory)
+    return {"action": decision.action_id} if decision else {}
 
 
 def _can_undo(memory: Memory) -> bool:
-    found = _decision(memory)
-    return found is not None and found.undone_by is None
+    decision = _decision(memory)
+    return decision is not None and decision.undone_by is None
 
 
 def _undo(memory: Memory) -> None:
-    found = _decision(memory)
-    if found is not None and found.undone_by is None:
-        memory.review.undo(found.action_id)
+    decision = _decision(memory)
+    if decision is not None and decision.undone_by is None:
+        memory.review.undo(decision.action_id)
 
 
 def checked(memory: Memory) -> chain_view.Checked | None:

@@ -113,18 +113,18 @@ def since(past: Past) -> None:
 
 def note(past: Past, memory: Memory, category: Category | None, chunk: Chunk | None) -> None:
     """Say what has become of the category or chunk shown."""
-    told = ""
+    sentence = ""
     if chunk is not None:
         place = memory.tree.chunk_place(chunk.id)
         if place is None or place.category_id != chunk.category_id:
-            told = f"{texts.MOVED if place else texts.CLOSED}: " + (
+            sentence = f"{texts.MOVED if place else texts.CLOSED}: " + (
                 texts.NOW_AT.format(path=figures.path(place.path)) if place else texts.GONE
             )
     elif category is not None:
         changed = next((one for one in past.changes.categories if one.category_id == category.id), None)
-        told = f"{_word(changed)}: {_now(changed)}" if changed else ""
-    if told:
-        st.info(md_escape(told[0].upper() + told[1:]), icon=":material/difference:")
+        sentence = f"{_word(changed)}: {_now(changed)}" if changed else ""
+    if sentence:
+        st.info(md_escape(sentence[0].upper() + sentence[1:]), icon=":material/difference:")
 
 
 @contextmanager
@@ -193,8 +193,8 @@ def _chunks(leaf: LeafChange) -> tuple[str, str, str]:
 
 def _came_and_left(leaf: LeafChange) -> str:
     came, left = len(leaf.added) + len(leaf.came), len(leaf.removed) + len(leaf.went)
-    told = [texts.CHUNKS_CAME.format(count=came)] if came else []
-    return ", ".join([*told, texts.CHUNKS_LEFT.format(count=left)] if left else told)
+    parts = [texts.CHUNKS_CAME.format(count=came)] if came else []
+    return ", ".join([*parts, texts.CHUNKS_LEFT.format(count=left)] if left else parts)
 
 
 def _choose(ids: Sequence[int]) -> None:

@@ -74,12 +74,12 @@ def _files(memory: Memory, *, first: bool = False, folder: bool = False) -> None
         key=f"{'folder' if folder else 'upload'}-{fresh}",
         max_upload_size=memory.config.max_file_mb,
     )
-    given = [Upload("ingest_file", file.name, file.getvalue(), str(file.file_id)) for file in files]
+    uploads = [Upload("ingest_file", file.name, file.getvalue(), str(file.file_id)) for file in files]
     if not folder and web_page.allowed(memory) and (page := web_page.fetched(memory, fresh)):
-        given.append(page)
-    if first and not given:
+        uploads.append(page)
+    if first and not uploads:
         return  # nothing to press yet
-    if runs := _started(memory, given, key="file-folder" if folder else "file-files", disabled=not given):
+    if runs := _started(memory, uploads, key="file-folder" if folder else "file-files", disabled=not uploads):
         st.session_state["upload_round"] = fresh + 1
         _go_on(memory, runs)
 
@@ -89,15 +89,15 @@ def _text(memory: Memory) -> None:
     name = st.text_input(texts.TEXT_NAME, placeholder=texts.TEXT_NAME_PLACEHOLDER, key=f"text-name-{fresh}", max_chars=200)
     text = st.text_area(texts.TEXT_BODY, placeholder=texts.TEXT_BODY_PLACEHOLDER, key=f"text-body-{fresh}", height=200)
     data = text.encode("utf-8", "replace")
-    given = Upload("ingest_text", name.strip() or texts.PASTED_NAME, data, sha256(data).hexdigest()[:16])
-    if runs := _started(memory, [given], key="file-text"):
+    upload = Upload("ingest_text", name.strip() or texts.PASTED_NAME, data, sha256(data).hexdigest()[:16])
+    if runs := _started(memory, [upload], key="file-text"):
         st.session_state["text_round"] = fresh + 1
         _go_on(memory, runs)
 
 
-def _started(memory: Memory, given: Sequence[Upload], *, key: str, disabled: bool = False) -> list[str]:
+def _started(memory: Memory, uploads: Sequence[Upload], *, key: str, disabled: bool = False) -> list[str]:
     """Say what is known of the uploads, show the estimate, and return the runs that were started by the button."""
-    planned = known_files.plan(memory, given)
+    planned = known_files.plan(memory, uploads)
     model = memory.model_name
     wanted = [
         estimates.Wanted(one.name, one.upload.mark, one.upload.content, model) for one in planned if one.upload.data.strip()

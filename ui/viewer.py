@@ -101,8 +101,8 @@ def may(memory: Memory, *, key: str, role: str = "auditor", folded: bool = False
     if role in memory.actor.roles:
         return True
     if by_sign_in():
-        given = texts.GIVEN_ROLES.format(roles=texts.AND.join(sorted(memory.actor.roles)))
-        st.caption(f":material/lock: {texts.NEEDS_ROLE.format(role=role, given=given)}")
+        roles = texts.GIVEN_ROLES.format(roles=texts.AND.join(sorted(memory.actor.roles)))
+        st.caption(f":material/lock: {texts.NEEDS_ROLE.format(role=role, given=roles)}")
         return False
     if so_that:
         st.caption(so_that)

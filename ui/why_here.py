@@ -49,8 +49,8 @@ def _by_person(now: Filing, was: Filing) -> None:
     came = was.to_seq == now.from_seq and cause.verb != PUT_BACK
     form = texts.MOVED_BY if came else texts.PUT_BACK_BY
     with st.container(border=True, key=f"moved-{now.chunk_id}", gap="xsmall"):
-        said = form.format(who=f"**{viewer.shown_name(cause.actor)}**", path=md_escape(figures.path(was.path)))
-        st.markdown(f":material/person: {said} :gray[{figures.stamp(cause.at)}]")
+        sentence = form.format(who=f"**{viewer.shown_name(cause.actor)}**", path=md_escape(figures.path(was.path)))
+        st.markdown(f":material/person: {sentence} :gray[{figures.stamp(cause.at)}]")
         st.markdown(f":material/format_quote: {md_escape(cause.reason) if cause.reason else f':gray[{activity.NO_REASON}]'}")
         query = {"action": cause.action_id}
         st.page_link("../pages/activity.py", label=texts.THE_CHANGE, icon=":material/history:", query_params=query)

@@ -73,5 +73,5 @@ def show(
 
 
 def _cite(chunk: UsedChunk, label: int, origin: Origin | None) -> dict[str, Any]:
-    told = {} if origin is None else {"source": origin.name, "note": origin.note, "approved": origin.approved}
-    return {"number": chunk.number, "title": _hint(chunk), "label": label} | told
+    origin_fields = {} if origin is None else {"source": origin.name, "note": origin.note, "approved": origin.approved}
+    return {"number": chunk.number, "title": _hint(chunk), "label": label} | origin_fields

@@ -38,18 +38,18 @@ class Chosen:
     alpha: float
 
 
-def show(found: Sequence[SearchResult], query: str, *, alpha: float, most: int, key: str) -> Chosen:
-    """found: all candidates, in any order. most: how many are shown."""
-    hybrid = bool(found) and found[0].mode == "hybrid"
+def show(results: Sequence[SearchResult], query: str, *, alpha: float, most: int, key: str) -> Chosen:
+    """results: all candidates, in any order. most: how many are shown."""
+    hybrid = bool(results) and results[0].mode == "hybrid"
     data = {
-        "rows": [_row(one, query) for one in found],
+        "rows": [_row(one, query) for one in results],
         "alpha": alpha,
         "most": most,
         "hybrid": hybrid,
         "words": texts.RANKING_WORDS,
     }
     result = _component(key=key, data=data, on_opened_change=lambda: None, on_alpha_change=lambda: None, default={"alpha": alpha})
-    known = {one.passage_id for one in found}
+    known = {one.passage_id for one in results}
     opened = result.opened.get("id") if isinstance(result.opened, dict) else None
     return Chosen(opened if opened in known else None, _share(result.alpha, alpha))
 
