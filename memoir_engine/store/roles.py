@@ -43,11 +43,11 @@ def record(tx: Tx, named: Mapping[str, Sequence[str]], *, actor: str, clock: Clo
     differing = sorted(name for name in now.keys() | was.keys() if sorted(now.get(name, [])) != sorted(was.get(name, [])))
     if not differing:
         return None
-    papers = put_payloads(tx, [{"name": name} for name in differing])
+    payloads = put_payloads(tx, [{"name": name} for name in differing])
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None)
-    for name, paper in zip(differing, papers, strict=True):
-        action.add(CHANGED, roles=now.get(name, []), before=was.get(name, []), words=paper)
+    for name, payload in zip(differing, payloads, strict=True):
+        action.add(CHANGED, roles=now.get(name, []), before=was.get(name, []), words=payload)
     action.seal()
     return actions.get(tx, action.id)
 
@@ -66,8 +66,8 @@ def recorded(tx: Tx) -> dict[str, RecordedRoles]:
 
 def payloads_of(tx: Tx, user: str) -> set[str]:
     """Return the payloads that hold this person's name."""
-    papers = {parse(row.body)["words"] for row in _events(tx)}
-    return {paper for paper, about in read_payloads(tx, papers).items() if about["name"] == user.strip().casefold()}
+    payloads = {parse(row.body)["words"] for row in _events(tx)}
+    return {payload for payload, about in read_payloads(tx, payloads).items() if about["name"] == user.strip().casefold()}
 
 
 def _events(tx: Tx) -> Sequence[Any]:

@@ -98,8 +98,8 @@ def by_secret(tx: Tx, secret: str, now: datetime) -> TokenView | None:
 
 def payloads_of(tx: Tx, user: str) -> set[str]:
     """Return the payloads of the tokens that were made for a user."""
-    papers = {parse(row.body)["words"] for row in _events(tx, MADE)}
-    return {name for name, about in read_payloads(tx, papers).items() if about["user"] == user}
+    payloads = {parse(row.body)["words"] for row in _events(tx, MADE)}
+    return {name for name, about in read_payloads(tx, payloads).items() if about["user"] == user}
 
 
 def _events(tx: Tx, kind: str) -> Sequence[Any]:

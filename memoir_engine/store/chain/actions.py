@@ -115,8 +115,8 @@ class OpenAction:
         self._reason, self._seen = None if reason is None else check_text(reason, "reason"), seen
         more |= {} if seen is None else {"seen": dict(seen)}
         body = {"reason": self._reason, **more}
-        paper = put_payloads(self._tx, [body])[0] if more or reason is not None else NOTHING_SAID
-        self._row |= {"run_id": run_id, "undoes": undoes, "payload": paper}
+        payload = put_payloads(self._tx, [body])[0] if more or reason is not None else NOTHING_SAID
+        self._row |= {"run_id": run_id, "undoes": undoes, "payload": payload}
         self._row = seal(tables.action, [self._row])[0]
         _ADD_ACTION.run(self._tx, self._row)
 

@@ -160,7 +160,7 @@ class SessionRecords:
 
     runs: list[str]
     calls: list[int]
-    papers: list[str]
+    payloads: list[str]
 
 
 def clear(
@@ -217,8 +217,8 @@ def _session_records(tx: Tx, session: Any, clock: Clock) -> SessionRecords:
     for row in list(alive):
         runs.finish(tx, row.id, "cancelled", clock=clock, result={}, error="its session was cleared")
     calls = list(rows_in(tx, select(call.id, call.payload), call.run_id, run_ids))
-    papers = sorted({*(row.request for row in involved), *(row.payload for row in calls)})
-    present = sorted(row.digest for row in rows_in(tx, select(p.digest), p.digest, papers))
+    payloads = sorted({*(row.request for row in involved), *(row.payload for row in calls)})
+    present = sorted(row.digest for row in rows_in(tx, select(p.digest), p.digest, payloads))
     return SessionRecords(run_ids, [row.id for row in calls], present)
 
 
@@ -226,7 +226,7 @@ def _clear(tx: Tx, action: OpenAction, session: Any, records: SessionRecords) ->
     number, seq = session.number, action.next_seq
     r, c = tables.run.c, tables.model_call.c
     tx.execute(delete(tables.message).where(tables.message.c.session_number == number))
-    for digests in portions(records.papers):
+    for digests in portions(records.payloads):
         tx.execute(delete(tables.payload).where(tables.payload.c.digest.in_(digests)))
     for run_ids in portions(records.runs):
         tx.execute(delete(tables.run_event).where(tables.run_event.c.run_id.in_(run_ids)))
@@ -238,7 +238,7 @@ def _clear(tx: Tx, action: OpenAction, session: Any, records: SessionRecords) ->
         blank = {"subject": None, "fingerprint": "", "salt": NO_SALT, "error": case((c.error.is_not(None), ERASED))}
         tx.execute(update(tables.model_call).where(c.id.in_(numbers)).values(**blank))
     changed = {"run": records.runs, "outcome": records.runs, "model_call": [str(call) for call in records.calls]}
-    covered = tombstones.set_over(tx, seq, {"payload": records.papers}, changed)
+    covered = tombstones.set_over(tx, seq, {"payload": records.payloads}, changed)
     action.add("session.cleared", session=number, messages=session.messages, runs=len(records.runs), stones=covered)
     nothing = {"messages": 0, "turns": 0, "chars": 0, "cleared_seq": seq}
     tx.execute(update(tables.session).where(tables.session.c.number == number).values(**nothing))

@@ -434,7 +434,7 @@ PLACES: tuple[TextPlace, ...] = (
     TextPlace(
         "payload",
         "prompts, replies and requests that hold it",
-        lambda _, usages: sorted(usages.papers),
+        lambda _, usages: sorted(usages.payloads),
         without_rows(tables.payload, "digest"),
         "gone",
     ),

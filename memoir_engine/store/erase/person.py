@@ -61,7 +61,7 @@ class PersonTrace:
     filing: tuple[str, ...]
     calls: tuple[int, ...]
     decisions: tuple[int, ...]
-    papers: tuple[str, ...]
+    payloads: tuple[str, ...]
     remarks: tuple[str, ...]  # payloads of what they said of answers, and what others said of theirs
     mentions: dict[str, dict[str, Any]]  # payloads in which others call them with an @, as they are without the name
 
@@ -137,7 +137,7 @@ def _trace(tx: Tx, user_id: str) -> PersonTrace:
     remarked = remarks.payloads_of(tx, items) | remarks.payloads_by(tx, user_id) | remarks.payloads_to(tx, user_id)
     remarked |= remarks.payloads_on(tx, set(facts), set(proposals)) | sampling.payloads_by(tx, user_id)
     about = _said_about(tx, owner, {"fact": set(facts), "session": set(sessions), "cuts": set(cuts)}, own)
-    papers = {
+    payloads = {
         *requests,
         *about,
         *remarked,
@@ -157,9 +157,9 @@ def _trace(tx: Tx, user_id: str) -> PersonTrace:
         filing=filing,
         calls=tuple(row.id for row in calls),
         decisions=tuple(row.id for row in choices),
-        papers=tuple(sorted(row.digest for row in rows_in(tx, select(_P.digest), _P.digest, sorted(papers)))),
+        payloads=tuple(sorted(row.digest for row in rows_in(tx, select(_P.digest), _P.digest, sorted(payloads)))),
         remarks=tuple(sorted(row.digest for row in rows_in(tx, select(_P.digest), _P.digest, sorted(remarked)))),
-        mentions={paper: left for paper, left in together.without_name(tx, user_id).items() if paper not in papers},
+        mentions={payload: left for payload, left in together.without_name(tx, user_id).items() if payload not in payloads},
     )
 
 
@@ -181,18 +181,18 @@ def _said_about(tx: Tx, owner: str, known: dict[str, set[int]], run_ids: Sequenc
     known: numbers of facts, sessions and cuts, by the field of an event that names them.
     """
     s, p, e, a = tables.fact_status.c, tables.fact_proposal.c, tables.audit_event.c, tables.action.c
-    papers = set(tx.execute(select(s.payload).where(s.owner == owner, s.payload.is_not(None))).scalars())
+    payloads = set(tx.execute(select(s.payload).where(s.owner == owner, s.payload.is_not(None))).scalars())
     proposals = list(tx.execute(select(p.id, p.payload).where(p.owner == owner)))
-    papers |= {row.payload for row in proposals}
+    payloads |= {row.payload for row in proposals}
     about = {**known, "proposal": {row.id for row in proposals}}
     is_about = or_(*(e.kind.like(name) for name in _SPEAKING))
     acts = select(e.body, a.payload).join(tables.action, a.id == e.action_id).where(is_about, a.payload != NOTHING_SAID)
-    for text, paper in tx.execute(acts):
+    for text, payload in tx.execute(acts):
         body = parse(text)
         if any(not numbers.isdisjoint(_numbers(body.get(name))) for name, numbers in about.items()):
-            papers.add(paper)
+            payloads.add(payload)
     made = rows_in(tx, select(a.payload).where(a.payload != NOTHING_SAID), a.run_id, run_ids)
-    return papers | {row.payload for row in made}
+    return payloads | {row.payload for row in made}
 
 
 def _numbers(value: object) -> list[object]:
@@ -238,9 +238,9 @@ def _clear_conversations(tx: Tx, trace: PersonTrace) -> None:
 
 def _clear_runs(tx: Tx, trace: PersonTrace) -> None:
     r, call = tables.run.c, tables.model_call.c
-    _remove(tx, tables.payload, _P.digest, trace.papers)
-    for paper, left in trace.mentions.items():
-        _blank(tx, tables.payload, _P.digest, [paper], body=canonical(left), salt=NO_SALT)
+    _remove(tx, tables.payload, _P.digest, trace.payloads)
+    for payload, left in trace.mentions.items():
+        _blank(tx, tables.payload, _P.digest, [payload], body=canonical(left), salt=NO_SALT)
     _remove(tx, tables.run_event, tables.run_event.c.run_id, trace.runs)
     _remove(tx, tables.run_input, tables.run_input.c.run_id, trace.all_runs)
     errors = {name: case((r[name].is_not(None), ERASED)) for name in ("error", "remedy")}
@@ -254,7 +254,7 @@ def _clear_runs(tx: Tx, trace: PersonTrace) -> None:
 def _record(tx: Tx, action: OpenAction, trace: PersonTrace) -> None:
     """Set the stones and the event that covers them."""
     seq = action.next_seq
-    gone = {"payload": trace.papers, "session": [str(number) for number in trace.sessions]}
+    gone = {"payload": trace.payloads, "session": [str(number) for number in trace.sessions]}
     changed = {
         "fact": [str(number) for number in trace.facts],
         "fact_origin": trace.origins,
@@ -336,7 +336,7 @@ _COUNTED: tuple[tuple[str, str, Count], ...] = (
     ("run", "records of runs", lambda _, trace: len(trace.runs)),
     ("model_call", "calls of a model", lambda _, trace: len(trace.calls)),
     ("decision", "choices made for questions", lambda _, trace: len(trace.decisions)),
-    ("payload", "prompts, replies, requests and reasons", lambda _, trace: len(trace.papers)),
+    ("payload", "prompts, replies, requests and reasons", lambda _, trace: len(trace.payloads)),
     ("remark", "remarks of theirs, and on their answers", lambda _, trace: len(trace.remarks)),
     ("payload", "their name in what others said, where it is called with an @", lambda _, trace: len(trace.mentions)),
     ("run_event", "progress of runs", _among(tables.run_event.c.run_id, "runs")),

@@ -58,7 +58,7 @@ class SourceUsages:
     runs: tuple[str, ...]
     questions: tuple[str, ...]
     calls: tuple[int, ...]  # of its runs
-    papers: frozenset[str]  # payloads that hold it as a whole: prompts, replies, requests
+    payloads: frozenset[str]  # payloads that hold it as a whole: prompts, replies, requests
     signed: tuple[str, ...]  # payloads of its signatures: they hold its name
     leaves: tuple[int, ...]  # where its chunks are or were filed
     quoting: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -91,7 +91,7 @@ def trace(tx: Tx, source_id: int, *, keep: Collection[int] = ()) -> SourceUsages
         runs=runs,
         questions=tuple(sorted(questions)),
         calls=tuple(row.id for row in calls),
-        papers=frozenset((*(row[0] for row in requests), *(row[0] for row in prompts), *(row.payload for row in calls))),
+        payloads=frozenset((*(row[0] for row in requests), *(row[0] for row in prompts), *(row.payload for row in calls))),
         signed=tuple(tx.execute(signatures.distinct().order_by(signed.payload)).scalars()),
         leaves=tuple(sorted({row[0] for row in leaves})),
     )
@@ -195,7 +195,7 @@ def _quoting_rows(tx: Tx, usages: SourceUsages) -> dict[str, tuple[str, ...]]:
     """Return the rows that hold its words though they are neither its own nor known to have read it."""
     runs = set(usages.runs)
     own: dict[str, Collection[str]] = {
-        "payload": {*usages.papers, *usages.signed},
+        "payload": {*usages.payloads, *usages.signed},
         "run": runs,
         "run_event": runs,
         "contextual_helper": {str(number) for number in usages.helpers},

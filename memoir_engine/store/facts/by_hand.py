@@ -140,8 +140,8 @@ def correct(tx: Tx, owner_filter: OwnerFilter, uid: str, *, correction: Correcti
     with acting(tx, CORRECTS, **author) as action:
         set_right(tx, action, row, correction, number, actor=author["actor"], reason=author["reason"])
         if row.status == ACTIVE and correction.known in facts.active_facts(tx, [correction.known or 0]):
-            paper = rows.put_words(tx, reason=None, merged=None)
-            same = ProposalState("duplicate", BY_HAND, number, (correction.known or 0,), paper)
+            payload = rows.put_words(tx, reason=None, merged=None)
+            same = ProposalState("duplicate", BY_HAND, number, (correction.known or 0,), payload)
             rows.set_proposal(tx, action, "fact.proposed", number + 1, row.owner, same, None)
     return action_about(tx, action)
 
@@ -176,8 +176,8 @@ def set_right(
     columns = _corrected(row, correction)
     new = PlannedFact(key=number, uid=str(uuid4()), confidence=None, said_at=row.said_at, origins=origins, **columns)
     rows.record(tx, action, row.owner, row.user_id, [new], None)
-    paper = rows.put_words(tx, reason=reason) if reason else None
-    rows.set_state(tx, action, "fact.corrected", row.id, FactState(OUTDATED, "corrected", number, None, paper))
+    payload = rows.put_words(tx, reason=reason) if reason else None
+    rows.set_state(tx, action, "fact.corrected", row.id, FactState(OUTDATED, "corrected", number, None, payload))
     if row.status == OUTDATED:
         rows.set_state(tx, action, "fact.outdated", number, FactState.of(row))
     elif row.expires_at is not None:
@@ -276,9 +276,9 @@ def add(tx: Tx, addition: Addition, *, alike: Likeness, **author: Unpack[Author]
         if addition.expires_at is not None and alike.known is None:
             rows.set_state(tx, action, "fact.expires", number, FactState(ACTIVE, expires_at=addition.expires_at))
         for at, old in enumerate(alike.close, first + 1):
-            paper = rows.put_words(tx, reason=None, merged=None)
+            payload = rows.put_words(tx, reason=None, merged=None)
             rows.set_proposal(
-                tx, action, "fact.proposed", at, owner, ProposalState("update", BY_HAND, number, (old,), paper), None
+                tx, action, "fact.proposed", at, owner, ProposalState("update", BY_HAND, number, (old,), payload), None
             )
     return _added(tx, action_about(tx, action), addition)
 
@@ -333,9 +333,9 @@ def retire(
 
 def end(tx: Tx, action: OpenAction, number: int, begins: datetime | None, ended_at: datetime | None, reason: str | None) -> None:
     """Let a fact have ended, by default now; what was to come never began, and ends at its beginning."""
-    paper = rows.put_words(tx, reason=reason) if reason else None
+    payload = rows.put_words(tx, reason=reason) if reason else None
     ends = ended_at or max(action.at, begins or action.at)
-    rows.set_state(tx, action, "fact.retired", number, FactState(OUTDATED, "retired", None, ends, paper))
+    rows.set_state(tx, action, "fact.retired", number, FactState(OUTDATED, "retired", None, ends, payload))
 
 
 def check_retired(tx: Tx, ending: Sequence[Any], ended_at: datetime | None) -> None:
@@ -358,8 +358,8 @@ def expire(tx: Tx, owner_filter: OwnerFilter, uids: Sequence[str], *, at: dateti
     with acting(tx, EXPIRES, **author) as action:
         for row in expiring:
             if row.expires_at != at:
-                paper = rows.put_words(tx, reason=author["reason"]) if author["reason"] else None
-                rows.set_state(tx, action, "fact.expires", row.id, FactState(ACTIVE, expires_at=at, paper=paper))
+                payload = rows.put_words(tx, reason=author["reason"]) if author["reason"] else None
+                rows.set_state(tx, action, "fact.expires", row.id, FactState(ACTIVE, expires_at=at, payload=payload))
     return action_about(tx, action)
 
 

@@ -260,14 +260,14 @@ def _change(writer: FactWriter, action: OpenAction, plan: FactPlan, numbers: dic
             rows.see(tx, action, number, new)
     for change in plan.supersessions:
         old, new_number = numbers.get(change.old, change.old), numbers.get(change.new, change.new)
-        paper = rows.put_words(tx, reason=change.reason)
+        payload = rows.put_words(tx, reason=change.reason)
         ended = None if change.cause in rows.NEVER_TRUE else change.ended_at or action.at
-        rows.set_state(tx, action, "fact.outdated", old, FactState(OUTDATED, change.cause, new_number, ended, paper))
+        rows.set_state(tx, action, "fact.outdated", old, FactState(OUTDATED, change.cause, new_number, ended, payload))
     for number, proposal in zip(proposals, plan.proposals, strict=True):
         olds = tuple(numbers.get(key, key) for key in proposal.old)
         more = {"keep": proposal.keep} if proposal.keep else {}
-        paper = rows.put_words(tx, reason=proposal.reason, merged=proposal.merged or None, **more)
-        state = ProposalState(proposal.cause, proposal.doubt, numbers.get(proposal.new, proposal.new), olds, paper)
+        payload = rows.put_words(tx, reason=proposal.reason, merged=proposal.merged or None, **more)
+        state = ProposalState(proposal.cause, proposal.doubt, numbers.get(proposal.new, proposal.new), olds, payload)
         rows.set_proposal(tx, action, "fact.proposed", number, owner, state, run_id)
     links = [(numbers.get(link.source, link.source), numbers.get(link.target, link.target), link) for link in plan.links]
     r = tables.fact_relation.c

@@ -62,15 +62,15 @@ class FactFamily(NamedTuple):
 
 @dataclass(frozen=True)
 class FactTrace:
-    """Rows that hold the words. papers: payloads only about these facts; quoting: other payloads with the words.
+    """Rows that hold the words. payloads: payloads only about these facts; quoting: other payloads with the words.
 
-    texts: strings of `papers` that share a word with it; model replies repeat them.
+    texts: strings of `payloads` that share a word with it; model replies repeat them.
     """
 
     family: FactFamily
     words: tuple[str, ...]
     spans: Spans
-    papers: tuple[str, ...]
+    payloads: tuple[str, ...]
     texts: tuple[str, ...]
     quoting: tuple[str, ...] = ()
 
@@ -127,17 +127,17 @@ def _trace_facts(tx: Tx, numbers: Collection[int], plan: ForgetPlan | None = Non
     rows = tx.execute(select(tables.fact).where(tables.fact.c.id.in_(members.all)).order_by(tables.fact.c.id)).all()
     spans, quotes = _spans(tx, members.same)
     words = tuple(dict.fromkeys(text for text in (*(row.content for row in rows), *quotes) if text.strip()))
-    papers = _papers(tx, members)
+    payloads = _payloads_about(tx, members)
     # texts about the fact share a word with it; "it changed" is said of many
     own_words = frozenset().union(*(attributes.words(text) for text in words))
-    strings = (text for paper in read_payloads(tx, papers).values() for text in paper.values() if isinstance(text, str))
+    strings = (text for payload in read_payloads(tx, payloads).values() for text in payload.values() if isinstance(text, str))
     texts = tuple(dict.fromkeys(text for text in strings if attributes.words(text) & own_words))
     searched, users = (*words, *texts), {row.user_id for row in rows}
     if plan is None or not plan.words.issuperset(searched):
         quoting = set(_quoting(tx, users, searched))
     else:
         quoting = {*_present(tx, plan.quoting), *_quoting(tx, users, searched, plan.seq)}
-    return FactTrace(members, words, spans, papers, texts, tuple(sorted(quoting - set(papers))))
+    return FactTrace(members, words, spans, payloads, texts, tuple(sorted(quoting - set(payloads))))
 
 
 def _remaining_words(tx: Tx, owners: Sequence[str], trace: FactTrace) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
@@ -185,7 +185,7 @@ def _spans(tx: Tx, numbers: Collection[int]) -> tuple[dict[tuple[int, int], list
     return spans, quotes
 
 
-def _papers(tx: Tx, members: FactFamily) -> tuple[str, ...]:
+def _payloads_about(tx: Tx, members: FactFamily) -> tuple[str, ...]:
     """Return payloads about these facts: reasons of states, proposals, and what people said of their actions on them.
 
     Reasons for forgetting other facts stay.
@@ -193,20 +193,22 @@ def _papers(tx: Tx, members: FactFamily) -> tuple[str, ...]:
     s, p, e, a = tables.fact_status.c, tables.fact_proposal.c, tables.audit_event.c, tables.action.c
     numbers = set(members.all)
     reasons = select(s.payload).where(s.payload.is_not(None))
-    papers = {paper for end in (s.fact_id, s.superseded_by) for paper in tx.execute(reasons.where(end.in_(numbers))).scalars()}
+    payloads = {
+        payload for end in (s.fact_id, s.superseded_by) for payload in tx.execute(reasons.where(end.in_(numbers))).scalars()
+    }
     parts = set(tx.execute(select(s.fact_id).where(s.superseded_by.in_(numbers), s.cause == "merged")).scalars())
     proposals = set()
     for row in tx.execute(select(p.id, p.new_id, p.old_ids, p.payload, p.outcome)):
         if numbers.intersection((row.new_id, *parse(row.old_ids))) or (row.outcome == APPROVED and row.new_id in parts):
-            papers.add(row.payload)
+            payloads.add(row.payload)
             proposals.add(row.id)
     acts = select(e.body, a.payload).join(tables.action, a.id == e.action_id).where(e.kind.like("fact.%"))
-    for text, paper in tx.execute(acts.where(a.payload != NOTHING_SAID, a.verb != FORGETS)):
+    for text, payload in tx.execute(acts.where(a.payload != NOTHING_SAID, a.verb != FORGETS)):
         body = parse(text)
         if body.get("fact") in numbers or body.get("proposal") in proposals:
-            papers.add(paper)
-    papers |= remarks.payloads_on(tx, numbers, proposals)
-    return tuple(sorted(_present(tx, papers)))
+            payloads.add(payload)
+    payloads |= remarks.payloads_on(tx, numbers, proposals)
+    return tuple(sorted(_present(tx, payloads)))
 
 
 def _present(tx: Tx, digests: Iterable[str]) -> Iterable[str]:
@@ -250,7 +252,7 @@ def preview(tx: Tx, owner_filter: OwnerFilter, uids: Sequence[str]) -> ForgetPre
     places = {
         "fact": len(numbers),
         "message": len(trace.spans),
-        "payload": len(trace.papers) + len(trace.quoting),
+        "payload": len(trace.payloads) + len(trace.quoting),
         "embedding": vectors,
     }
     restored = facts.by_number(tx, owner_filter, _left_parts(tx, trace.family))
@@ -299,7 +301,7 @@ def forget(
     action.describe(reason=reason, seen=None if seen is None else parse(_without_words(canonical(dict(seen)), trace)))
     _clear_words(tx, trace)
     messages = [f"{session}/{n}" for session, n in trace.spans]
-    gone, changed = {"payload": trace.papers}, {"message": messages, "payload": trace.quoting}
+    gone, changed = {"payload": trace.payloads}, {"message": messages, "payload": trace.quoting}
     _end_facts(tx, action, [*numbers, *trace.family.all], gone, changed)
     for part in restored:
         rows.set_state(tx, action, "fact.restored", part, FactState())
@@ -372,7 +374,7 @@ def _clear_words(tx: Tx, trace: FactTrace) -> None:
     tx.execute(update(tables.fact).where(f.id.in_(trace.family.all)).values(**nothing))
     for (session, n), places in trace.spans.items():
         _block_words(tx, session, n, places, trace.words)
-    for some in portions(trace.papers):
+    for some in portions(trace.payloads):
         tx.execute(delete(tables.payload).where(p.digest.in_(some)))
     for digest in trace.quoting:
         body = tx.execute(select(p.body).where(p.digest == digest)).scalar_one()

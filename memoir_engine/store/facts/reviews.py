@@ -244,8 +244,8 @@ def perform(
             rows.set_state(tx, action, "fact.restored", number, FactState())
     elif verdict == "reject":
         with acting(tx, "withdraw_fact", **author) as action:
-            paper = rows.put_words(tx, reason=decision.reason) if decision.reason else None
-            rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, "person", None, None, paper))
+            payload = rows.put_words(tx, reason=decision.reason) if decision.reason else None
+            rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, "person", None, None, payload))
     else:
         with acting(tx, "confirm_fact" if verdict == "approve" else "skip_fact", **author) as action:
             was = _last_verdicts(tx).get(decision.key)
@@ -389,7 +389,7 @@ def approve(tx: Tx, owner_filter: OwnerFilter, number: int, *, content: str | No
             proposal = ProposalState.of(row)
         rows.set_proposal(tx, action, "fact.settled", number, row.owner, replace(proposal, outcome=APPROVED), row.run_id)
         if suggestions.is_correction(proposal):
-            reasons = read_payloads(tx, [proposal.paper]).get(proposal.paper, {})
+            reasons = read_payloads(tx, [proposal.payload]).get(proposal.payload, {})
             _set_right(tx, action, proposal.new_id, content or reasons["merged"], first, author)
         elif proposal.doubt == suggestions.AGENT:
             suggestions.carry_out(tx, action, proposal, reason=author["reason"])
@@ -447,13 +447,13 @@ def _open_proposal(tx: Tx, owner_filter: OwnerFilter, number: int) -> Any:
 
 def _makes_fuller(tx: Tx, proposal: ProposalState) -> bool:
     """Return True if its approval puts its facts together into one of other words."""
-    merged = read_payloads(tx, [proposal.paper]).get(proposal.paper, {}).get("merged")
+    merged = read_payloads(tx, [proposal.payload]).get(proposal.payload, {}).get("merged")
     return proposal.cause == "merged" or (proposal.cause == "corrected" and bool(merged))
 
 
 def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, free: int, content: str | None) -> None:
     """Apply an approved proposal. free: a number for a merged, corrected or kept fact. content: words that a person gave it."""
-    reasons = read_payloads(tx, [proposal.paper]).get(proposal.paper, {})
+    reasons = read_payloads(tx, [proposal.payload]).get(proposal.payload, {})
     reason = rows.put_words(tx, reason=reasons.get("reason"))
     involved = (proposal.new_id, *proposal.old_ids)
     f = tables.fact.c

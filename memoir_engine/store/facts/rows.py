@@ -217,7 +217,7 @@ _OPEN_ORIGINS = Prepared(select(tables.fact_origin).where(_O.fact_id == _NUMBER,
 
 @dataclass(frozen=True)
 class FactState:
-    """cause: why it is outdated. ended_at: when it stopped being true. paper: digest of the payload with the reason.
+    """cause: why it is outdated. ended_at: when it stopped being true. payload: digest of the payload with the reason.
 
     expires_at: of an active one: from when on it counts as outdated.
     """
@@ -226,7 +226,7 @@ class FactState:
     cause: str | None = None
     superseded_by: int | None = None
     ended_at: datetime | None = None
-    paper: str | None = None
+    payload: str | None = None
     expires_at: datetime | None = None
 
     @classmethod
@@ -239,12 +239,12 @@ class FactState:
         expires = (
             [] if self.expires_at is None else [stamp(self.expires_at)]
         )  # states from before there were any have no sixth item
-        return [self.status, self.cause, self.superseded_by, ended, self.paper, *expires]
+        return [self.status, self.cause, self.superseded_by, ended, self.payload, *expires]
 
     def row(self, number: int, owner: str, seq: int) -> dict[str, Any]:
         """Return the open row of a fact that is in this state from `seq` on."""
         row = {"fact_id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, "status": self.status, "cause": self.cause}
-        row |= {"superseded_by": self.superseded_by, "ended_at": self.ended_at, "payload": self.paper}
+        row |= {"superseded_by": self.superseded_by, "ended_at": self.ended_at, "payload": self.payload}
         return {**row, "expires_at": self.expires_at}
 
 
@@ -256,7 +256,7 @@ class ProposalState:
     doubt: str
     new_id: int
     old_ids: tuple[int, ...]
-    paper: str
+    payload: str
     outcome: str | None = None
 
     @classmethod
@@ -264,7 +264,7 @@ class ProposalState:
         return cls(row.cause, row.doubt, row.new_id, tuple(parse(row.old_ids)), row.payload, row.outcome)
 
     def body(self) -> list[Any]:
-        return [self.cause, self.doubt, self.new_id, list(self.old_ids), self.paper, self.outcome]
+        return [self.cause, self.doubt, self.new_id, list(self.old_ids), self.payload, self.outcome]
 
 
 def put_words(tx: Tx, **words: Any) -> str:
@@ -358,7 +358,7 @@ def set_proposal(
     if row is not None:
         _END_PROPOSAL.run(tx, {"number": number, "seq": seq})
     if proposal is not None:
-        new = {"cause": proposal.cause, "doubt": proposal.doubt, "new_id": proposal.new_id, "payload": proposal.paper}
+        new = {"cause": proposal.cause, "doubt": proposal.doubt, "new_id": proposal.new_id, "payload": proposal.payload}
         new |= {"old_ids": canonical(list(proposal.old_ids)), "outcome": proposal.outcome, "run_id": run_id}
         _ADD_PROPOSALS.run(tx, {"id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, **new})
 

@@ -108,8 +108,8 @@ def _propose(
     tx: Tx, action: OpenAction, number: int, owner: str, cause: str, about: int, reason: str | None, content: str | None = None
 ) -> None:
     """Write a proposal about one fact. content: what it would say."""
-    paper = rows.put_words(tx, reason=reason, merged=content)
-    rows.set_proposal(tx, action, "fact.proposed", number, owner, ProposalState(cause, AGENT, about, (), paper), None)
+    payload = rows.put_words(tx, reason=reason, merged=content)
+    rows.set_proposal(tx, action, "fact.proposed", number, owner, ProposalState(cause, AGENT, about, (), payload), None)
 
 
 def _open(tx: Tx, owner: str) -> Sequence[Any]:

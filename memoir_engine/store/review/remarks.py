@@ -157,13 +157,13 @@ def depending(tx: Tx, row: Any) -> list[int]:
 
 def payloads_of(tx: Tx, items: Iterable[str]) -> set[str]:
     """Return the payloads of everything that was ever said about these items, and about reports on them."""
-    papers = set[str]()
+    payloads = set[str]()
     level = sorted(set(items))
     while level:
         rows = [row for some in _some(level) for row in tx.execute(select(_R.number, _R.payload).where(some)).all()]
-        papers |= {row.payload for row in rows}
+        payloads |= {row.payload for row in rows}
         level = sorted({f"{REPORT}{row.number}" for row in rows} - set(level)) if rows else []
-    return papers
+    return payloads
 
 
 def payloads_on(tx: Tx, facts: Collection[int], proposals: Collection[int]) -> set[str]:
