@@ -127,4 +127,4 @@ def test_a_server_that_takes_the_call_and_says_nothing_holds_nobody_up():
         index = DenseIndex(ServerCollection(f"http://127.0.0.1:{silent.getsockname()[1]}", OF), OF.dim)
         began = time.monotonic()
         assert "no Chroma server answers" in index.health.reason
-        assert time.monotonic() - began < 10  # Chroma's own client would wait for ever
+        assert time.monotonic() - began < 60  # Chroma's own client would wait for ever
