@@ -47,18 +47,18 @@ class Receiver:
                 self.got.append(received)
             self.changed.notify_all()
         if status is None:
-            self.let_go.wait(60)
+            self.let_go.wait(120)
         return status or 503
 
     def wait(self, count: int) -> list[Received]:
         """Wait until so many were taken."""
         with self.changed:
-            assert self.changed.wait_for(lambda: len(self.got) >= count, 60), f"{len(self.got)} of {count} came"
+            assert self.changed.wait_for(lambda: len(self.got) >= count, 120), f"{len(self.got)} of {count} came"
             return list(self.got)
 
     def wait_asked(self, count: int) -> None:
         with self.changed:
-            assert self.changed.wait_for(lambda: self.asked >= count, 60), f"asked {self.asked} times, not {count}"
+            assert self.changed.wait_for(lambda: self.asked >= count, 120), f"asked {self.asked} times, not {count}"
 
 
 def is_signed(received: Received, key: bytes = KEY) -> bool:

@@ -23,7 +23,7 @@ def unpack(folder: Path) -> Path:
     for name in (*PROJECT, *PACKAGES, *APP):
         _copy(REPOSITORY / name, source / name)
     built.mkdir()
-    subprocess.run([sys.executable, "-c", BUILD, str(built)], cwd=source, capture_output=True, text=True, timeout=120, check=True)
+    subprocess.run([sys.executable, "-c", BUILD, str(built)], cwd=source, capture_output=True, text=True, timeout=300, check=True)
     (wheel,) = built.glob("*.whl")
     with ZipFile(wheel) as packed:
         packed.extractall(target)

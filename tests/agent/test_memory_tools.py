@@ -34,13 +34,13 @@ def calling(name: str, **arguments: object) -> Called:
 def test_it_draws_facts_from_its_conversation_behind_each_turn(opened: Opened) -> None:
     agent = opened(remember=True)
     agent.query("I live in Basel. I work as a nurse.", session_id="s")
-    assert agent.wait(60)
+    assert agent.wait(120)
     assert {fact.content.split(" in ")[-1].rstrip(".") for fact in agent.memory.facts.list() if "Basel" in fact.content} == {
         "Basel"
     }
     before = len(agent.memory.facts.list())
     agent.query("I have a cat called Mia.", session_id="s")
-    assert agent.wait(60)
+    assert agent.wait(120)
     after = agent.memory.facts.list()
     assert len(after) > before and any("Mia" in fact.content for fact in after)
     assert after[0].origins[0].conversation_id == "s"
@@ -57,13 +57,13 @@ def test_it_draws_facts_after_an_erasure_though_the_clock_stands_still(opened: O
     monkeypatch.setattr(SystemClock, "now", lambda _: clock.now())
     agent = opened(remember=True)
     agent.query("I live in Basel. I have a dog.", session_id="s")
-    assert agent.wait(60)
+    assert agent.wait(120)
     memory = agent.memory
     memory.facts.forget([fact.id for fact in memory.facts.list() if "Basel" in fact.content], reason="asked to")
     agent.query("I have a cat called Mia.", session_id="s")
-    assert agent.wait(60)
+    assert agent.wait(120)
     assert agent.query("Hello.", session_id="s").warnings == ()
-    assert agent.wait(60)
+    assert agent.wait(120)
     assert {"Has a dog", "Has a cat called Mia"} == set(contents(agent))
     assert memory.audit.verify().ok
 
@@ -75,14 +75,14 @@ def test_the_reply_does_not_wait_for_the_facts(opened: Opened, monkeypatch: pyte
     async def late(self: AsyncMemory, *given: Any, **named: Any) -> Any:
         import asyncio
 
-        await asyncio.to_thread(gate.wait, 60)
+        await asyncio.to_thread(gate.wait, 120)
         return await remember(self, *given, **named)
 
     monkeypatch.setattr(AsyncMemory, "remember", late)
     assert agent.query("I live in Basel.", session_id="s").text
     assert not agent.wait(0.05) and agent.memory.facts.list() == ()
     gate.set()
-    assert agent.wait(60) and contents(agent)
+    assert agent.wait(120) and contents(agent)
 
 
 @pytest.mark.req("SESSION 4.4")
@@ -95,10 +95,10 @@ def test_facts_that_cannot_be_drawn_are_a_warning_of_the_next_reply(opened: Open
     with monkeypatch.context() as patch:
         patch.setattr(AsyncMemory, "remember", failing)
         assert agent.query("I live in Basel.", session_id="s").warnings == ()
-        assert agent.wait(60)
+        assert agent.wait(120)
     reply = agent.query("I have a cat called Mia.", session_id="s")
     assert len(reply.warnings) == 1 and "could not be drawn" in reply.warnings[0] and "on fire" in reply.warnings[0]
-    assert agent.wait(60)
+    assert agent.wait(120)
     assert any("Basel" in content for content in contents(agent))  # unread messages are read with the next turn
 
 

@@ -53,7 +53,7 @@ def run(suite: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-p", "xdist", "-n", "2", "--dist=loadfile", "-p", "no:cacheprovider", *options]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "tests"), "CI": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     environment.pop("PYTEST_XDIST_WORKER", None)
-    return subprocess.run(command, cwd=suite, env=environment, capture_output=True, text=True, timeout=150, check=False)
+    return subprocess.run(command, cwd=suite, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_the_whole_is_counted_over_all_workers(suite: Path):

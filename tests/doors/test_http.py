@@ -329,7 +329,7 @@ def test_the_command_serves_until_it_is_stopped_and_says_where_it_cannot_listen(
                 assert program.get("/api/v1/overview").json()["result"]["sources"] == 0
         finally:
             server.send_signal(signal.SIGINT)
-        assert server.wait(60) in (0, 1, 130, -signal.SIGINT)
+        assert server.wait(120) in (0, 1, 130, -signal.SIGINT)
 
 
 def json_values(printed: str) -> list[Any]:

@@ -233,9 +233,11 @@ def served(memory: Memory) -> Iterator[str]:
         while not server.started:
             assert thread.is_alive()
             time.sleep(0.01)
-        yield f"http://127.0.0.1:{port}"
-        server.should_exit = True
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:  # its thread would keep the process from ending
+            server.should_exit = True
+            thread.join()
 
 
 @asynccontextmanager

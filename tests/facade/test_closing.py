@@ -60,7 +60,7 @@ def test_two_threads_that_close_it_both_find_it_closed(memory: Memory):
     others = LOOP._users
     with ThreadPoolExecutor(2) as pool:
         for done in [pool.submit(memory.close) for _ in range(2)]:
-            done.result(20)
+            done.result(PATIENCE_S)
     assert LOOP._users == others - 1
 
 
@@ -85,7 +85,7 @@ def test_an_opening_that_fails_leaves_nothing_open(script: Script, tmp_path: Pat
 # --- while a look over the tree goes on by itself -------------------------------------------------------------------------
 
 BRANCHES = ("Music/Strings/Violin", "Music/Strings/Viola", "Music/Wind/Flute", "Art/Oil/Dutch")
-PATIENCE_S = 20
+PATIENCE_S = 120
 
 
 def looks(opened: Opened) -> list[tuple[str, str]]:

@@ -71,7 +71,7 @@ def test_a_search_by_words_alone_waits_for_nobody_but_is_refused_where_a_verb_is
         busy.wait(120)
         assert [one.doc_id for one in memory.search("moon")] == ["moon"]
         free.set()
-        occupied.result(20)
+        occupied.result(120)
 
         async def ask() -> str:
             with pytest.raises(WrongThread) as refused:

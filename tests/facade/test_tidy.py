@@ -302,7 +302,7 @@ def test_a_memory_that_closes_while_a_look_begins_ends_at_once_and_without_an_er
 
     def hold() -> None:
         beginning.set()
-        assert closing.wait(60)
+        assert closing.wait(120)
 
     def late_open(self: Runner, verb: Any, *rest: Any) -> Any:
         if verb.name != "tidy":
@@ -327,11 +327,11 @@ def test_a_memory_that_closes_while_a_look_begins_ends_at_once_and_without_an_er
     monkeypatch.setattr(runs, "create", late_create)
     monkeypatch.setattr(Engine, "_take_apart", closes)
     memory.ingest_text(paper(*TRADES), name="trades").raise_for_error()
-    assert beginning.wait(60)
+    assert beginning.wait(120)
     leaving = threading.Thread(target=memory.close)
     leaving.start()
-    assert ended.wait(60)
-    leaving.join(60)
+    assert ended.wait(120)
+    leaving.join(120)
     assert not leaving.is_alive()
     with Memory(memory.config) as again:
         looks = [(run.status, run.error or "") for run in again.jobs.list() if run.verb == "tidy"]

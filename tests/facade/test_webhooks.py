@@ -86,6 +86,7 @@ def test_only_what_is_asked_for_is_told_and_the_rest_is_not_owed(told: Callable[
         say(memory, "tea")
         memory.ingest_text(TEXT, name="lease.txt").raise_for_error()
         say(memory, "rain")
+        receiver.wait(1)
     assert [one.data["verb"] for one in receiver.got] == ["ingest"]
     with told(events=["source.*", "undo"]) as memory:
         assert memory.webhooks.status("desk").owed == 0

@@ -59,4 +59,4 @@ def test_it_holds_every_file_of_the_engine_and_of_the_app_and_nothing_else(unpac
 def test_it_works_offline_in_english_and_japanese_away_from_the_source(unpacked: Path, tmp_path: Path):
     command = [sys.executable, "-c", PROGRAM, str(unpacked), str(tmp_path)]
     environment = away_from_the_source(unpacked, str(REPOSITORY / "tests"))
-    subprocess.run(command, cwd=tmp_path, env=environment, timeout=120, check=True)
+    subprocess.run(command, cwd=tmp_path, env=environment, timeout=300, check=True)

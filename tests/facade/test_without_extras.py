@@ -25,7 +25,7 @@ APP = "from memoir_engine.api.cli import app; app(['app', '--port', '1'])"
 
 
 def run(program: str, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", ABSENT + program, *words], capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, "-c", ABSENT + program, *words], capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.req("MEMOLLA F-03-02")

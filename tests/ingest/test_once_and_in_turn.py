@@ -92,7 +92,7 @@ def test_the_one_that_waits_says_so(memory: Memory, script: Script):
         )
         assert said.wait(120)
         gate.open()
-        result = second.result(20).raise_for_error()
+        result = second.result(120).raise_for_error()
     assert memory.jobs.wait(first, 120).status == "done"
     assert events(memory, result.run_id, "Waiting") == [{"owner": "an ingestion before it"}]
 
@@ -120,7 +120,7 @@ def test_two_memories_on_one_file_take_turns_too(opened: Opened, script: Script)
     while not events(two, second, "Waiting") and not waiting.wait(0.05):
         two._async._engine.loop.wait(two._async._engine.runner._running[second].recorder.flush())
     gate.open()
-    assert [one.jobs.wait(first, 20).status, two.jobs.wait(second, 120).status] == ["done", "done"]
+    assert [one.jobs.wait(first, 120).status, two.jobs.wait(second, 120).status] == ["done", "done"]
     assert events(two, second, "Waiting") == [{"owner": "an ingestion of another process"}]
     assert tree(one) == tree(two)
     assert len(tree(one)) == 9

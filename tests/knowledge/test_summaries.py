@@ -149,13 +149,13 @@ def test_options_override_the_retries_the_timeout_and_the_model(on_the_wire: Ope
     assert len(fake_openai.seen) == 1
     gate = threading.Event()
     fake_openai.say(Held(gate, {"summary": "too late"}))
-    with pytest.raises(ModelTimedOut, match=r"0\.2 s"):
-        memory.create_summary(doc_id="tea", options={"timeout": 0.2, "max_retries": 0})
+    with pytest.raises(ModelTimedOut, match=r"0\.9 s"):
+        memory.create_summary(doc_id="tea", options={"timeout": 0.9, "max_retries": 0})
     gate.set()
     held = threading.Event()
     fake_openai.say(Held(held, {"summary": "too late"}))
-    with pytest.raises(ModelTimedOut, match=r"0\.1 s"):
-        memory.create_summary(doc_id="tea", options={"timeout_s": 0.1, "max_retries": 0})
+    with pytest.raises(ModelTimedOut, match=r"0\.8 s"):
+        memory.create_summary(doc_id="tea", options={"timeout_s": 0.8, "max_retries": 0})
     held.set()
     fake_openai.say({"summary": "Tea."})
     memory.create_summary(doc_id="tea", options={"model": "other-model"})

@@ -93,7 +93,7 @@ def many_settled() -> None:
 
 
 def test_all_that_was_decided_can_be_paged_through() -> None:
-    page = AppTest.from_function(many_settled, default_timeout=30).run()
+    page = AppTest.from_function(many_settled, default_timeout=120).run()
     assert (len(page.markdown), "Old 1**" in words(page), "Old 31**" in words(page)) == (30, True, False)
     page.session_state["tidy-settled-page"] = 3
     page = page.run()

@@ -107,11 +107,11 @@ def test_who_is_cancelled_leaves_when_its_row_is_there_and_disturbs_nobody(sqlit
     def held(number: int) -> None:
         if number == 1:
             began.set()
-            assert go_on.wait(10)
+            assert go_on.wait(120)
 
     async def work() -> tuple[list[int], Any]:
         first, second, third = [asyncio.create_task(recorder.record(attempt)) for attempt in told]
-        await asyncio.to_thread(began.wait, 10)
+        await asyncio.to_thread(began.wait, 120)
         second.cancel()
         await asyncio.sleep(0)
         go_on.set()
