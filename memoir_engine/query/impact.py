@@ -266,7 +266,7 @@ def _is_free(engine: Engine, request: ImpactRequest, changes: CheckedChanges) ->
 
 
 def _owner_of_look(actor: Actor, fact_branch: FactBranch | None) -> str | None:
-    """Return whose look it is: of one's own memory, or the person's whose facts it shows; several people's is nobody's."""
+    """Return the owner of the look: the person whose facts it shows, nobody if they are several, else the actor's user."""
     people = set() if fact_branch is None else set(fact_branch.people.values()) - {None}
     if not people:
         return actor.user
@@ -282,7 +282,7 @@ def _impact(
     *,
     moved_on: bool,
 ) -> Impact:
-    """Return what was found, with its digest."""
+    """Build the result, with its digest."""
     return signed(
         Impact(
             run_id=run.id,
@@ -301,14 +301,14 @@ def _impact(
 
 
 def _request(changes: CheckedChanges, questions: Sequence[Asked]) -> dict[str, Any]:
-    """Return what is kept of a run's arguments: of facts no words, which would have to be forgotten with them."""
+    """Return the arguments kept with the run; none of the words of facts, which could not be forgotten there."""
     if changes.of_facts:
         return {"changes": [row["verb"] for row in changes.rows], "questions": [{"run": each.run_id} for each in questions]}
     return {"changes": changes.rows, "questions": [{"run": each.run_id, **each.options.request()} for each in questions]}
 
 
 def _run_record(impact: Impact) -> dict[str, Any]:
-    """Return what is kept with a run: a look at facts is kept with its action alone, where it is forgotten with them."""
+    """Return the record of the run; of facts only numbers, since their words are kept, and forgotten, with the action."""
     if any(item.of == "facts" for item in impact.items):
         return {"questions": len(impact.items), "flipped": len(impact.flipped)}
     return to_record(impact)
@@ -475,7 +475,7 @@ async def _compare_each(
 async def _compare_one(
     engine: Engine, run: Run, request: ImpactRequest, opened: Opened, each: Asked, ask: SharedAsk
 ) -> ImpactItem:
-    """Ask one question of both sides: of the tree, or of somebody's facts."""
+    """Ask one question on both sides, of the tree or of the facts of its owner."""
     question, facts = each.options.question, request.facts
     if each.owner is not None and facts is not None and opened.facts is not None:
         user = opened.facts.people.get(each.owner)

@@ -234,7 +234,7 @@ class Together(Reviews, TreeProposals):
         return self._is_settled(tx, item)
 
     def _is_overtaken(self, tx: Tx, look: SecondLook) -> bool:
-        """Tell whether an item is not what it was when it began to wait."""
+        """Report whether an item has changed since it began to wait."""
         if look.kind == "erasures":
             return False
         if look.kind == "undos":
