@@ -64,6 +64,10 @@ VERBS = (
 )
 
 
+def all_items(tx: Tx) -> list[ReviewedFiling]:
+    return reviews.open_items(tx) + reviews.rejected_items(tx)
+
+
 @dataclass
 class Play:
     store: Store
@@ -178,7 +182,7 @@ class Play:
         return self.store.db.write(lambda tx: filings.refile(tx, chunk, leaf, actor="Mia", reason=None, clock=clock)).action_id
 
     def _judge(self, verdict: Verdict, one: int, _: int) -> str | None:
-        items = self.store.db.read(reviews.all_items)
+        items = self.store.db.read(all_items)
         if not items:
             return None
         item, clock, action_id = items[one % len(items)], self.store.clock, new_id(self.store.clock.now())
@@ -240,7 +244,7 @@ class Play:
             return None
 
     def _item(self, one: int) -> ReviewedFiling | None:
-        items = self.store.db.read(reviews.all_items)
+        items = self.store.db.read(all_items)
         return items[one % len(items)] if items else None
 
     def _assign(self, one: int, other: int) -> str | None:

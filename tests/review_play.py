@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from edit_play import DEPTH, VERBS, Play
+from edit_play import DEPTH, VERBS, Play, all_items
 from memoir_engine.core import errors
 from memoir_engine.core.results.review import Verdict
 from memoir_engine.core.run import new_id
@@ -28,7 +28,7 @@ class ReviewPlay(Play):
 
     def _verdict(self, verb: str, one: int, other: int) -> str | None:
         known: dict[str, Verdict] = {"approve": "approve", "reject": "reject", "skip": "skip"}
-        items = self.store.db.read(reviews.all_items)
+        items = self.store.db.read(all_items)
         if not items:
             return None
         item = items[one % len(items)]

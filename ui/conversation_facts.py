@@ -40,15 +40,11 @@ def _draw(memory: Memory, session_id: str) -> None:
     """Draw the button that extracts facts, and the running job."""
     if state.param("job") is not None:
         remember_jobs.job(memory, str(state.param("job")))
-    elif not (_own(memory) or viewer.may(memory, key="conv-draw", role="admin")):
+    elif not (memory.actor.user in (None, memory.actor.name) or viewer.may(memory, key="conv-draw", role="admin")):
         return
     elif st.button(texts.DRAW_FACTS, icon=":material/psychology:", key="conv-draw", help=texts.DRAW_FACTS_HELP):
         state.update(job=memory.start("remember", session_id=session_id))
         st.rerun()
-
-
-def _own(memory: Memory) -> bool:
-    return memory.actor.user in (None, memory.actor.name)
 
 
 def _is_from(fact: FactView, session_id: str, message: int) -> bool:

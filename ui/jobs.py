@@ -50,7 +50,7 @@ def live(memory: Memory, seen: Set[str] = frozenset(), *, only: Set[str] | None 
     @st.fragment(run_every=EVERY_S if before else None, key="jobs")
     def draw() -> None:
         runs = tuple(run for run in filing.runs(memory) if only is None or run.id in only)
-        if before - _active(runs):
+        if before - {run.id for run in runs if run.status in ACTIVE}:
             st.rerun()  # one has ended: once more in full, so that the list of sources and the counts are read again
         if not runs:
             st.caption(texts.NO_JOBS)
@@ -106,10 +106,6 @@ def status_badge(status: str) -> None:
 
 def name_of(run: RunView) -> str:
     return str(run.request.get("name") or run.request.get("question") or wording.RUNS.get(run.verb, run.verb))
-
-
-def _active(runs: tuple[RunView, ...]) -> set[str]:
-    return {run.id for run in runs if run.status in ACTIVE}
 
 
 def _card(memory: Memory, run: RunView, announced: Set[str]) -> None:

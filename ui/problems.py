@@ -53,7 +53,7 @@ def tell(message: str, remedy: str | None) -> None:
 def _draw(message: str, remedy: str | None) -> None:
     coded = _CODED.fullmatch(message)
     code, words = coded.groups() if coded else ("", message)
-    lines = [f"**{md_escape(_sentence(words))}**"]
+    lines = [f"**{md_escape(words[:1].upper() + words[1:])}**"]
     if remedy:
         lines.append(md_escape(remedy))
     if code:
@@ -84,10 +84,6 @@ def _astray(error: MemoirError) -> None:
     remedy = wording_errors.CLOSED if error.code == CLOSED else wording_errors.REMEDY
     _draw(f"[mem][{error.code}] {message.format(**error.facts)}", remedy)
     st.page_link(f"../pages/{ASTRAY[error.code]}.py", label=label, icon=":material/arrow_forward:")
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def _decide(memory: Memory, staged: Restoration) -> None:
     st.success(texts.SOUND, icon=":material/verified:")
     st.caption(texts.MADE_BY.format(version=md_escape(contents.made_by), when=figures.stamp(contents.head.at)))
     _compare(memory, contents)
-    if _is_same(memory, contents):
+    if memory.audit.head().hash == contents.head.hash:
         st.info(texts.SAME, icon=":material/info:")
     elif (refused := staged.refusal(memory)) is not None:
         problems.show(refused)
@@ -86,10 +86,6 @@ def _compare(memory: Memory, contents: BackupContents) -> None:
     ]
     named = texts.COLUMNS
     st.markdown("\n".join([f"| {named['what']} | {named['now']} | {named['backup']} |", "|:--|--:|--:|", *lines]))
-
-
-def _is_same(memory: Memory, contents: BackupContents) -> bool:
-    return memory.audit.head().hash == contents.head.hash
 
 
 def _warn(memory: Memory, contents: BackupContents) -> None:

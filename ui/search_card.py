@@ -54,7 +54,7 @@ def _choice(memory: Memory) -> None:
 
 
 def _anew(memory: Memory) -> None:
-    run = _last(memory)
+    run = next(iter(memory.jobs.list(limit=1, verbs=(VERB,))), None)
     at_work = run is not None and run.status in filing.ACTIVE
     if st.button(texts.REINDEX, icon=":material/refresh:", key="reindex", help=texts.REINDEX_HELP, disabled=at_work):
         with problems.noted():
@@ -64,10 +64,6 @@ def _anew(memory: Memory) -> None:
         _follow(memory, run.id)
     elif run is not None:
         _ended(run)
-
-
-def _last(memory: Memory) -> RunView | None:
-    return next(iter(memory.jobs.list(limit=1, verbs=(VERB,))), None)
 
 
 def _follow(memory: Memory, run_id: str) -> None:

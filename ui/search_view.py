@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from memoir_engine import Memory, Searchable, SearchResult, Source
+from memoir_engine import Memory, Searchable, SearchResult
 from ui import dialogs, figures, frame, page_view, presenting, problems, state
 from ui.components import ranking, reader
 from ui.escape import md_escape
@@ -54,7 +54,7 @@ def _limits(memory: Memory, there: Searchable) -> dict[str, Any]:
                 texts.SOURCES,
                 list(known),
                 [number for number in asked_sources if number in known],
-                format_func=lambda number: _title(known[number]),
+                format_func=lambda number: figures.shortened(known[number].name, 40),
                 key="search-sources",
                 placeholder=texts.ALL,
             )
@@ -174,7 +174,3 @@ def _numbers(name: str) -> list[int]:
 
 def _kinds(there: Searchable) -> list[str]:
     return [part for part in (state.param("kind") or "").split(",") if part in there.kinds]
-
-
-def _title(source: Source) -> str:
-    return figures.shortened(source.name, 40)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memoir_engine import Action, FactProposal, FactView, Memory, RunView
+from memoir_engine import Action, FactProposal, Memory, RunView
 from ui import chain_view, figures
 
 DECISIONS = ("approve_fact", "reject_fact")
@@ -66,13 +66,9 @@ def _person(memory: Memory) -> str | None:
     return max(counted, default=(0, None))[1]
 
 
-def _facts(memory: Memory) -> tuple[FactView, ...]:
-    return memory.facts.list(_person(memory), limit=1000)
-
-
 def _then(memory: Memory) -> Address:
     """Return the moment at which the first facts of the person had been learned."""
-    known = sorted(_facts(memory), key=lambda fact: fact.recorded_at)
+    known = sorted(memory.facts.list(_person(memory), limit=1000), key=lambda fact: fact.recorded_at)
     first = [fact.recorded_at for fact in known if fact.recorded_by == known[0].recorded_by]
     return _of_person(memory) | ({"at": figures.exact(max(first))} if first else {})
 

@@ -27,15 +27,11 @@ def attach(name: str, file: str) -> tuple[Callable[[str], Any], Callable[[], lis
             return sorted(names())
         if attribute.startswith("__") or attribute not in names():
             raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
-        value = _value(names()[attribute], attribute)
+        value = getattr(import_module(names()[attribute]), attribute)
         setattr(sys.modules[name], attribute, value)
         return value
 
     return load, lambda: sorted(names())
-
-
-def _value(module: str, attribute: str) -> Any:
-    return getattr(import_module(module), attribute)
 
 
 def _exported(path: Path) -> Iterator[tuple[str, str]]:

@@ -455,7 +455,7 @@ def _agent(agent_id: str) -> str | None:
 
 
 def _meta(metadata: dict[str, Any]) -> str | None:
-    """Return the metadata as it is kept; an empty dictionary is none."""
+    """Return the metadata to store; an empty dictionary counts as none."""
     checked = validation.metadata(metadata)
     return canonical(checked) if checked else None
 

@@ -21,7 +21,7 @@ def is_of_facts(row: Mapping[str, Any]) -> bool:
 
 
 def as_row(verb: str, **arguments: Any) -> dict[str, Any]:
-    """Return a decision as JSON: without what is left out, the reason, and the look itself."""
+    """Return a decision as JSON, without omitted arguments, the reason and the impact that was seen."""
     values = {name: _plain(value) for name, value in arguments.items() if value is not None and name not in ("reason", "seen")}
     if isinstance(values.get("fact_ids"), str):
         values["fact_ids"] = [values["fact_ids"]]

@@ -87,7 +87,7 @@ class ConsolidationInput:
 
     @property
     def person(self) -> str:
-        """Return whom most of the facts are about; the user where that is nobody: what a stranger is called tells facts apart."""
+        """Return the subject of more than half of the facts (of two at least), else the user."""
         about = commonest(fact.subject for fact in self.facts)
         often = sum(fact.subject == about for fact in self.facts)
         return about if often > max(1, len(self.facts) // 2) else self.user

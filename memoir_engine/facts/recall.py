@@ -145,7 +145,7 @@ class RecallRequest:
 
 
 async def search_facts(engine: Engine, request: RecallRequest, run: Run, overlay: FactOverlay | None = None) -> RecalledFacts:
-    """Return what is recalled, of the memory or of a branch."""
+    """Search the facts of an owner, in the memory or on a branch of it; best first."""
     owner, text, matching = request.owner, request.text, request.matching
     index, _ = await engine.nearness.of(owner, run)
     among: list[int] | None = None
@@ -239,7 +239,7 @@ class FactSearch:
             reach *= BROAD
 
     async def candidates(self, reach: int) -> Candidates:
-        """Weigh what is nearest to any of the vectors, or all that is looked at."""
+        """Score the facts nearest to any of the vectors; or those in `among`, if given."""
         nearness = self.engine.nearness
         rankings = [] if self.among is not None else await nearness.top(self.index, list(self.vectors), reach)
         near = (hit.key for ranking in rankings for hit in ranking)

@@ -71,7 +71,7 @@ class FactBranches(FactsView):
         return changes.is_of_facts(row)
 
     def as_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a decision as it is compared with another."""
+        """Return a decision as plain JSON, so that two can be compared."""
         return changes.as_row(**row)
 
     def asks_a_server(self) -> bool:
@@ -96,7 +96,7 @@ class FactBranches(FactsView):
         return FactSide(branch, dict(zip(new, vectors, strict=True)))
 
     async def answer(self, question: str, owner: str, user: str | None, side: FactSide, run: Run) -> ImpactAnswer:
-        """Return what is recalled, and the context that a model would be given."""
+        """Recall facts for a question; return them with the context block that a model would get."""
         request = RecallRequest(question, owner, user or "", RECALLED, FactFilter(None, None, None), least=SHARES_SOMETHING)
         overlay = side.overlay(owner)
         hits = await search_facts(self._engine, request, run, overlay)
@@ -122,7 +122,10 @@ class FactBranches(FactsView):
     # --- decisions -----------------------------------------------------------------------------------------------------
 
     def _planned(self, row: Mapping[str, Any]) -> Make:
-        """Return what makes a decision. Raises InvalidSetting, NotAllowed, and what the verb says of its arguments."""
+        """Return a function that carries the decision out.
+
+        Raises InvalidSetting, NotAllowed, and what the verb raises for its arguments.
+        """
         verb, arguments = row["verb"], {name: value for name, value in row.items() if name != "verb"}
         if verb == changes.UNDO:
             return self._undone(**_only(row, "action_id"))

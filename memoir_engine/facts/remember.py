@@ -192,7 +192,7 @@ def extract_verb(
 
 
 def _remember_record(result: RememberResult) -> dict[str, Any]:
-    """Return ids and numbers: what was said stands in facts and messages."""
+    """Return the record of the run: ids and numbers alone, since the words stand in facts and messages."""
     parts = ("added", "outdated", "merged", "duplicates", "proposals")
     ids = {part: [fact.id for fact in getattr(result, part)] for part in parts}
     counts = {"errors": len(result.errors), "warnings": len(result.warnings)}

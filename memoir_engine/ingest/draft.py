@@ -161,7 +161,7 @@ def unsettled(names: Collection[str]) -> tuple[str, ...]:
 
 
 def full_levels(tree: DraftTree, closed: Mapping[int, int]) -> tuple[str, ...]:
-    """closed: how many chunks could only go to existing categories, by parent."""
+    """Return warnings about full levels. closed: how many chunks could only go to existing categories, by parent."""
     messages = []
     full = {parent: chunks for parent, chunks in closed.items() if parent not in tree.locked}  # a lock is meant
     for parent, chunks in sorted(full.items(), key=lambda item: (-item[1], item[0]))[:MOST_SAID]:
@@ -174,7 +174,10 @@ def full_levels(tree: DraftTree, closed: Mapping[int, int]) -> tuple[str, ...]:
 
 
 def newly_crowded(tree: DraftTree, profiles: Profiles, own: Mapping[int, int]) -> tuple[str, ...]:
-    """own: chunks of this text, by category. A memory that was small before is not judged."""
+    """Return warnings about categories that this text made crowded; none if the memory was small before.
+
+    own: chunks of this text, by category.
+    """
     total = profiles.size(ROOT)
     before = total - sum(own.get(node.id, 0) for node in tree.children(ROOT))
     if before < LARGE:

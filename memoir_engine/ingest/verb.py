@@ -156,7 +156,7 @@ def upload_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[L
 
 
 async def _look_again(engine: Engine, actor: Actor, source_id: int | None) -> None:
-    """Have the branches looked at in which a source was filed. Whoever set it so allows it: it only proposes."""
+    """Start the verb tidy for the branches of a source. As an auditor, which the setting permits: it only proposes."""
     with suppress(MemoirError):  # the memory is closed, or the database away: the next ingestion looks again
         await asyncio.to_thread(start, engine, replace(actor, roles=frozenset({"auditor"})), "tidy", {"source_id": source_id})
 

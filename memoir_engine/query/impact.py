@@ -79,7 +79,7 @@ class ImpactOptions:
     limit: int = USUAL
 
 
-class Asked(NamedTuple):
+class ImpactQuestion(NamedTuple):
     """A question with its options, and the run that asked it earlier. owner: whose facts are asked; None: the tree is."""
 
     options: QueryOptions
@@ -266,7 +266,7 @@ def _is_free(engine: Engine, request: ImpactRequest, changes: CheckedChanges) ->
 
 
 def _owner_of_look(actor: Actor, fact_branch: FactBranch | None) -> str | None:
-    """Return whose look it is: of one's own memory, or the person's whose facts it shows; several people's is nobody's."""
+    """Return the owner of the look: the person whose facts it shows, nobody if they are several, else the actor's user."""
     people = set() if fact_branch is None else set(fact_branch.people.values()) - {None}
     if not people:
         return actor.user
@@ -282,7 +282,7 @@ def _impact(
     *,
     moved_on: bool,
 ) -> Impact:
-    """Return what was found, with its digest."""
+    """Build the result, with its digest."""
     return signed(
         Impact(
             run_id=run.id,
@@ -300,15 +300,15 @@ def _impact(
     )
 
 
-def _request(changes: CheckedChanges, questions: Sequence[Asked]) -> dict[str, Any]:
-    """Return what is kept of a run's arguments: of facts no words, which would have to be forgotten with them."""
+def _request(changes: CheckedChanges, questions: Sequence[ImpactQuestion]) -> dict[str, Any]:
+    """Return the arguments kept with the run; none of the words of facts, which could not be forgotten there."""
     if changes.of_facts:
         return {"changes": [row["verb"] for row in changes.rows], "questions": [{"run": each.run_id} for each in questions]}
     return {"changes": changes.rows, "questions": [{"run": each.run_id, **each.options.request()} for each in questions]}
 
 
 def _run_record(impact: Impact) -> dict[str, Any]:
-    """Return what is kept with a run: a look at facts is kept with its action alone, where it is forgotten with them."""
+    """Return the record of the run; of facts only numbers, since their words are kept, and forgotten, with the action."""
     if any(item.of == "facts" for item in impact.items):
         return {"questions": len(impact.items), "flipped": len(impact.flipped)}
     return to_record(impact)
@@ -316,19 +316,19 @@ def _run_record(impact: Impact) -> dict[str, Any]:
 
 def _questions_to_ask(
     engine: Engine, actor: Actor, request: ImpactRequest, tree: TreeBranch | None, fact_branch: FactBranch | None
-) -> list[Asked]:
+) -> list[ImpactQuestion]:
     """Return the questions to ask, of the tree and of facts by turns. Raises InvalidSetting where there are none."""
     most = min(MOST, validation.whole("limit", request.options.limit, least=1))
     if request.options.questions is not None:
         texts = validation.items(
             "questions", request.options.questions, "it must be a list of questions", "Give a list, even of one."
         )
-        explicit = [Asked(QueryOptions(validation.query("questions", text))) for text in texts]
+        explicit = [ImpactQuestion(QueryOptions(validation.query("questions", text))) for text in texts]
     elif request.options.of is not None:
         explicit = _earlier_questions(engine, actor, request.options.of)
     else:
         explicit = None
-    of_tree: list[Asked] = []
+    of_tree: list[ImpactQuestion] = []
     if tree is not None:
         touched = request.options.touched
         of_tree = (
@@ -338,7 +338,7 @@ def _questions_to_ask(
         )
     of_facts = [] if fact_branch is None else _fact_questions(engine, request, fact_branch, explicit, most)
     both = [each for pair in zip_longest(of_tree, of_facts) for each in pair if each is not None]
-    first: dict[str, Asked] = {}
+    first: dict[str, ImpactQuestion] = {}
     for each in both:
         first.setdefault(str((each.owner, sorted(each.options.request().items()))), each)
     unique = list(first.values())[:most]
@@ -351,47 +351,51 @@ def _questions_to_ask(
 
 
 def _fact_questions(
-    engine: Engine, request: ImpactRequest, fact_branch: FactBranch, explicit: Sequence[Asked] | None, most: int
-) -> list[Asked]:
+    engine: Engine, request: ImpactRequest, fact_branch: FactBranch, explicit: Sequence[ImpactQuestion] | None, most: int
+) -> list[ImpactQuestion]:
     """Return questions about facts: each of everybody whose facts would change, or those that were asked of them."""
     if explicit is None and request.facts is not None:
         facts = request.facts
         earlier = engine.db.read(lambda tx: facts.earlier(tx, fact_branch, touched=request.options.touched, limit=most))
-        return [Asked(QueryOptions(text), run_id, owner) for text, run_id, owner in earlier]
+        return [ImpactQuestion(QueryOptions(text), run_id, owner) for text, run_id, owner in earlier]
     return [
-        Asked(QueryOptions(each.options.question), None, owner) for each in explicit or () for owner in sorted(fact_branch.people)
+        ImpactQuestion(QueryOptions(each.options.question), None, owner)
+        for each in explicit or ()
+        for owner in sorted(fact_branch.people)
     ]
 
 
-def _earlier_questions(engine: Engine, actor: Actor, of: str) -> list[Asked]:
+def _earlier_questions(engine: Engine, actor: Actor, of: str) -> list[ImpactQuestion]:
     """Return the questions of a set, or of an earlier look. Raises QuestionSetNotFound, RunNotFound, InvalidSetting."""
     if isinstance(of, str) and of.startswith(question_sets.KEY):
         kept = engine.db.read(lambda tx: question_sets.get(tx, of))
-        return [Asked(QueryOptions(text)) for text in kept.questions]
+        return [ImpactQuestion(QueryOptions(text)) for text in kept.questions]
     earlier = impacts.earlier(engine, actor, of)
     return engine.db.read(lambda tx: [_repeated_question(tx, item) for item in earlier.items])
 
 
-def _repeated_question(tx: Tx, item: ImpactItem) -> Asked:
+def _repeated_question(tx: Tx, item: ImpactItem) -> ImpactQuestion:
     """Return a question of an earlier impact, with the options of the run that it came from."""
     if item.run_id is None or item.of == "facts":
-        return Asked(QueryOptions(item.question))
+        return ImpactQuestion(QueryOptions(item.question))
     request = runs.get(tx, item.run_id).request
-    return Asked(_options(request) if request.get("question") else QueryOptions(item.question), item.run_id)
+    return ImpactQuestion(_options(request) if request.get("question") else QueryOptions(item.question), item.run_id)
 
 
 def _options(request: Mapping[str, Any]) -> QueryOptions:
     return QueryOptions(**{name: value for name, value in request.items() if name in REPEATED})
 
 
-def _recent_questions(tx: Tx, engine: Engine, actor: Actor, branch: TreeBranch, most: int, *, touched: bool) -> list[Asked]:
+def _recent_questions(
+    tx: Tx, engine: Engine, actor: Actor, branch: TreeBranch, most: int, *, touched: bool
+) -> list[ImpactQuestion]:
     """Return the last questions, newest first: about the present, and answered."""
     recent = runs.recent(tx, limit=LOOKED_THROUGH if touched else 3 * most, verb="query", user=runs_of(engine, actor))
     usable = [run for run in recent if run.status == "done" and run.request.get("question")]  # an erasure takes the words
     usable = [run for run in usable if not run.request.get("as_of") and "what_if" not in run.request]
     if touched:
         usable = [run for run in usable if _uses(run, branch)]
-    return [Asked(_options(run.request), run.id) for run in usable]
+    return [ImpactQuestion(_options(run.request), run.id) for run in usable]
 
 
 def _uses(run: RunView, branch: TreeBranch) -> bool:
@@ -401,7 +405,13 @@ def _uses(run: RunView, branch: TreeBranch) -> bool:
 
 
 async def _compare_all(
-    engine: Engine, run: Run, request: ImpactRequest, changes: CheckedChanges, questions: Sequence[Asked], *, is_free: bool
+    engine: Engine,
+    run: Run,
+    request: ImpactRequest,
+    changes: CheckedChanges,
+    questions: Sequence[ImpactQuestion],
+    *,
+    is_free: bool,
 ) -> tuple[Opened, tuple[ImpactItem, ...], tuple[str, ...]]:
     """Ask all questions on both sides; again where the memory moved on meanwhile and asking is free."""
     model = RunModel(
@@ -452,7 +462,7 @@ async def _compare_each(
     run: Run,
     request: ImpactRequest,
     opened: Opened,
-    questions: Sequence[Asked],
+    questions: Sequence[ImpactQuestion],
     ask: SharedAsk,
     *,
     one_by_one: bool,
@@ -460,7 +470,7 @@ async def _compare_each(
     """Return the answers to each question on both sides, in the order of the questions."""
     room = asyncio.Semaphore(1 if one_by_one else AT_ONCE)
 
-    async def compare(n: int, each: Asked) -> ImpactItem:
+    async def compare(n: int, each: ImpactQuestion) -> ImpactItem:
         async with room:
             run.check(QueryCancelled)
             item = await _compare_one(engine, run, request, opened, each, ask)
@@ -473,9 +483,9 @@ async def _compare_each(
 
 
 async def _compare_one(
-    engine: Engine, run: Run, request: ImpactRequest, opened: Opened, each: Asked, ask: SharedAsk
+    engine: Engine, run: Run, request: ImpactRequest, opened: Opened, each: ImpactQuestion, ask: SharedAsk
 ) -> ImpactItem:
-    """Ask one question of both sides: of the tree, or of somebody's facts."""
+    """Ask one question on both sides, of the tree or of the facts of its owner."""
     question, facts = each.options.question, request.facts
     if each.owner is not None and facts is not None and opened.facts is not None:
         user = opened.facts.people.get(each.owner)
@@ -486,30 +496,30 @@ async def _compare_one(
     return ImpactItem(question, each.run_id, _answer(sides[0]), _answer(sides[1]))
 
 
-async def _query_side(engine: Engine, run: Run, side: Side, asked: Asked, ask: SharedAsk) -> QueryResult:
+async def _query_side(engine: Engine, run: Run, side: Side, question: ImpactQuestion, ask: SharedAsk) -> QueryResult:
     """Ask one question on one side; what goes wrong is its result."""
-    progress = Progress(run.id, asked.options.question)
+    progress = Progress(run.id, question.options.question)
     quiet = Run(run.id, run.verb, run.actor, run.clock, run.ledger, [], run.cancellation, run.owner)
 
-    async def written() -> None:
+    async def flush_decisions() -> None:
         """Decisions of a comparison are not stored."""
 
-    question = Question(
-        request=to_request(engine, asked.options),
+    pipeline = Question(
+        request=to_request(engine, question.options),
         db=engine.db,
         tree=side.tree,
         filings=side.filings,
-        nearness=ScoreMap(*await asyncio.to_thread(side.words.scores, asked.options.question)),
+        nearness=ScoreMap(*await asyncio.to_thread(side.words.scores, question.options.question)),
         config=engine.resolved.config,
         ask=ask,
         record=progress.decisions.extend,
-        written=written,
+        flush_decisions=flush_decisions,
         count=engine.tokens.count,
         run=quiet,
         progress=progress,
     )
     try:
-        await question.answer()
+        await pipeline.answer()
     except QueryCancelled:
         raise
     except MemoirError as error:

@@ -153,7 +153,7 @@ class StoredFilings:
 class Question:
     """One question with everything it works with. tree, nearness: as of the moment asked about; nearness: by BM25, above 0.
 
-    written: waits until the recorded decisions are stored; called before the longest call. count: tokens of the model.
+    flush_decisions: waits until the recorded decisions are stored; called before the longest call. count: tokens of the model.
     """
 
     request: QueryRequest
@@ -164,7 +164,7 @@ class Question:
     config: MemoirConfig
     ask: Ask
     record: Record
-    written: Callable[[], Awaitable[None]]
+    flush_decisions: Callable[[], Awaitable[None]]
     count: Callable[[str], int]
     run: Run
     progress: Progress
@@ -220,7 +220,7 @@ class Question:
         """Read the chunks of each leaf, once; drop the paths whose leaf is empty (MEMOIR 4.3)."""
         began, progress = self.run.clock.tick_ms(), self.progress
         read: Retrieved
-        read, _ = await asyncio.gather(self.db.aread(lambda tx: self.read_chunks(tx, paths)), self.written())
+        read, _ = await asyncio.gather(self.db.aread(lambda tx: self.read_chunks(tx, paths)), self.flush_decisions())
         not_empty = {reading.path.category_ids for reading in read.whole}
         for path in paths:
             if path.ids not in not_empty:

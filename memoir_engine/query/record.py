@@ -211,7 +211,7 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
 
 
 def _last_answer(detail: RunDetail) -> answer.Reply | None:
-    """Return the answer of a run; None if there is none yet, or it is erased. A blank reply is one where the record says so."""
+    """Return the answer of a run; None if there is none yet, or it is erased. A blank reply counts if the record says so."""
     replies = [call.reply for call in detail.calls if call.error is None and call.purpose == "answer"]
     is_blank_answer = "answered" in detail.run.result
     last = next((reply for reply in reversed(replies) if reply or (reply == "" and is_blank_answer)), None)
@@ -232,7 +232,7 @@ def _path_names(ids: Sequence[int], names: Mapping[int, str]) -> tuple[str, ...]
 
 
 def _used_chunk(chunk: Chunk, path: Path | None, number: int, quotes: Sequence[Sequence[int]], cited: bool) -> UsedChunk:
-    """path: as it was followed; None for what the safety net caught."""
+    """Rebuild a used chunk from its recorded row. path: as it was followed; None for a chunk of the safety net."""
     spans, filed = tuple((start, end) for start, end in quotes), chunk.category_path if path is None else path
     return UsedChunk(chunk.id, filed, number, chunk.source_id, chunk.start, chunk.end, spans, cited, path is None)
 

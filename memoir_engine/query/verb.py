@@ -110,7 +110,7 @@ async def _ask_question(engine: Engine, request: QueryRequest, run: Run, progres
 
         engine.runner.defer(run.id, write)
 
-    async def written() -> None:
+    async def flush_decisions() -> None:
         if any(not decision.id for decision in progress.decisions):
             await engine.runner.flush(run.id)
 
@@ -135,7 +135,7 @@ async def _ask_question(engine: Engine, request: QueryRequest, run: Run, progres
         config=engine.resolved.config,
         ask=ask,
         record=record,
-        written=written,
+        flush_decisions=flush_decisions,
         count=engine.tokens.count,
         run=run,
         progress=progress,
@@ -145,7 +145,7 @@ async def _ask_question(engine: Engine, request: QueryRequest, run: Run, progres
     finally:
         progress.warnings.extend(ask.warnings)
         with suppress(DatabaseError):  # the end of the run will report it
-            await written()
+            await flush_decisions()
 
 
 def _new_choice(decision: Decision) -> NewChoice:

@@ -34,7 +34,7 @@ def locate(span: str, before: str, readings: Sequence[Sequence[Line]]) -> list[B
     for index in indexes:
         places = index.places(wanted)
         if places:
-            earlier = _count(squeezed(before), wanted)
+            earlier = sum(1 for _ in _places(squeezed(before), wanted))
             start = places[min(earlier, len(places) - 1)]
             return index.boxes([(start, start + len(wanted))])
     return max((index.boxes(list(index.pieces(span))) for index in indexes), key=len, default=[])
@@ -43,10 +43,6 @@ def locate(span: str, before: str, readings: Sequence[Sequence[Line]]) -> list[B
 def squeezed(text: str) -> str:
     """Return the letters and digits of a text, in lower case and without ligatures."""
     return _SIGNS.sub("", unicodedata.normalize("NFKC", text)).casefold()
-
-
-def _count(text: str, wanted: str) -> int:
-    return sum(1 for _ in _places(text, wanted))
 
 
 def _places(text: str, wanted: str) -> Iterator[int]:

@@ -128,7 +128,7 @@ class FeedbackView(View):
         return self._engine.db.write(work, operation=f"the resolution of {key}")
 
     def _veiled(self, tx: Tx, reports: Sequence[Feedback]) -> tuple[Feedback, ...]:
-        """Return what was said without the reasons, of the actions that mended it, which the actor may not read."""
+        """Return the reports without the reasons of mending actions that the actor may not read."""
         settled = [one.settlement for one in reports if one.settlement is not None]
         mending = [settlement.mended_by for settlement in settled if settlement.mended_by is not None]
         seen = {action.action_id: action for action in activity.veiled(tx, readable(self._actor), mending)}

@@ -28,7 +28,7 @@ def seen_by(engine: Engine, actor: Actor, run_id: str | None, edit: Edit) -> See
 
 
 def of_steps(engine: Engine, actor: Actor, steps: Sequence[ReviewStep]) -> dict[str, Look]:
-    """Return by step what was seen, or why it does not count."""
+    """Return for each step the impact that was seen, or the error that makes it void."""
     looks: dict[str, Look] = {}
     for step in steps:
         if step.looked is not None:

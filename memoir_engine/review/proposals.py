@@ -93,7 +93,7 @@ def from_record(record: Mapping[str, Any]) -> tuple[StoredProposal, ...]:
 
 
 def result_of(tx: Tx, engine: Engine, run_id: str, record: Mapping[str, Any], tree: EditSnapshot | None = None) -> TidyResult:
-    """Return a look as it is recorded, with the present state of each proposal. tree: of now, where it was read already."""
+    """Return a recorded look with the present state of each proposal. tree: of now, if it was read already."""
     stored, declined = from_record(record), proposals.declined(tx)
     now = load_tree(tx) if tree is None and stored else tree
     after = record["shape_after"]
@@ -137,7 +137,7 @@ def _as_of_now(
 
 
 def _waiting(looks: Sequence[TidyResult]) -> tuple[TreeProposal, ...]:
-    """Return all of the first look, and what is open of the others; of the same change once."""
+    """Return all proposals of the first look and the open ones of the others, each change once."""
     listed = list(looks[0].proposals)
     seen = {_change(proposal) for proposal in listed}
     for proposal in (each for look in looks[1:] for each in look.proposals if each.state == "open"):

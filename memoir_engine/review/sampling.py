@@ -215,7 +215,10 @@ class SamplingPlans(SignOffs):
         return SampleScope(number, branch, _time("since", since), _time("until", until))
 
     def _population(self, method: SamplingMethod, scope: SampleScope) -> tuple[QueueState, list[PopulationItem]]:
-        """Return what stands in the scope, and as of when. Raises SourceNotFound, CategoryNotFound, InvalidSetting (nothing)."""
+        """Return the queue's state and the filings in the scope.
+
+        Raises SourceNotFound, CategoryNotFound, InvalidSetting (nothing is filed there).
+        """
         state = self._engine.cache_of(QueueCache).now(self._engine.db)
         first, last, inside = self._read(lambda tx: _bounds(tx, scope, state.seq))
 
@@ -269,7 +272,7 @@ def _shown(state: ReviewState | None) -> frozenset[str]:
 
 
 def _plan(tx: Tx, row: Any, *, whole: bool) -> SamplingPlan:
-    """whole: with what was drawn, one by one, and the signatures."""
+    """Return the view of a plan. whole: with the drawn filings and the signatures."""
     design = SampleDesign.of(row.design)
     states = sampling.drawn_states(tx, design, row.number)
     made, payloads = actions.causes(tx, [row.number])[row.number], read_payloads(tx, [row.payload])

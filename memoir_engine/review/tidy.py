@@ -155,7 +155,7 @@ class _Tidying:
         return await asyncio.to_thread(self._engine.cache.current)
 
     async def _accept(self, proposed: Sequence[StoredProposal]) -> list[str]:
-        """Carry out what is still valid, each in a transaction of its own."""
+        """Carry out the proposals that are still valid, each in its own transaction."""
         done = []
         for stored in proposed:
             self._run.check(QueryCancelled)
@@ -172,10 +172,13 @@ class _Tidying:
         return carry_out(tx, self._engine, self._run.id, stored, actor=self._actor.name, reason=None)
 
     async def _look(self, *, again: bool = False) -> Look:
-        """Look over the tree as it is. again: this run has changed something, so one that fails as a whole proposes nothing."""
+        """Ask about the branches and crowded categories of the present tree.
+
+        again: the run has changed something already, so a look that fails as a whole proposes nothing and raises nothing.
+        """
         now = await self._now()
         inside, declined = await self._engine.db.aread(lambda tx: (self._scope(tx, now), declined_changes(tx)))
-        found = await asyncio.to_thread(branches.branches, now, inside)  # seconds in a tree of thousands
+        found = await asyncio.to_thread(branches.branches, now, inside)  # takes seconds in a tree of thousands
         full = branches.crowded(now, inside)
         look = Look(branches=min(len(found), MOST_BRANCHES), left=max(0, len(found) - MOST_BRANCHES))
         failures: list[MemoirError] = []

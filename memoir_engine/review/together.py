@@ -41,7 +41,6 @@ from memoir_engine.store.review import reviews as filing_reviews
 from memoir_engine.store.tree import filings
 
 KEY_CHARS = 80
-COMMENT_CHARS = 4_000
 MOST_LOOKS = 500
 _REPEATED = {  # what is signed by the verb itself, and by which
     "erasures": ("it is an erasure", "Ask for the same erasure: sources.erase, people.erase or facts.forget."),
@@ -234,7 +233,7 @@ class Together(Reviews, TreeProposals):
         return self._is_settled(tx, item)
 
     def _is_overtaken(self, tx: Tx, look: SecondLook) -> bool:
-        """Tell whether an item is not what it was when it began to wait."""
+        """Report whether an item has changed since it began to wait."""
         if look.kind == "erasures":
             return False
         if look.kind == "undos":

@@ -122,7 +122,7 @@ class Engine:
     _pid: int = field(default_factory=os.getpid)
 
     def begin(self) -> None:
-        """Begin what goes on behind the changes: caches that follow, heads held elsewhere, programs that are told."""
+        """Start the background work: refreshing caches, anchoring heads, delivering webhooks."""
         self.refresher.resume()
         self.anchoring.start()
         self.deliveries.start()
@@ -143,7 +143,7 @@ class Engine:
                 self._take_apart()
 
     def _take_apart(self) -> None:
-        """Close the parts, the last one first; one that fails keeps none of the others open."""
+        """Close the parts in reverse order; if one fails, the others are closed all the same."""
         self.runner.close()
         with ExitStack() as parts:
             if self.runner.telemetry is not None:
@@ -165,7 +165,7 @@ class Engine:
         self.loop.wait(adapter.close(), verb="close")
 
     def cache_of(self, kind: type[Cache]) -> Cache:
-        """Return the one cache of this kind that a feature keeps beside the engine; made at its first use."""
+        """Return the engine's one cache of this class, creating it at the first use."""
         cache: Cache = self._caches.setdefault(kind, kind())
         return cache
 
@@ -259,7 +259,7 @@ class Engine:
                         await self.db.awrite(release, operation="the end of a lease")
 
     async def load_for_planning(self) -> None:
-        """Load what an ingestion needs, which takes seconds once per process: others wait for whoever has the turn to plan."""
+        """Load what an ingestion needs before it waits for its turn: it takes seconds, once per process."""
         if not self._loaded:
             await asyncio.to_thread(self.client.warm_up().join)
             await asyncio.to_thread(self.tokens.count, "a word")
@@ -418,5 +418,5 @@ class View:
 
 
 def cut_off(rows: tuple[T, ...], most: int, *, key: str) -> tuple[tuple[T, ...], int | None]:
-    """Return the first `most` of one row more than that, and the key to read on behind; None if there are no more."""
+    """Split `most + 1` rows into a page of `most` and the key of its last row; the key is None on the last page."""
     return (rows, None) if len(rows) <= most else (rows[:most], getattr(rows[most - 1], key))

@@ -134,7 +134,7 @@ def _as_of_now(engine: Engine, impact: Impact) -> Impact:
 
 
 def has_moved(tx: Tx, seq: int, *, of_sources: bool, owners: Iterable[str]) -> bool:
-    """Report whether what was asked has changed since: what is filed, or the facts of these owners."""
+    """Report whether the filings, or the facts of these owners, have changed since the seq."""
     if of_sources and state.changed_between(tx, seq, actions.seq(tx)):
         return True
     return any(facts.changed_since(tx, owner, seq) for owner in owners)

@@ -153,7 +153,7 @@ class Collections:
         self._words(WORKSPACE).tidy()
 
     def forget(self) -> None:
-        """Remove the words of what was erased from files and memory."""
+        """Remove the words of erased passages from the index files and from memory."""
         with self._catching_up:
             self._conversations.forget()
             with self._lock:

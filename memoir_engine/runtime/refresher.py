@@ -135,14 +135,14 @@ class CacheRefresher:
         self._hurried.clear()
 
     def resume(self) -> None:
-        """Go on with what the process before this one left undone."""
+        """Finish the work that the previous process left undone."""
         if self._db.read(lambda tx: database.compaction_is_due(tx) or bool(passages.uncut(tx, limit=1))):
             self.later()
         elif self._passages.is_behind():  # erased by another process while the one before this held the files
             self.later()
 
     def words(self, seq: int | None) -> LexicalIndex:
-        """Return the lexical index of what is filed now, or was filed at a seq: built for the occasion, in memory."""
+        """Return the lexical index of the chunks filed now, or filed at a seq (built in memory and kept for the next call)."""
         self.catch_up()
         if seq is None:
             return self._lexical

@@ -113,7 +113,7 @@ class Deliveries:
             receiver.due.wait(pause)
 
     def _tell(self, receiver: Receiver) -> float:
-        """Tell what is owed, as long as it is taken. Return the seconds until it is worth while to look again."""
+        """Deliver owed actions until one is not accepted. Return the seconds until the next look."""
         with receiver.turn:
             try:
                 position = self._take(receiver.name)

@@ -42,44 +42,44 @@ def season_of(year: int, first: int) -> Span:
     return begin, shifted(begin, "month", 2)[1], "season"
 
 
-def near_day(said: date, month: int, day: int, past: bool) -> Span:
+def near_day(said_on: date, month: int, day: int, past: bool) -> Span:
     """Return a day without its year: the last one for what is past, else the nearest."""
-    found = date(said.year, month, day)
-    if past and found > said:
-        found = date(said.year - 1, month, day)
-    elif not past and (said - found).days > HALF_A_YEAR:
-        found = date(said.year + 1, month, day)
+    found = date(said_on.year, month, day)
+    if past and found > said_on:
+        found = date(said_on.year - 1, month, day)
+    elif not past and (said_on - found).days > HALF_A_YEAR:
+        found = date(said_on.year + 1, month, day)
     return shifted(found, "day", 0)
 
 
-def near_month(said: date, month: int, past: bool) -> Span:
-    return month_of(said.year - (month > said.month) if past else said.year + (month < said.month), month)
+def near_month(said_on: date, month: int, past: bool) -> Span:
+    return month_of(said_on.year - (month > said_on.month) if past else said_on.year + (month < said_on.month), month)
 
 
-def day_alone(said: date, day: int, past: bool) -> Span:
+def day_alone(said_on: date, day: int, past: bool) -> Span:
     """Return the 23rd: of this month, or of the next where that day is over and nothing past is told."""
-    if not past and day < said.day:
-        following = shifted(said, "month", 1)[0]
+    if not past and day < said_on.day:
+        following = shifted(said_on, "month", 1)[0]
         return day_of(following.year, following.month, day)
-    return day_of(said.year, said.month, day)
+    return day_of(said_on.year, said_on.month, day)
 
 
-def weekday_before(said: date, weekday: int) -> Span:
-    return shifted(said, "day", -(((said.weekday() - weekday - 1) % 7) + 1))
+def weekday_before(said_on: date, weekday: int) -> Span:
+    return shifted(said_on, "day", -(((said_on.weekday() - weekday - 1) % 7) + 1))
 
 
-def weekday_of(said: date, weekday: int, week: int) -> Span:
+def weekday_of(said_on: date, weekday: int, week: int) -> Span:
     """week: 0 for the week of that day, 1 for the next one."""
-    return shifted(said, "day", 7 * week + weekday - said.weekday())
+    return shifted(said_on, "day", 7 * week + weekday - said_on.weekday())
 
 
-def mentions_of(text: str, said: date, past: bool, readers: Iterable[Reader]) -> list[Mention]:
+def mentions_of(text: str, said_on: date, past: bool, readers: Iterable[Reader]) -> list[Mention]:
     """Return dates in the order of the text, the longer of two that overlap."""
     found = []
     for pattern, read in readers:
         for match in pattern.finditer(text):
             try:
-                span = read(match, said, past)
+                span = read(match, said_on, past)
             except (ValueError, OverflowError):
                 continue
             if span is not None:
@@ -109,5 +109,5 @@ def as_iso(mention: Mention | None) -> str:
     return mention.first.isoformat()[:length]
 
 
-def before(said: date, days: int) -> Span:
-    return shifted(said + timedelta(days=days), "day", 0)
+def before(said_on: date, days: int) -> Span:
+    return shifted(said_on + timedelta(days=days), "day", 0)

@@ -106,16 +106,16 @@ def reads(*patterns: str) -> Callable[[Reader], Reader]:
     return register
 
 
-def mentions(text: str, said: date) -> list[Mention]:
-    """Return the dates in the order of the text, never overlapping. said: the day it was said, in the speaker's zone."""
+def mentions(text: str, said_on: date) -> list[Mention]:
+    """Return the dates in the order of the text, never overlapping. said_on: the day it was said, in the speaker's zone."""
     disjoint: list[Mention] = []
-    for mention in sorted(_all_mentions(text, said), key=lambda m: (m.start, m.start - m.end)):
+    for mention in sorted(_all_mentions(text, said_on), key=lambda m: (m.start, m.start - m.end)):
         if not disjoint or mention.start >= disjoint[-1].end:
             disjoint.append(mention)
     return disjoint
 
 
-def _all_mentions(text: str, said: date) -> Iterator[Mention]:
+def _all_mentions(text: str, said_on: date) -> Iterator[Mention]:
     past = is_past(_OF_NOW.sub(" ", _LARGE.sub(" ", text))) or bool(not looks_ahead(text) and _DONE.search(text))
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
@@ -123,7 +123,7 @@ def _all_mentions(text: str, said: date) -> Iterator[Mention]:
             start += len(text[start:]) - len(text[start:].lstrip())
             was = not _AHEAD.search(text[max(0, start - LOOKED_BACK) : start]) and (past or bool(_SINCE.search(text[:start])))
             try:
-                span = read(match, said, was)
+                span = read(match, said_on, was)
             except (ValueError, OverflowError):
                 continue
             if span is not None:
@@ -134,75 +134,75 @@ def _all_mentions(text: str, said: date) -> Iterator[Mention]:
     r"(?:(?:the )?day (?:before yesterday|after tomorrow)|yesterday|tomorrow|today|tonight|last night"
     r"|this (?:morning|afternoon|evening))"
 )
-def relative_day(match: re.Match[str], said: date, past: bool) -> Span:
+def relative_day(match: re.Match[str], said_on: date, past: bool) -> Span:
     text = match.group().lower()
     shift = {"day before yesterday": -2, "day after tomorrow": 2, "yesterday": -1, "last night": -1, "tomorrow": 1}
-    return _day_span(said, next((days for name, days in shift.items() if name in text), 0))
+    return _day_span(said_on, next((days for name, days in shift.items() if name in text), 0))
 
 
 @reads(rf"{_COUNT} {_UNIT} ago")
-def ago(match: re.Match[str], said: date, past: bool) -> Span:
-    return shifted(said, match["unit"].lower(), -_count(match["count"]))
+def ago(match: re.Match[str], said_on: date, past: bool) -> Span:
+    return shifted(said_on, match["unit"].lower(), -_count(match["count"]))
 
 
 @reads(rf"(?P<in>)?{_COUNT} {_UNIT} from now", rf"(?P<in>in) {_COUNT} {_UNIT}(?!['’])")
-def ahead(match: re.Match[str], said: date, past: bool) -> Span | None:
+def ahead(match: re.Match[str], said_on: date, past: bool) -> Span | None:
     """ "lost five kilos in two months", "drinks two coffees in a day": how long it takes is no date."""
     takes = _COUNTED.search(match.string, 0, match.start()) and match["count"].lower() in ("a", "an", "one")
     if match["in"] and (past or (takes and not looks_ahead(match.string))):
         return None
-    return shifted(said, match["unit"].lower(), _count(match["count"]))
+    return shifted(said_on, match["unit"].lower(), _count(match["count"]))
 
 
 @reads(rf"(?:the )?{_SIDE} {_UNIT}")
-def neighbouring_unit(match: re.Match[str], said: date, past: bool) -> Span | None:
+def neighbouring_unit(match: re.Match[str], said_on: date, past: bool) -> Span | None:
     unit = match["unit"].lower()
     if unit == "day":
         return None
     if match["side"].lower() == "past" and unit == "year":
-        return shifted(said, "year", -1)
-    return shifted(said, unit, _steps(match))
+        return shifted(said_on, "year", -1)
+    return shifted(said_on, unit, _steps(match))
 
 
 @reads(rf"(?:the )?{_SIDE} {_DAY_NAME}")
-def neighbouring_weekday(match: re.Match[str], said: date, past: bool) -> Span | None:
+def neighbouring_weekday(match: re.Match[str], said_on: date, past: bool) -> Span | None:
     if match["weekday"] in _OTHER_WORDS:
         return None
     at = _DAYS.index(match["weekday"].lower()[:3])
     if _steps(match) < 0:
-        return _day_span(said, -(((said.weekday() - at - 1) % 7) + 1))
+        return _day_span(said_on, -(((said_on.weekday() - at - 1) % 7) + 1))
     if match["side"].lower() == "next":
-        return _day_span(said, 7 - said.weekday() + at)
-    return _day_span(said, (at - said.weekday()) % 7)
+        return _day_span(said_on, 7 - said_on.weekday() + at)
+    return _day_span(said_on, (at - said_on.weekday()) % 7)
 
 
 @reads(rf"{_SIDE} {_MONTH}")
-def neighbouring_month(match: re.Match[str], said: date, past: bool) -> Span:
+def neighbouring_month(match: re.Match[str], said_on: date, past: bool) -> Span:
     number, steps = _month(match), _steps(match)
     if steps < 0:
-        return _month_span(said.year - (number >= said.month), number)
-    return _month_span(said.year + (steps > 0 and number <= said.month), number)
+        return _month_span(said_on.year - (number >= said_on.month), number)
+    return _month_span(said_on.year + (steps > 0 and number <= said_on.month), number)
 
 
 @reads(rf"(?:the )?{_SIDE} (?P<season>spring|summer|autumn|fall|winter)")
-def neighbouring_season(match: re.Match[str], said: date, past: bool) -> Span:
+def neighbouring_season(match: re.Match[str], said_on: date, past: bool) -> Span:
     first, steps = _SEASONS[match["season"].lower()], _steps(match)
     spans: list[Span] = []
-    for year in range(said.year - 2, said.year + 3):
+    for year in range(said_on.year - 2, said_on.year + 3):
         last = _month_span(year + (first + 1) // 12, (first + 1) % 12 + 1)[1]
         spans.append((date(year, first, 1), last, "season"))
     if steps < 0:
-        return [span for span in spans if span[1] < said][-1]
-    return next(span for span in spans if (span[0] > said if steps > 0 else span[1] >= said))
+        return [span for span in spans if span[1] < said_on][-1]
+    return next(span for span in spans if (span[0] > said_on if steps > 0 else span[1] >= said_on))
 
 
 @reads(r"(?P<year>(?:1[89]|20)\d\d)-(?P<number>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12]\d|3[01])")
-def iso_day(match: re.Match[str], said: date, past: bool) -> Span:
+def iso_day(match: re.Match[str], said_on: date, past: bool) -> Span:
     return _day_span(date(int(match["year"]), int(match["number"]), int(match["day"])), 0)
 
 
 @reads(r"(?P<year>(?:1[89]|20)\d\d)-(?P<number>0[1-9]|1[0-2])(?!-?\d)")
-def iso_month(match: re.Match[str], said: date, past: bool) -> Span:
+def iso_month(match: re.Match[str], said_on: date, past: bool) -> Span:
     return _month_span(int(match["year"]), int(match["number"]))
 
 
@@ -212,16 +212,16 @@ def iso_month(match: re.Match[str], said: date, past: bool) -> Span:
     rf"{_MONTH} (?:the )?{_ORDINAL}(?:,? {_YEAR})?",
     rf"{_MONTH} (?:the )?{_DAY}(?!\d)(?:,? {_YEAR})?",
 )
-def day_of_month(match: re.Match[str], said: date, past: bool) -> Span:
+def day_of_month(match: re.Match[str], said_on: date, past: bool) -> Span:
     """Resolve a day of a month, in the named year or the nearest one on the side of the tense."""
     number = _ORDINALS.get(match["day"].lower().replace(" ", "-")) or int(match["day"])
     if match["year"]:
         return _day_span(date(int(match["year"]), _month(match), number), 0)
-    day = date(said.year, _month(match), number)
-    if past and day > said:
-        day = date(said.year - 1, _month(match), number)
-    elif not past and (said - day).days > 183:
-        day = date(said.year + 1, _month(match), number)
+    day = date(said_on.year, _month(match), number)
+    if past and day > said_on:
+        day = date(said_on.year - 1, _month(match), number)
+    elif not past and (said_on - day).days > 183:
+        day = date(said_on.year + 1, _month(match), number)
     return _day_span(day, 0)
 
 
@@ -231,11 +231,11 @@ def day_of_month(match: re.Match[str], said: date, past: bool) -> Span:
     rf"(?P<lead>{_SHIFT}) {_MONTH}(?: (?:of )?{_YEAR})?",
     rf"(?:from|between) [^.;!?]{{3,30}} (?P<lead>to|and|through) {_MONTH}(?: (?:of )?{_YEAR})?",
 )
-def month(match: re.Match[str], said: date, past: bool) -> Span:
+def month(match: re.Match[str], said_on: date, past: bool) -> Span:
     number = _month(match)
     if match["year"]:
         return _month_span(int(match["year"]), number)
-    return _month_span(said.year - (number > said.month) if past else said.year + (number < said.month), number)
+    return _month_span(said_on.year - (number > said_on.month) if past else said_on.year + (number < said_on.month), number)
 
 
 @reads(
@@ -243,22 +243,22 @@ def month(match: re.Match[str], said: date, past: bool) -> Span:
     rf"{_YEAR}(?=\s?(?:[-–—]|to)\s?{_A_YEAR}\b)",
     rf"{_A_YEAR}\s?(?P<lead>[-–—]|to|and|through)\s?{_YEAR}",
 )
-def year(match: re.Match[str], said: date, past: bool) -> Span:
+def year(match: re.Match[str], said_on: date, past: bool) -> Span:
     return _year_span(int(match["year"]))
 
 
 @reads(rf"{_LEAD} {_DAY_NAME}(?!s)", rf"(?P<lead>{_SHIFT}) {_DAY_NAME}(?!s)")
-def weekday(match: re.Match[str], said: date, past: bool) -> Span | None:
+def weekday(match: re.Match[str], said_on: date, past: bool) -> Span | None:
     """ "on Friday" of what is neither past nor ahead is every Friday: no date."""
     every = not past and match["lead"].lower() == "on" and not looks_ahead(match.string)
     if every or match["lead"].lower() in ("in", "of") or match["weekday"] in _OTHER_WORDS:
         return None
     at = _DAYS.index(match["weekday"].lower()[:3])
-    return _day_span(said, -((said.weekday() - at) % 7) if past else (at - said.weekday()) % 7)
+    return _day_span(said_on, -((said_on.weekday() - at) % 7) if past else (at - said_on.weekday()) % 7)
 
 
-def _day_span(said: date, days: int) -> Span:
-    day = said + timedelta(days=days)
+def _day_span(said_on: date, days: int) -> Span:
+    day = said_on + timedelta(days=days)
     return day, day, "day"
 
 
@@ -271,16 +271,16 @@ def _year_span(year: int) -> Span:
     return date(year, 1, 1), date(year, 12, 31), "year"
 
 
-def shifted(said: date, unit: str, by: int) -> Span:
+def shifted(said_on: date, unit: str, by: int) -> Span:
     """Return the unit that is `by` units before (below 0) or after the day."""
     if unit == "day":
-        return _day_span(said, by)
+        return _day_span(said_on, by)
     if unit == "month":
-        months = said.year * 12 + said.month - 1 + by
+        months = said_on.year * 12 + said_on.month - 1 + by
         return _month_span(months // 12, months % 12 + 1)
     if unit == "year":
-        return _year_span(said.year + by)
-    monday = said + timedelta(weeks=by, days=-said.weekday())
+        return _year_span(said_on.year + by)
+    monday = said_on + timedelta(weeks=by, days=-said_on.weekday())
     if unit == "weekend":
         return monday + timedelta(days=5), monday + timedelta(days=6), "day"
     return monday, monday + timedelta(days=6), "week"
@@ -310,15 +310,15 @@ _NAMED_YEAR = re.compile(r"\d{4}")
 _YEARLY = re.compile(r"\b(?:birthdays?|b-?day|anniversar(?:y|ies)|name[- ]day)\b", re.IGNORECASE)
 
 
-def validity(text: str, said: date) -> tuple[str, str]:
-    """(since, until), each "" where the text says nothing of it. said: the day it was said, in the speaker's zone.
+def validity(text: str, said_on: date) -> tuple[str, str]:
+    """(since, until), each "" where the text says nothing of it. said_on: the day it was said, in the speaker's zone.
 
     "until Friday" and "to 2015" behind "from 2010" end it; "by Friday" ends what is still to be done; any other date begins it.
     Several beginnings: the first that is named.
     """
     if _YEARLY.search(text):
         return "", ""
-    dates = mentions(text, said)
+    dates = mentions(text, said_on)
     moved = [mention for mention in dates if _AHEAD.search(text[max(0, mention.start - LOOKED_BACK) : mention.start])]
     ending = [one for one in dates if one not in moved and any(end.search(text[: one.start]) for end in (_UNTIL, _TO, _DASH))]
     due = [mention for mention in dates if _BY.search(text[: mention.start])]

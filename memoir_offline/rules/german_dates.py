@@ -60,72 +60,74 @@ def _counted(word: str) -> int:
     )
 
 
-def _named_day(match: re.Match[str], said: date, past: bool) -> Span:
-    return shifted(said, "day", _DAYS[match["word"].casefold()])
+def _named_day(match: re.Match[str], said_on: date, past: bool) -> Span:
+    return shifted(said_on, "day", _DAYS[match["word"].casefold()])
 
 
-def _ago(match: re.Match[str], said: date, past: bool) -> Span:
-    return shifted(said, _UNITS[match["unit"].casefold()], -_counted(match["count"]))
+def _ago(match: re.Match[str], said_on: date, past: bool) -> Span:
+    return shifted(said_on, _UNITS[match["unit"].casefold()], -_counted(match["count"]))
 
 
-def _ahead(match: re.Match[str], said: date, past: bool) -> Span | None:
-    return None if past else shifted(said, _UNITS[match["unit"].casefold()], _counted(match["count"]))
+def _ahead(match: re.Match[str], said_on: date, past: bool) -> Span | None:
+    return None if past else shifted(said_on, _UNITS[match["unit"].casefold()], _counted(match["count"]))
 
 
-def _beside(match: re.Match[str], said: date, past: bool) -> Span:
-    return shifted(said, _UNITS[match["unit"].casefold()], _steps(match))
+def _beside(match: re.Match[str], said_on: date, past: bool) -> Span:
+    return shifted(said_on, _UNITS[match["unit"].casefold()], _steps(match))
 
 
-def _beside_weekday(match: re.Match[str], said: date, past: bool) -> Span:
+def _beside_weekday(match: re.Match[str], said_on: date, past: bool) -> Span:
     at, steps = _WEEKDAYS.index(match["weekday"].casefold()), _steps(match)
     if steps < 0:
-        return weekday_before(said, at)
+        return weekday_before(said_on, at)
     return (
-        weekday_of(said, at, 1) if match["side"].casefold().startswith("n") else shifted(said, "day", (at - said.weekday()) % 7)
+        weekday_of(said_on, at, 1)
+        if match["side"].casefold().startswith("n")
+        else shifted(said_on, "day", (at - said_on.weekday()) % 7)
     )
 
 
-def _beside_month(match: re.Match[str], said: date, past: bool) -> Span:
+def _beside_month(match: re.Match[str], said_on: date, past: bool) -> Span:
     number, steps = _month_number(match), _steps(match)
     if steps < 0:
-        return month_of(said.year - (number >= said.month), number)
-    return month_of(said.year + (number < said.month or (steps > 0 and number == said.month)), number)
+        return month_of(said_on.year - (number >= said_on.month), number)
+    return month_of(said_on.year + (number < said_on.month or (steps > 0 and number == said_on.month)), number)
 
 
-def _season(match: re.Match[str], said: date, past: bool) -> Span:
+def _season(match: re.Match[str], said_on: date, past: bool) -> Span:
     if match.groupdict().get("year"):
         return season_of(int(match["year"]), SEASONS[_SEASON[match["season"].casefold()]])
     first, steps = SEASONS[_SEASON[match["season"].casefold()]], _steps(match) if match["side"] else -1 if past else 0
-    spans = [season_of(year, first) for year in range(said.year - 2, said.year + 3)]
+    spans = [season_of(year, first) for year in range(said_on.year - 2, said_on.year + 3)]
     if steps < 0:
-        return [span for span in spans if span[1] < said or span[0] <= said and not match["side"]][-1]
-    return next(span for span in spans if (span[0] > said if steps > 0 else span[1] >= said))
+        return [span for span in spans if span[1] < said_on or span[0] <= said_on and not match["side"]][-1]
+    return next(span for span in spans if (span[0] > said_on if steps > 0 else span[1] >= said_on))
 
 
-def _full_day(match: re.Match[str], said: date, past: bool) -> Span:
+def _full_day(match: re.Match[str], said_on: date, past: bool) -> Span:
     month = int(match["number"]) if "number" in match.groupdict() else _month_number(match)
     if match["year"]:
         return day_of(int(match["year"]), month, int(match["day"]))
-    return near_day(said, month, int(match["day"]), past)
+    return near_day(said_on, month, int(match["day"]), past)
 
 
-def _month(match: re.Match[str], said: date, past: bool) -> Span:
+def _month(match: re.Match[str], said_on: date, past: bool) -> Span:
     if match["year"]:
         return month_of(int(match["year"]), _month_number(match))
-    return near_month(said, _month_number(match), past)
+    return near_month(said_on, _month_number(match), past)
 
 
-def _day_alone(match: re.Match[str], said: date, past: bool) -> Span:
-    return day_alone(said, int(match["day"]), past)
+def _day_alone(match: re.Match[str], said_on: date, past: bool) -> Span:
+    return day_alone(said_on, int(match["day"]), past)
 
 
-def _year(match: re.Match[str], said: date, past: bool) -> Span:
+def _year(match: re.Match[str], said_on: date, past: bool) -> Span:
     return year_of(int(match["year"]))
 
 
-def _weekday(match: re.Match[str], said: date, past: bool) -> Span:
+def _weekday(match: re.Match[str], said_on: date, past: bool) -> Span:
     at = _WEEKDAYS.index(match["weekday"].casefold())
-    return shifted(said, "day", -((said.weekday() - at) % 7) if past else (at - said.weekday()) % 7)
+    return shifted(said_on, "day", -((said_on.weekday() - at) % 7) if past else (at - said_on.weekday()) % 7)
 
 
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])\."
@@ -161,17 +163,17 @@ _UNTIL = re.compile(r"\bbis\s(?:zum\s|ende\s|anfang\s|mitte\s)*$", re.IGNORECASE
 _YEARLY = re.compile(r"\b(?:geburtstag|jahrestag|hochzeitstag|namenstag)", re.IGNORECASE)
 
 
-def mentions(text: str, said: date) -> list[Mention]:
-    """Return the dates in the order of the text, never overlapping. said: the day it was said, in the speaker's zone."""
-    return mentions_of(text, said, bool(_PAST.search(text) and not _AHEAD.search(text)), _READERS)
+def mentions(text: str, said_on: date) -> list[Mention]:
+    """Return the dates in the order of the text, never overlapping. said_on: the day it was said, in the speaker's zone."""
+    return mentions_of(text, said_on, bool(_PAST.search(text) and not _AHEAD.search(text)), _READERS)
 
 
-def validity(text: str, said: date) -> tuple[str, str]:
+def validity(text: str, said_on: date) -> tuple[str, str]:
     """(since, until), each "" where the text says nothing of it: "bis Freitag" ends it, any other date begins it."""
     if _YEARLY.search(text):
         return "", ""
     begins_with_until = re.compile(r"bis\b", re.IGNORECASE)
     return held(
-        mentions(text, said),
+        mentions(text, said_on),
         lambda mention: bool(_UNTIL.search(text[: mention.start]) or begins_with_until.match(text[mention.start : mention.end])),
     )

@@ -74,65 +74,65 @@ def _within(year: int, match: re.Match[str]) -> Span:
 _REST = rf"(?:の?(?P<season>[春夏秋冬])(?!休)|の?(?P<month>{_N})月(?:(?P<day>{_N})日)?)?"
 
 
-def _era(match: re.Match[str], said: date, past: bool) -> Span:
+def _era(match: re.Match[str], said_on: date, past: bool) -> Span:
     count = 1 if match["count"] == "元" else number(match["count"])
     return _within(_ERAS[match["era"]] + count, match)
 
 
-def _full(match: re.Match[str], said: date, past: bool) -> Span:
+def _full(match: re.Match[str], said_on: date, past: bool) -> Span:
     return _within(int(match["year"]), match)
 
 
-def _relative_year(match: re.Match[str], said: date, past: bool) -> Span:
-    return _within(said.year + _YEARS[match["word"]], match)
+def _relative_year(match: re.Match[str], said_on: date, past: bool) -> Span:
+    return _within(said_on.year + _YEARS[match["word"]], match)
 
 
-def _figures(match: re.Match[str], said: date, past: bool) -> Span:
+def _figures(match: re.Match[str], said_on: date, past: bool) -> Span:
     month, day = int(match["month"]), int(match["day"])
-    return day_of(int(match["year"]), month, day) if match["year"] else near_day(said, month, day, past)
+    return day_of(int(match["year"]), month, day) if match["year"] else near_day(said_on, month, day, past)
 
 
-def _month_day(match: re.Match[str], said: date, past: bool) -> Span:
+def _month_day(match: re.Match[str], said_on: date, past: bool) -> Span:
     month = number(match["month"])
-    return near_day(said, month, number(match["day"]), past) if match["day"] else near_month(said, month, past)
+    return near_day(said_on, month, number(match["day"]), past) if match["day"] else near_month(said_on, month, past)
 
 
-def _day_alone(match: re.Match[str], said: date, past: bool) -> Span:
-    return day_alone(said, number(match["day"]), past)
+def _day_alone(match: re.Match[str], said_on: date, past: bool) -> Span:
+    return day_alone(said_on, number(match["day"]), past)
 
 
-def _relative_month(match: re.Match[str], said: date, past: bool) -> Span:
-    span = shifted(said, "month", _SIDES[match["side"]])
+def _relative_month(match: re.Match[str], said_on: date, past: bool) -> Span:
+    span = shifted(said_on, "month", _SIDES[match["side"]])
     return day_of(span[0].year, span[0].month, number(match["day"])) if match["day"] else span
 
 
-def _relative_week(match: re.Match[str], said: date, past: bool) -> Span:
+def _relative_week(match: re.Match[str], said_on: date, past: bool) -> Span:
     if not match["weekday"]:
-        return shifted(said, "week", _SIDES[match["side"]])
-    return weekday_of(said, "月火水木金土日".index(match["weekday"]), _SIDES[match["side"]])
+        return shifted(said_on, "week", _SIDES[match["side"]])
+    return weekday_of(said_on, "月火水木金土日".index(match["weekday"]), _SIDES[match["side"]])
 
 
-def _weekday(match: re.Match[str], said: date, past: bool) -> Span:
+def _weekday(match: re.Match[str], said_on: date, past: bool) -> Span:
     at = "月火水木金土日".index(match["weekday"])
     if match["side"] in ("この前", "前"):
-        return weekday_before(said, at)
-    return shifted(said, "day", (at - said.weekday() - 1) % 7 + 1)
+        return weekday_before(said_on, at)
+    return shifted(said_on, "day", (at - said_on.weekday() - 1) % 7 + 1)
 
 
-def _counted(match: re.Match[str], said: date, past: bool) -> Span:
+def _counted(match: re.Match[str], said_on: date, past: bool) -> Span:
     unit = _UNITS[match["unit"][-1]] if match["unit"] != "週間" else "week"
     count = {"半": 6, "数": 3}.get(match["count"], 0) or number(match["count"])
     if match["count"] == "半":
         unit = "month"
-    return shifted(said, unit, count * (-1 if match["side"][0] in "前以" else 1))
+    return shifted(said_on, unit, count * (-1 if match["side"][0] in "前以" else 1))
 
 
-def _named_day(match: re.Match[str], said: date, past: bool) -> Span:
-    return shifted(said, "day", _DAYS[match[0]])
+def _named_day(match: re.Match[str], said_on: date, past: bool) -> Span:
+    return shifted(said_on, "day", _DAYS[match[0]])
 
 
-def _weekend(match: re.Match[str], said: date, past: bool) -> Span:
-    return shifted(said, "weekend", _SIDES[match["side"]])
+def _weekend(match: re.Match[str], said_on: date, past: bool) -> Span:
+    return shifted(said_on, "weekend", _SIDES[match["side"]])
 
 
 _READERS = tuple(
@@ -166,16 +166,16 @@ _UNTIL = re.compile(r"(?:[のいっぱい末頃ごろ]{0,4})(?:まで|迄)")
 _YEARLY = re.compile("誕生日|記念日|命日|バースデー")
 
 
-def mentions(text: str, said: date) -> list[Mention]:
-    """Return the dates in the order of the text, never overlapping. said: the day it was said, in the speaker's zone."""
+def mentions(text: str, said_on: date) -> list[Mention]:
+    """Return the dates in the order of the text, never overlapping. said_on: the day it was said, in the speaker's zone."""
     plain = "".join(
         unicodedata.normalize("NFKC", sign) if len(unicodedata.normalize("NFKC", sign)) == 1 else sign for sign in text
     )
-    return mentions_of(plain, said, bool(_PAST.search(plain) and not _AHEAD.search(plain)), _READERS)
+    return mentions_of(plain, said_on, bool(_PAST.search(plain) and not _AHEAD.search(plain)), _READERS)
 
 
-def validity(text: str, said: date) -> tuple[str, str]:
+def validity(text: str, said_on: date) -> tuple[str, str]:
     """(since, until), each "" where the text says nothing of it: 金曜まで ends it, any other date begins it."""
     if _YEARLY.search(text):
         return "", ""
-    return held(mentions(text, said), lambda mention: bool(_UNTIL.match(text, mention.end)))
+    return held(mentions(text, said_on), lambda mention: bool(_UNTIL.match(text, mention.end)))

@@ -8,6 +8,7 @@ from threading import Barrier
 import pytest
 from sqlalchemy import text
 
+from edit_play import all_items
 from memoir_engine.core import errors
 from memoir_engine.core.results import Action, ReviewState
 from memoir_engine.core.results.review import Verdict
@@ -24,11 +25,11 @@ VAT = ("Law", "Tax", "Vat")
 
 
 def item(store: Store, chunk_id: int) -> reviews.ReviewedFiling:
-    return next(one for one in store.db.read(reviews.all_items) if one.chunk_id == chunk_id)
+    return next(one for one in store.db.read(all_items) if one.chunk_id == chunk_id)
 
 
 def states(store: Store) -> list[ReviewState]:
-    return [one.state for one in sorted(store.db.read(reviews.all_items))]
+    return [one.state for one in sorted(store.db.read(all_items))]
 
 
 def judge(store: Store, chunk_id: int, verdict: Verdict, by: str = "Mia", **more: object) -> Action:
@@ -171,7 +172,7 @@ def test_what_one_saw_before_one_decided_in_another_tab_overrides_nothing(store:
 
 def test_two_reviewers_of_one_queue_lose_nothing_and_do_nothing_twice(store: Store) -> None:
     first = store.ingest("alpha", *[JAZZ] * 8).first_chunk_id
-    shown = store.db.read(reviews.all_items)
+    shown = store.db.read(all_items)
     ready = Barrier(2)
 
     def review(by: str) -> list[str]:
@@ -188,7 +189,7 @@ def test_two_reviewers_of_one_queue_lose_nothing_and_do_nothing_twice(store: Sto
 
     with ThreadPoolExecutor(2) as pool:
         done = [one for found in pool.map(review, ("Mia", "Noa")) for one in found]
-    assert sorted(done) == [f"{one.chunk_id} {one.reviewer}" for one in sorted(store.db.read(reviews.all_items))]
+    assert sorted(done) == [f"{one.chunk_id} {one.reviewer}" for one in sorted(store.db.read(all_items))]
     assert len(done) == 8
     assert first == shown[0].chunk_id
     assert store.problem() is None

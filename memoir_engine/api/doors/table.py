@@ -117,7 +117,7 @@ class VerbOption:
         except ValidationError as invalid:
             problem = invalid.errors(include_url=False, include_context=False)[0]["msg"]
             advice = f"Give {self.name} as the verb describes it: {self.help}" if self.help else f"Give a valid {self.name}."
-            raise InvalidSetting(name=self.name, value=value, problem=_lower(problem), advice=advice) from None
+            raise InvalidSetting(name=self.name, value=value, problem=problem[:1].lower() + problem[1:], advice=advice) from None
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -289,10 +289,6 @@ def _meanings(words: str) -> dict[str, str]:
             about = text[one.end() : following.start() if following else len(text)].strip()
             meant |= {name: about[:1].upper() + about[1:] for name in one[1].split(", ")}
     return meant
-
-
-def _lower(problem: str) -> str:
-    return problem[:1].lower() + problem[1:]
 
 
 def takes_file(kind: Any) -> bool:

@@ -242,7 +242,7 @@ def open_proposals(tx: Tx, owner: str, numbers: Iterable[int]) -> list[Any]:
 
 
 def likeness(tx: Tx, addition: Addition, nearest: Sequence[int]) -> Likeness:
-    """Compare with what is in force: who says the same, and who speaks of the same thing. nearest: facts by words, best first."""
+    """Find the facts in force that say the same, and those about the same thing. nearest: facts by words, best first."""
     new, alike = addition.fact, facts.candidates(tx, owner_key(addition.user), [nearest], MOST_ALIKE)
     known = [alike[number] for number in nearest if number in alike]
     for old in known:

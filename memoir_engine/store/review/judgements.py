@@ -52,7 +52,10 @@ class VerdictsRead(NamedTuple):
 
 
 def read_on(tx: Tx, known: VerdictsRead) -> VerdictsRead:
-    """Add what was given since. Events never change, and a decision stands in one commit with its second signature."""
+    """Add the verdicts given since the last read.
+
+    Earlier ones need no second look: events never change, and a second signature is in the commit of its decision.
+    """
     return VerdictsRead(actions.seq(tx), (*known.verdicts, *_given_since(tx, known.seq)))
 
 
@@ -126,7 +129,7 @@ def _given_since(tx: Tx, seq: int) -> list[GivenVerdict]:
 
 
 def _verdict(kind: str, seq: int, body: Mapping[str, Any]) -> Given | None:
-    """Return what an event says; None where it only brings back what was said before, or says something else."""
+    """Return the verdict of an event; None if it only restores an earlier verdict, or is none."""
     if kind == MADE[FIRST]:
         return _SIGNED.get(str(body.get("verdict")))
     if kind == MADE[SECOND] or body["reviewed"] != seq:

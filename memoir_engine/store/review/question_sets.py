@@ -42,7 +42,7 @@ def get(tx: Tx, key: str) -> QuestionSet:
 
 
 def save(tx: Tx, key: str, name: str, questions: list[str], *, actor: str, clock: Clock, action_id: str) -> QuestionSet:
-    """Write a set in the place of what stands under its key, if anything does, once per action id. Raises NothingChanges."""
+    """Write a set, replacing the one under its key, once per action id. Raises NothingChanges."""
     before = remarks.about(tx, [key], kind=QUESTIONS)
     if actions.exists(tx, action_id):
         return get(tx, key)
@@ -76,7 +76,7 @@ def named(tx: Tx, name: str) -> str | None:
 
 
 def _sets(tx: Tx, rows: Any) -> list[QuestionSet]:
-    """Return the sets of these rows but those whose words were erased."""
+    """Return the sets of these rows, without those whose words were erased."""
     payloads, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, [row.from_seq for row in rows])
     return [
         QuestionSet(

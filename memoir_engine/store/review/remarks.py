@@ -167,7 +167,7 @@ def payloads_of(tx: Tx, items: Iterable[str]) -> set[str]:
 
 
 def payloads_on(tx: Tx, facts: Collection[int], proposals: Collection[int]) -> set[str]:
-    """Return the payloads of everything that was ever said about these facts and proposals, in whatever state."""
+    """Return the payloads of all remarks about these facts and proposals, standing or not."""
     numbers = {"fact": facts, "proposal": proposals}
     rows = tx.execute(select(_R.item, _R.payload).where(or_(_R.item.like("fact-%"), _R.item.like("proposal-%")))).all()
     parts = ((row.item.split("-"), row.payload) for row in rows)
@@ -201,7 +201,7 @@ def are_kept_of(tx: Tx, author: str) -> bool:
 
 
 def said_by(tx: Tx, author: str) -> Iterator[dict[str, Any]]:
-    """Yield what a person ever said of answers and items, oldest first, with whether it stands."""
+    """Yield every remark of a person, oldest first, and whether it still stands."""
     rows = tx.execute(select(tables.remark).where(_R.author == author).order_by(_R.number, _R.from_seq)).all()
     newest = {row.number: row for row in rows}
     payloads, causes = read_payloads(tx, (row.payload for row in newest.values())), actions.causes(tx, newest)

@@ -133,11 +133,6 @@ class ReviewDecision:
         return f"{self.chunk_id}-{self.filed_seq}"
 
 
-def all_items(tx: Tx) -> list[ReviewedFiling]:
-    """Return every item."""
-    return open_items(tx) + rejected_items(tx)
-
-
 def open_items(tx: Tx, chunk_ids: Iterable[int] | None = None) -> list[ReviewedFiling]:
     """Return open filings by chunk; of all chunks, or of these."""
     f, c = tables.filing.c, tables.chunk.c

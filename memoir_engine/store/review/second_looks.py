@@ -110,7 +110,7 @@ def signed_first(tx: Tx, action_id: str, actor: str) -> bool:
 
 
 def seen_of(tx: Tx, action_id: str) -> tuple[FactKey, dict[str, Any]] | None:
-    """Return an item of facts, and what the first of two had seen of the consequences, as it is kept with their signature."""
+    """Return the fact item of a first signature, and the impact kept with it; None if there is none."""
     e = tables.audit_event.c
     query = (
         select(_R.item, _R.payload).join(tables.audit_event, e.seq == _R.number).where(_R.kind == FIRST, e.action_id == action_id)
@@ -167,7 +167,7 @@ def waiting(tx: Tx, items: Iterable[str] | None = None) -> tuple[SecondLook, ...
 
 
 def signed(tx: Tx, items: Iterable[str]) -> set[str]:
-    """Return those of these items of which two people signed a decision that stands."""
+    """Return the items with a standing decision that two people signed."""
     return {row.item for row in remarks.about(tx, items, kind=SECOND) if actions.undone_by(tx, row.names) is None}
 
 

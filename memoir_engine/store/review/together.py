@@ -41,7 +41,7 @@ def _name_of(called: str) -> str:
 
 
 def without_name(tx: Tx, person: str) -> dict[str, dict[str, Any]]:
-    """Return payloads in which others call a person with an @, each as it is without the name."""
+    """Return the payloads in which others mention a person with an @, each without the name."""
 
     def is_theirs(name: str) -> bool:
         return accounts.means(tx, name, person)
@@ -98,7 +98,7 @@ def comment(tx: Tx, item: str, words: str, *, actor: str, clock: Clock, action_i
 
 
 def assigned(tx: Tx, items: Iterable[str]) -> dict[str, str]:
-    """Return to whom each of these items is assigned; those of nobody are left out."""
+    """Map each assigned item to its assignee; items without one are left out."""
     rows = remarks.about(tx, items, kind=ASSIGNMENT)
     payloads = read_payloads(tx, (row.payload for row in rows))
     assignees = {row.item: payloads.get(row.payload, {}).get("to") for row in rows}
@@ -120,7 +120,7 @@ def assignments(tx: Tx, person: str | None = None) -> tuple[Assignment, ...]:
 
 
 def of_item(tx: Tx, item: str, *, seq: int | None = None) -> ItemRemarks:
-    """Return what people said of an item, now or after an event."""
+    """Return assignment, comments and signatures of an item, now or after an event."""
     rows = remarks.about(tx, [item], seq=seq)
     payloads, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
     assigned_rows = [row for row in rows if row.kind == ASSIGNMENT]

@@ -62,7 +62,7 @@ class CategoryNote(NamedTuple):
     locked: bool = False
 
     def changed(self, description: str | None, guidance: str | None, locked: bool | None) -> CategoryNote:
-        """Return the note with what is given; None keeps a part as it is."""
+        """Return the note with the given parts replaced; None keeps a part."""
         return CategoryNote(
             self.description if description is None else description,
             self.guidance if guidance is None else guidance,

@@ -312,7 +312,7 @@ class EditDraft:
             self._left.add(was)
 
     def take_out(self, leaves: Iterable[int]) -> None:
-        """Take one chunk out of each of these leaves, a leaf as often as it is named, without a step."""
+        """Take one chunk out of a leaf for each time the leaf is named, without adding a step."""
         for leaf in leaves:
             self._counts[leaf] = self._counts.get(leaf, 0) - 1
             self._left.add(leaf)

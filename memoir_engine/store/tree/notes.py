@@ -61,7 +61,7 @@ def joined(mine: CategoryNote, other: CategoryNote) -> CategoryNote:
 
 
 def _joined(mine: str, other: str) -> str:
-    """Return both texts as one; the first alone where it says the other already, or there is no room for both."""
+    """Join two texts; return the first alone if it contains the second or both are too long together."""
     both = BETWEEN.join([mine] * bool(mine) + _unsaid(mine, other))
     return both if len(both) <= MOST_CHARS else mine
 
