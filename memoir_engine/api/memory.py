@@ -417,7 +417,7 @@ class AsyncMemory(Impacts, Folders, Face):
     ) -> RememberResult:
         """Draw facts from a conversation, let them meet what is known of the user, and store what comes of it.
 
-        messages: in any shape that sessions take; None reads the session. They are kept in the session, or in one of their own.
+        messages: in any shape that sessions take; by default the session's. They are kept there, or in a session of their own.
         A conversation that was remembered before changes nothing; that it came again is recorded.
         agent_id, metadata: noted with each new fact; `recall` finds facts by them (`filters`).
         Raises NothingExtracted (every cut failed), FactsNotYours, MessageRefused, SessionNotFound, and what keeps the model away.

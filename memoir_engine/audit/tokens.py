@@ -38,7 +38,7 @@ class TokensView(View):
     ) -> NewToken:
         """Make a token, whose `secret` is shown this once: it lets a program in as "token NAME".
 
-        roles: what it may do; none that you lack. user: whose facts and conversations it reads and writes; None is the
+        roles: what it may do; none that you lack. user: whose facts and conversations it reads and writes; by default the
         workspace's, and an admin's token without a user speaks for anybody. expires_at: from then on it opens nothing.
         Raises NotAllowed, FactsNotYours, InvalidSetting.
         """

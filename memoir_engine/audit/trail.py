@@ -131,7 +131,7 @@ class AuditTrail(View):
 
         kind: of one of its events. source, category: actions that touched it or what is below. since: from then on, until:
         before then, both with a time zone. text: part of the reason. but: verbs to leave out. Reasons about facts and
-        conversations of others are None, and not searched.
+        conversations of others are neither shown nor searched.
         """
         filters = _checked_filter(but, actor, verb, kind, text, source, category, run, since, until)
         limit, whose = validation.limit(limit), readable(self._actor)

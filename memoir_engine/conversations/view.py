@@ -65,7 +65,7 @@ class SessionsView(View):
     ) -> tuple[SessionView, ...]:
         """List sessions, last active first. before: number of the last session of the previous page. expired: include those.
 
-        user_id: None is the actor's own; of a user whom the actor may not see there are none. everybody: all the actor may see.
+        user_id: by default the actor's own; of one whom the actor may not see there are none. everybody: all the actor may see.
         """
         most, behind = validation.limit(limit), None if before is None else validation.cursor("before", before)
         if validation.flag("everybody", everybody) and user_id is not None:
@@ -76,7 +76,7 @@ class SessionsView(View):
         return self._read(lambda tx: with_previews(tx, page))
 
     def users(self) -> tuple[tuple[str | None, int], ...]:
-        """List the users whose sessions the actor may see, with how many each has, expired ones too; None is nobody's."""
+        """List the users whose sessions the actor may see, with how many each has, expired and nobody's too."""
         whose = access.readable(self._actor)
         return self._read(lambda tx: users(tx, whose))
 
@@ -190,7 +190,7 @@ class SessionsView(View):
 
         data: what `export_session` wrote, a list of messages as LangChain or OpenAI writes them, a transcript with lines like
         `Name: text`, or an export with one conversation; text or parsed.
-        session_id: None takes the id in the data if it is free, else a new one. dry_run: report what would be added and refused,
+        session_id: by default the id in the data if it is free, else a new one. dry_run: report what would be added and refused,
         store nothing. Raises HistoryRefused (E804) naming the first refused record and why, FormatUnknown.
         """
         requested = None if session_id is None else arguments.session(session_id)
@@ -286,7 +286,7 @@ class SessionsView(View):
     def set_retention(
         self, session_id: str, *, max_messages: int | None = None, session_timeout: float | None = None
     ) -> SessionView:
-        """Limit this session from now on; messages over the limit are dropped at once. None: as configured.
+        """Limit this session from now on; messages over the limit are dropped at once. Left out: as configured.
 
         Raises SessionNotFound, and NotAllowed for one that is nobody's.
         """

@@ -68,7 +68,7 @@ class ConversationInput:
 
 @dataclass(frozen=True)
 class RememberOptions:
-    """messages: in any shape that sessions take; None reads the session. agent_id, metadata: noted with each new fact."""
+    """messages: in any shape that sessions take; by default the session's. agent_id, metadata: noted with each new fact."""
 
     messages: Sequence[Any] | None = None
     user_id: str | None = None

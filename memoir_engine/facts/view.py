@@ -56,7 +56,7 @@ class FactsView(FactSuggestions):
     ) -> tuple[FactView, ...]:
         """List facts, the last learned first.
 
-        user_id: None is the actor's own. as_of: what was believed then (a seq or an aware time). valid_at: what was true then,
+        user_id: by default the actor's own. as_of: what was believed then (a seq or an aware time). valid_at: what was true then,
         or at the end of a day (2026-03-07). before: id of the last fact of the previous page.
         session_id: only facts drawn from this conversation of the user.
         """
@@ -104,14 +104,14 @@ class FactsView(FactSuggestions):
         return self._read(lambda tx: facts.counts(tx, owner, when))
 
     def users(self) -> tuple[tuple[str | None, int], ...]:
-        """List the users whose facts the actor may see, with how many each has; None is the workspace."""
+        """List the users whose facts the actor may see, with how many each has; the workspace is nobody."""
         whose = access.readable(self._actor)
         return self._read(lambda tx: facts.users(tx, whose))
 
     def proposals(
         self, user_id: str | None = None, state: Literal["open", "approved", "rejected"] | None = "open", limit: int = 200
     ) -> tuple[FactProposal, ...]:
-        """List proposals that wait for a person, or settled ones, newest first. user_id: None is all that the actor may see."""
+        """List proposals that wait for a person, or settled ones, newest first. user_id: by default all whom the actor sees."""
         if state is not None and state not in STATES:
             advice = f"Use one of: {', '.join(STATES)}, or None for all."
             raise InvalidSetting(name="state", value=state, problem="there is no such state", advice=advice)

@@ -97,7 +97,7 @@ class FeedbackView(View):
     def mending(self, key: str) -> tuple[Action, ...]:
         """Return actions since a report that may have mended it: those on what the answer had read first, newest first.
 
-        Reasons about facts and conversations of others are None.
+        Reasons about facts and conversations of others are not shown.
         """
         number, user = report_number(key), runs_of(self._engine, self._actor)
         whose = readable(self._actor)

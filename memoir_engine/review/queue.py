@@ -70,7 +70,7 @@ class FactReviews(View):
     ) -> FactReviewPage:
         """List facts and proposals to review, the most doubtful first and skipped ones last. after: cursor of the previous page.
 
-        user_id: None is all that the actor may see. kind None: all three kinds. state None: every state.
+        user_id: by default all that the actor may see. kind: by default all three. state: None for every one.
         Decide by key with `approve`, `reject`, `skip` and `apply`. Rejecting a fact makes it outdated; rejecting a supersession
         makes the old fact active again.
         """
@@ -123,7 +123,7 @@ class Reviews(FactReviews):
         Facts and proposals about them belong to users and have a queue of their own, `facts()`; the same verbs decide both.
 
         kind: "filing". source, branch: of this source, filed in or below this category. reason: a code of `RiskReason`.
-        state None: every state. sample: percentage of all filings drawn at random with `seed`; 5 by default.
+        state: None for every one. sample: percentage of all filings drawn at random with `seed`; 5 by default.
         """
         number = None if branch is None else validation.category(branch)
         filters = QueueFilter(

@@ -57,7 +57,7 @@ class JobsView(View):
     def list(
         self, limit: int = 20, verbs: Sequence[str] | None = None, statuses: Sequence[RunStatus] | None = None
     ) -> tuple[RunView, ...]:
-        """List runs, newest first; those whose process has died are interrupted by now. None: every verb, every status."""
+        """List runs, newest first; those whose process has died are interrupted by now; by default of every verb and status."""
         most, named = validation.limit(limit), None if verbs is None else validation.texts("verbs", verbs)
         wanted = () if statuses is None else _statuses(statuses)
         self._engine.expire_dead_runs()

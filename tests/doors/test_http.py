@@ -340,3 +340,9 @@ def json_values(printed: str) -> list[Any]:
         values.append(value)
         rest = rest[end:].strip()
     return values
+
+
+def test_a_remedy_names_the_paths_that_serve_its_verbs(unchanged: httpx2.Client):
+    answer = unchanged.get(f"/api/v1/runs.query?run_id={'0' * 26}")
+    assert answer.json()["remedy"] == "/api/v1/runs.list shows the runs there are."
+    assert http_table.in_addresses("Open Memory(…) anew.") == "Open Memory(…) anew."

@@ -25,8 +25,9 @@ from mcp.shared.exceptions import MCPError
 
 from machine import REPOSITORY
 from memoir_engine import Memory
-from memoir_engine.api.doors import mcp_server
+from memoir_engine.api.doors import mcp_server, table, tools
 from memoir_engine.api.doors.tools import BY_NAME, TOOLS
+from memoir_engine.core import errors
 
 SAID = [{"role": "user", "content": "I live in Bern and I work as a nurse."}]
 
@@ -142,6 +143,20 @@ def test_an_agent_sees_what_was_changed_and_is_pointed_to_its_tools(memory: Memo
     assert changes.structured_content["result"][0]["verb"] != "close"
     assert ends.structured_content["result"][0]["verb"] == "close"
     assert missing.structured_content["error"]["remedy"] == "list_sources shows the sources there are."
+
+
+def test_remedies_and_words_of_options_name_what_an_agent_has(memory: Memory):
+    answers = called(memory, ("why_answer", {"run_id": "0" * 26}), ("list_category", {"category_id": 99}))
+    remedies = [answer.structured_content["error"]["remedy"] for answer in answers]
+    assert remedies == [
+        "ask_memory returns each answer with its run_id; take that.",
+        "browse_categories shows the categories there are.",
+    ]
+    told = [option["description"] for tool in TOOLS for option in tool.schema(memory.actor)["properties"].values()]
+    forms = [getattr(getattr(errors, name), "remedy_form", "") for name in dir(errors)]
+    told += [tools.in_tools(form) for form in forms if isinstance(form, str)]
+    left = [call[0] for words in told for call in table.CALL.finditer(words) if table.called(call) is not None]
+    assert (left, [words for words in told if not words.strip(" .") and words != ""]) == ([], [])
 
 
 def test_forgetting_and_undoing_are_within_roles(memory: Memory):

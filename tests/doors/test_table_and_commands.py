@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from memoir_engine import Memory
 from memoir_engine.api.cli import app
 from memoir_engine.api.cli.panels import PANELS
 from memoir_engine.api.cli.remedies import in_commands
-from memoir_engine.api.doors import table
+from memoir_engine.api.doors import option_words, table
 from memoir_engine.core import errors
 
 LEASE = "The lease of the office may be ended by either side with three months' notice. Rent is due on the third working day.\n"
@@ -27,6 +28,7 @@ BY_HAND = {
     **{"user_id": "user", "type": "kind", "expires_at": "expires", "agent_id": "agent", "ended_at": "ended"},
     **{"run_id": "run", "chunk_id": "chunk", "path": "file", "session_id": "session"},
 }
+FAMILIES = [*PANELS]
 VERBS = [row.name for row in table.table()]
 
 
@@ -69,6 +71,39 @@ def test_what_a_docstring_says_of_an_option_is_its_help_and_classes_of_errors_ar
     assert {option.name: option.help for option in row.options}["fanout"] == "Each side gives top_k · fanout candidates."
     words = "".join(row.words for row in table.table())
     assert [inward for inward in ("Raises", "MEMOLLA", "MEMOIR") if inward in words] == []
+
+
+def every_command(command: Any, path: str = "memoir") -> Iterator[tuple[str, Any]]:
+    yield path, command
+    for name in command.list_commands(None) if hasattr(command, "list_commands") else ():
+        yield from every_command(command.get_command(None, name), f"{path} {name}")
+
+
+def test_help_says_what_each_argument_and_option_is_and_nothing_in_the_words_of_python():
+    shown = dict(every_command(get_command(app)))
+    told = {(path, one.name): getattr(one, "help", "") or "" for path, command in shown.items() for one in command.params}
+    assert len(shown) > 250
+    assert [named for named, words in told.items() if not words.strip(" .")] == []
+    all_words = {**told, **{path: command.help or "" for path, command in shown.items()}}
+    assert [named for named, words in all_words.items() if re.search(r"\bNone\b|\(\s+if left out", words)] == []
+    named = {told for words in all_words.values() for told in re.findall("`memoir ([^`]+)`", words)}
+    assert [words for words in named if not is_command(words.replace(" …", "").split()) and words not in FAMILIES] == []
+
+
+def test_words_of_options_that_no_verb_has_are_not_kept():
+    there = {f"{row.family}.{row.verb}.{option.name}" for row in table.table() for option in row.options}
+    families = {f"{family}.{option}" for family, _, option in (name.split(".") for name in there)}
+    assert {*option_words.OF_VERBS} - there - families == set()
+    assert {*option_words.OF_NAMES} - {name.split(".")[2] for name in there} == set()
+
+
+def test_null_is_given_where_leaving_an_option_out_means_something_else(run) -> None:  # type: ignore[no-untyped-def]
+    assert run("review", "create", "null", "Law").exit_code == 0
+    (root,) = json.loads(run("tree", "roots", "--json").stdout)
+    assert root["name"] == "Law"
+    assert run("review", "create", root["id"], "Lease").exit_code == 0
+    assert len(json.loads(run("review", "queue", "--state", "null", "--json").stdout)["items"]) == 0
+    assert run("review", "create", "nine", "Rent").exit_code == 1
 
 
 def test_options_are_read_as_the_signature_says(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from memoir_engine import Memory
 from memoir_engine.core.errors import (
@@ -17,6 +19,7 @@ from memoir_engine.core.errors import (
     TaxonomyTooLarge,
     TaxonomyUnreadable,
 )
+from memoir_engine.readers import taxonomy_parser
 from memoir_engine.store.chain.state import state_hash
 
 PLAN = """\
@@ -92,6 +95,7 @@ def test_a_line_that_cannot_be_brought_in_is_named_and_nothing_is(memory: Memory
     [
         ("a: &a [x, x]\nb: [*a, *a]", "bomb.yaml", TaxonomyUnreadable),
         ("[" * 3000, "deep.yaml", TaxonomyUnreadable),
+        ("- " * 300_000, "steep.yaml", TaxonomyUnreadable),
         ("- !!python/object/apply:os.system [ls]", "code.yaml", TaxonomyUnreadable),
         ("colour,size\nred,1", "other.csv", TaxonomyUnreadable),
         ("path\n" + "x" * 200_000, "long.csv", TaxonomyUnreadable),
@@ -99,11 +103,28 @@ def test_a_line_that_cannot_be_brought_in_is_named_and_nothing_is(memory: Memory
         ("path\n" + "a\n" * 5_001, "many.csv", TaxonomyTooLarge),
         ("path\n" + "a" * 5_000_000, "large.csv", TaxonomyTooLarge),
     ],
-    ids=["aliases", "nested", "tags", "no columns", "a long cell", "empty", "many", "large"],
+    ids=["aliases", "nested", "nested by dashes", "tags", "no columns", "a long cell", "empty", "many", "large"],
 )
 def test_a_file_that_is_no_taxonomy_or_would_fill_the_memory_is_refused(memory: Memory, data: str, name: str, error: type):
     with pytest.raises(error):
         memory.review.preview_taxonomy(data, name=name)
+
+
+@pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
+def test_what_is_wrong_with_yaml_is_told_by_its_line_with_either_loader(monkeypatch: pytest.MonkeyPatch, loader: str):
+    if not hasattr(yaml, loader):
+        pytest.skip("PyYAML was built without libyaml")
+    monkeypatch.setattr(taxonomy_parser, "_FAST", getattr(yaml, loader))
+    wrong = {
+        "- name: Law\n  description: of: laws\n": "line 2: mapping values are not allowed here",
+        "- a: &a [x]\n- *a": "it refers to a part of itself (*), which is not read",
+        "- on: 2026-13-40": "it is nested too deeply, or holds a value that is none",
+    }
+    for text, says in wrong.items():
+        with pytest.raises(TaxonomyUnreadable, match=re.escape(says)):
+            taxonomy_parser.parse(taxonomy_parser.request(text, "yaml", None, 1))
+    read = taxonomy_parser.from_json(taxonomy_parser.parse(taxonomy_parser.request("- name: Law", "yaml", None, 1)))
+    assert [entry.path for entry in read.entries] == [("Law",)]
 
 
 def test_a_locked_branch_is_changed_by_admins_alone_and_undone_by_them(memory: Memory):

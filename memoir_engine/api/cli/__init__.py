@@ -17,7 +17,7 @@ from typing import Annotated
 import typer
 
 from memoir_engine.api.cli import agents, chain, completion, facts, families, feedback, http, panels, recall, review, serve
-from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, print_json, progress, settings
+from memoir_engine.api.cli.frame import AsJson, DataDir, Limit, Question, errors_shown, opened, print_json, progress, settings
 from memoir_engine.api.cli.remedies import hyphened
 from memoir_engine.api.doors.openapi import package_version
 from memoir_engine.api.sync import Memory
@@ -45,6 +45,8 @@ app.command("demo")(serve.open_demo)
 app.command("serve")(http.serve_api)
 
 SHOWN_CHARS = 160  # of a passage
+UserId = Annotated[str, typer.Argument(help="Who, as `memoir people list` shows them.")]
+Written = Annotated[Path, typer.Argument(help="The file to write.")]
 
 
 def _say_version(asked: bool) -> None:
@@ -61,7 +63,11 @@ def memoir(
 
 
 @app.command()
-def ingest(files: list[str], as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def ingest(
+    files: Annotated[list[str], typer.Argument(help="Files, folders or addresses.")],
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
     """File one or more documents, folders of them, or pages by their addresses (setting web_hosts) in the category tree."""
     filed: list[IngestResult] = []
     with opened(data_dir) as memory:
@@ -97,8 +103,10 @@ def _say_filed(result: IngestResult) -> None:
 
 @app.command()
 def ask(
-    question: str,
-    strategy: str = "wide_branch",
+    question: Question,
+    strategy: Annotated[
+        str, typer.Option(help="How many paths are followed: one_shot, wide_branch, zoom_in, branch_out, or a plug-in's name.")
+    ] = "wide_branch",
     as_of: Annotated[str | None, typer.Option(help="An event's number, or a time with its zone (2026-05-01T12:00Z).")] = None,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -123,7 +131,7 @@ def ask(
 
 @app.command()
 def search(
-    query: str,
+    query: Annotated[str, typer.Argument(help="What is looked for.")],
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="How many passages.")] = 5,
     alpha: Annotated[float, typer.Option(help="Share of the vectors: 0 is words only, 1 vectors only.")] = 0.5,
     newest_first: Annotated[
@@ -240,7 +248,7 @@ def tidy(
 
 
 @app.command()
-def export(file: Path, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def export(file: Written, as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Write the whole memory into one file."""
     with opened(data_dir) as memory:
         written = memory.export(file)
@@ -251,7 +259,9 @@ def export(file: Path, as_json: AsJson = False, data_dir: DataDir = None) -> Non
 
 
 @app.command("import")
-def import_(file: Path, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def import_(
+    file: Annotated[Path, typer.Argument(help="What `memoir export` wrote.")], as_json: AsJson = False, data_dir: DataDir = None
+) -> None:
     """Fill an empty memory with what was exported, on whichever database is configured."""
     with errors_shown(), Memory.import_(file, **settings(data_dir)) as memory:
         head = memory.audit.head()
@@ -269,7 +279,7 @@ app.add_typer(people, name="people")
 
 @people.command("list")
 def list_people(
-    limit: int = 1000,
+    limit: Limit = 1000,
     after: Annotated[str | None, typer.Option(help="The last person of the page before.")] = None,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -288,7 +298,7 @@ def list_people(
 
 @people.command()
 def report(
-    user_id: str,
+    user_id: UserId,
     file: Annotated[Path | None, typer.Argument(help="Where the page goes.")] = None,
     as_json: AsJson = False,
     data_dir: DataDir = None,
@@ -308,7 +318,7 @@ def report(
 
 
 @people.command("export")
-def export_person(user_id: str, file: Path, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def export_person(user_id: UserId, file: Written, as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Write all that is kept of a person into one file."""
     with opened(data_dir) as memory:
         written = memory.people.export(user_id, file)
@@ -321,7 +331,7 @@ def export_person(user_id: str, file: Path, as_json: AsJson = False, data_dir: D
 
 @people.command("erase")
 def erase_person(
-    user_id: str,
+    user_id: UserId,
     reason: Annotated[str, typer.Option(help="Why: it stands on the tombstone.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     preview: Annotated[bool, typer.Option("--preview", help="Only show what would go and what would remain.")] = False,

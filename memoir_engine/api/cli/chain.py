@@ -70,7 +70,7 @@ def anchors(as_json: AsJson = False, data_dir: DataDir = None) -> None:
         typer.echo("No place is configured. Set MEMOIR_ANCHORS, e.g. '[\"file:/somewhere/else/heads.jsonl\"]'.")
 
 
-def signing_key(file: Path) -> None:
+def signing_key(file: Annotated[Path, typer.Argument(help="The file to write.")]) -> None:
     """Make a private key to sign heads with, and its public key beside it."""
     with errors_shown():
         try:

@@ -12,13 +12,14 @@ from typing import Annotated, Any
 import typer
 
 from memoir_engine.api.cli.families import group_of
-from memoir_engine.api.cli.frame import AsJson, DataDir, errors_shown, opened, plain, print_json
+from memoir_engine.api.cli.frame import AsJson, DataDir, Limit, errors_shown, opened, plain, print_json
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action, FactPreview, FactView
 
 app = typer.Typer(cls=group_of("facts"), no_args_is_help=True, help="List, correct, add, end and forget facts.")
 
+FactId = Annotated[str, typer.Argument(help="Id of a fact, as `memoir facts list` shows it.")]
 FactIds = Annotated[list[str], typer.Argument(help="Ids of facts, as `memoir facts list` shows them.")]
 User = Annotated[str | None, typer.Option("--user", help="Whose facts; nobody's by default.")]
 Reason = Annotated[str | None, typer.Option("--reason", help="Why; kept with the action.")]
@@ -39,7 +40,7 @@ def list_facts(
     status: Annotated[str | None, typer.Option(help="active or outdated.")] = None,
     as_of: Annotated[str | None, typer.Option(help="An event's number, or a time with its zone.")] = None,
     valid_at: Annotated[str | None, typer.Option(help="Only what was true then.")] = None,
-    limit: int = 100,
+    limit: Limit = 100,
     before: Annotated[str | None, typer.Option(help="Id of the last fact of the page before.")] = None,
     session: Annotated[str | None, typer.Option(help="Only facts drawn from this conversation.")] = None,
     as_json: AsJson = False,
@@ -59,7 +60,7 @@ def list_facts(
 
 
 @app.command()
-def show(fact_id: str, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def show(fact_id: FactId, as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Show a fact, where it is from, and how it changed."""
     with opened(data_dir) as memory:
         fact, lineage = memory.facts.get(fact_id), memory.facts.lineage(fact_id)
@@ -77,7 +78,7 @@ def show(fact_id: str, as_json: AsJson = False, data_dir: DataDir = None) -> Non
 
 @app.command()
 def correct(
-    fact_id: str,
+    fact_id: FactId,
     content: Annotated[str | None, typer.Argument(help="The right words; kept if left out.")] = None,
     reason: Reason = None,
     kind: Kind = None,
@@ -109,7 +110,7 @@ def correct(
 
 @app.command()
 def add(
-    content: str,
+    content: Annotated[str, typer.Argument(help="In a sentence that is understood by itself.")],
     user: User = None,
     reason: Reason = None,
     kind: Kind = None,
@@ -183,7 +184,7 @@ def forget(
 
 
 @app.command()
-def restore(fact_id: str, reason: Reason = None, seen: Seen = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def restore(fact_id: FactId, reason: Reason = None, seen: Seen = None, as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Make an outdated fact active again."""
     with opened(data_dir) as memory:
         print_action(memory, memory.facts.restore(fact_id, reason, seen=seen), as_json)

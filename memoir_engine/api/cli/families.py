@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import sys
 import typing
 from collections.abc import Callable, Mapping
@@ -21,7 +22,7 @@ import typer
 from typer.core import TyperGroup
 
 from memoir_engine.api.cli.frame import AsJson, DataDir, opened, plain, print_json, progress
-from memoir_engine.api.cli.remedies import hyphened
+from memoir_engine.api.cli.remedies import hyphened, in_shell
 from memoir_engine.api.doors import table
 from memoir_engine.api.doors.table import TableVerb, VerbOption
 
@@ -42,6 +43,7 @@ HELP = {
 }
 _SCALARS = (str, int, float)
 _UNSET: Any = object()
+NOTHING = re.compile(r"\bnull\b(?= (?:if|where))")  # what a verb returns is printed so
 
 
 def group_of(family: str) -> type[TyperGroup]:
@@ -72,7 +74,7 @@ def command_name(row: TableVerb) -> str:
 def made(row: TableVerb) -> Any:
     """Make the command of a verb."""
     alone = typer.Typer(add_completion=False)
-    alone.command(command_name(row), help=row.words)(_function(row))
+    alone.command(command_name(row), help=in_shell(row, NOTHING.sub("nothing", row.about)))(_function(row))
     return typer.main.get_command(alone)
 
 
@@ -88,8 +90,8 @@ def _function(row: TableVerb) -> Callable[..., None]:
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter(name, positional, annotation=kind, default=default) for name, kind, default in fixed]
     required = sorted(row.options, key=lambda option: not option.is_required)
-    parameters = [_parameter(option) for option in required if option.is_required] + [
-        *(_parameter(option) for option in required if not option.is_required),
+    parameters = [_parameter(row, option) for option in required if option.is_required] + [
+        *(_parameter(row, option) for option in required if not option.is_required),
         *parameters,
     ]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
@@ -97,10 +99,10 @@ def _function(row: TableVerb) -> Callable[..., None]:
     return command
 
 
-def _parameter(option: VerbOption) -> inspect.Parameter:
+def _parameter(row: TableVerb, option: VerbOption) -> inspect.Parameter:
     """Return the parameter of a command by which an option is given."""
     kind, many = _shape(option)
-    about = option.help + ("" if kind in (bool, int, float) or _is_text(option) else f" {_written_as(option)}").rstrip()
+    about = " ".join(filter(None, (in_shell(row, option.help), _choices(option), _written_as(option))))
     shown: Any = list[kind] if many else kind  # type: ignore[valid-type]  # of a value
     if option.is_required:
         default: Any = inspect.Parameter.empty
@@ -124,7 +126,13 @@ def _shape(option: VerbOption) -> tuple[Any, bool]:
     inner = [typing.get_args(kind)[0] for kind in kinds if typing.get_origin(kind) is list]
     if inner and all(_is_scalar(one) for one in inner):
         return inner[0] if inner[0] in _SCALARS else str, True
-    return (kinds[0], False) if len(kinds) == 1 and kinds[0] in (*_SCALARS, bool) else (str, False)
+    is_one = len(kinds) == 1 and kinds[0] in (*_SCALARS, bool) and not _takes_null(option)
+    return (kinds[0], False) if is_one else (str, False)
+
+
+def _takes_null(option: VerbOption) -> bool:
+    """Report whether leaving an option out is not the same as giving none: then it is written as null."""
+    return NoneType in typing.get_args(option.kind) and option.default is not None
 
 
 def _kinds(option: VerbOption) -> list[Any]:
@@ -150,14 +158,25 @@ def _is_scalar(kind: Any) -> bool:
     return kind in _SCALARS or typing.get_origin(kind) is typing.Literal
 
 
+def _choices(option: VerbOption) -> str:
+    """Return the words to choose among, where there are only some."""
+    inner = [one for kind in _kinds(option) for one in (kind, *typing.get_args(kind))]
+    words = [word for one in inner if typing.get_origin(one) is typing.Literal for word in typing.get_args(one)]
+    return f"One of: {', '.join(words)}." if words else ""
+
+
 def _written_as(option: VerbOption) -> str:
-    return "(a file)" if bytes in _kinds(option) and str not in _kinds(option) else "(JSON, or @FILE)"
+    """Return how a value is written that is neither a text, a number nor a flag."""
+    kinds = _kinds(option)
+    if bytes in kinds:
+        return "(text, or @FILE)" if str in kinds else "(a file)"
+    return "" if _is_text(option) or Any in kinds or kinds[0] is bool else "(JSON, or @FILE)"
 
 
 def _with_default(about: str, option: VerbOption) -> str:
     if option.is_rest:
         return f"{about} As name=value; repeat it."
-    shown = isinstance(option.default, str | int | float) and not isinstance(option.default, bool)
+    shown = isinstance(option.default, str | int | float) and not isinstance(option.default, bool) and option.default != ""
     return f"{about} ({option.default} if left out)".strip() if shown else about
 
 
@@ -165,6 +184,8 @@ def _read(option: VerbOption, argument: Any) -> Any:
     """Return the value of an option as the table takes it. Raises BadParameter for a file or JSON that cannot be read."""
     if argument is None or argument == []:
         return [] if option.is_required and argument == [] else _UNSET
+    if argument == "null" and _takes_null(option):
+        return None
     if option.is_rest:
         pairs = [one.partition("=") for one in argument]
         if any(not equals for _, equals, _ in pairs):

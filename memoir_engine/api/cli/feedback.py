@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from memoir_engine.api.cli.families import group_of
-from memoir_engine.api.cli.frame import AsJson, DataDir, opened, print_json
+from memoir_engine.api.cli.frame import AsJson, DataDir, Limit, opened, print_json
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.errors import RunNotFound
 from memoir_engine.core.results.feedback import Feedback
@@ -44,7 +44,7 @@ def helped(words: Words = None, run: Run = None, chunk: Chunk = None, as_json: A
 @app.command("list")
 def list_reports(
     state: Annotated[str, typer.Option("--state", help="open, mended, explained, helped or all.")] = "open",
-    limit: int = 50,
+    limit: Limit = 50,
     as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:

@@ -26,6 +26,8 @@ from memoir_engine.core.events import Reindexing, Stamped, Warned
 
 DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder of the memory; else the configured one.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Limit = Annotated[int, typer.Option(help="How many at most.")]
+Question = Annotated[str, typer.Argument(help="In words.")]
 _UNSEEN = logging.NullHandler()
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memoir_engine.api.cli.frame import AsJson, DataDir, opened, print_json
+from memoir_engine.api.cli.frame import AsJson, DataDir, Question, opened, print_json
 from memoir_engine.core.results import FactView
 
 User = Annotated[str | None, typer.Option("--user", "-u", help="Whose facts; else the workspace's.")]
@@ -55,7 +55,7 @@ def remember(
 
 
 def recall(
-    question: str,
+    question: Question,
     user: User = None,
     limit: Annotated[int, typer.Option("--limit", "-k", help="How many facts.")] = 10,
     threshold: Annotated[float | None, typer.Option(help="Least similarity, 0 to 1.")] = None,
@@ -82,7 +82,7 @@ def recall(
 
 
 def context(
-    question: str,
+    question: Question,
     user: User = None,
     max_tokens: Annotated[int, typer.Option(help="Most tokens of the block.")] = 800,
     filters: Noted = None,

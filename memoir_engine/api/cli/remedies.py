@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from memoir_engine.api.doors import table
 from memoir_engine.api.doors.table import TableVerb
 
+_NAMED = re.compile(r"`(memory\.)?(?:(\w+)\.)?(\w+)(\([^()`]*\))?`")
 _BY_HAND = {"memory reindex": "reindex", "memory ingest-file DATA NAME": "ingest FILES", "--user-id": "--user"}
 
 
@@ -20,19 +21,35 @@ def in_commands(remedy: str) -> str:
     return table.CALL.sub(_command, remedy)
 
 
+def in_shell(row: TableVerb, words: str) -> str:
+    """Return what is said of a verb with each verb in it as its command, called or only named."""
+    taken = {option.name for option in row.options}
+
+    def command(named: re.Match[str]) -> str:
+        of_memory, family, verb, called = named.groups()
+        where = (family,) if family else (table.OWN,) if of_memory else (row.family, table.OWN)
+        found = next((one for one in where if any(listed.verb == verb for listed in _verbs(one))), None)
+        if found is None or (verb in taken and not called):
+            return named[0]
+        return in_commands(f"{found}.{verb}{called}") if called else f"`memoir {hyphened(found)} {hyphened(verb)}`"
+
+    return in_commands(_NAMED.sub(command, words))
+
+
+def _verbs(family: str) -> tuple[TableVerb, ...]:
+    return table.verbs_of(family) if family in table.families() else ()
+
+
 def hyphened(name: str) -> str:
     """Return a name of Python as it is typed in a shell."""
     return name.replace("_", "-")
 
 
 def _command(call: re.Match[str]) -> str:
-    family, verb, written = call.groups()
-    family = family or table.OWN
-    rows = table.verbs_of(family) if family in table.families() else ()
-    row = next((row for row in rows if row.verb == verb), None)
+    row = table.called(call)
     if row is None:
         return call[0]
-    words = " ".join((hyphened(family), hyphened(verb), *_arguments(row, written)))
+    words = " ".join((hyphened(row.family), hyphened(row.verb), *_arguments(row, call[3])))
     for by_table, by_hand in _BY_HAND.items():
         words = words.replace(by_table, by_hand)
     return f"`memoir {words}`"

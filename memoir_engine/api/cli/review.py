@@ -12,7 +12,7 @@ import typer
 
 from memoir_engine.api.cli.facts import Preview, Reason, Seen, fact_line, print_action
 from memoir_engine.api.cli.families import group_of
-from memoir_engine.api.cli.frame import AsJson, DataDir, opened, print_json
+from memoir_engine.api.cli.frame import AsJson, DataDir, Limit, opened, print_json
 from memoir_engine.core.results import UndoPreview
 
 app = typer.Typer(cls=group_of("review"), no_args_is_help=True, help="Decide about facts, and about proposals that change them.")
@@ -25,7 +25,7 @@ Words = Annotated[str | None, typer.Option("--content", help="The right words of
 def list_items(
     user: Annotated[str | None, typer.Option("--user", help="Whose facts; all that you may see by default.")] = None,
     kind: Annotated[str | None, typer.Option("--kind", help="proposal, supersession or fact.")] = None,
-    limit: int = 50,
+    limit: Limit = 50,
     as_json: AsJson = False,
     data_dir: DataDir = None,
 ) -> None:

@@ -146,7 +146,8 @@ def refusal(refused: MemoirError) -> HttpAnswer:
         RequestTooLarge: ((b"connection", b"close"),),  # what is left of the body is not waited for
         MethodRefused: ((b"allow", str(refused.facts.get("allowed", "")).replace(" or ", ", ").encode()),),
     }
-    return HttpAnswer(http_status.status_of(refused), plain(refused), headers.get(type(refused), ()))
+    told = {**plain(refused), "remedy": http_table.in_addresses(refused.remedy)}
+    return HttpAnswer(http_status.status_of(refused), told, headers.get(type(refused), ()))
 
 
 def fault() -> HttpAnswer:

@@ -145,5 +145,14 @@ def read_body(body: bytes) -> dict[str, Any]:
     return arguments
 
 
+def in_addresses(remedy: str) -> str:
+    """Return a remedy with each call of a verb as the path that serves it."""
+    return table.CALL.sub(lambda call: _address(table.called(call)) or call[0], remedy)
+
+
+def _address(row: TableVerb | None) -> str | None:
+    return f"{BASE}/{row.name}" if row is not None and row.name in served() else None
+
+
 def _no_number(text: str) -> float:
     raise ValueError(f"{text} is no number in JSON")

@@ -24,6 +24,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
 from memoir_engine.api import features
+from memoir_engine.api.doors.option_words import words_of
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.config import MemoirConfig
 from memoir_engine.core.errors import InvalidSetting, MemoirError
@@ -86,6 +87,7 @@ _NAMES = {"OnEvent": OnEvent, "AsOf": AsOf, "PerPath": PerPath, "PruneBy": Prune
 _MEANT = re.compile(r"(?:^|(?<=[.;] ))([a-z]\w*(?:, [a-z]\w*)*): ", re.MULTILINE)
 # classes of errors, which no door hands on, and chapters of specifications
 _INWARD = re.compile(r"\s*\bRaises\s(?:[^.]|\.(?=\w))*\.|\s\((?:MEMOIR|MEMOLLA|SESSION|CHUNK|TIMEM|DESIGN|API) [^)]*\)")
+_NULL = re.compile(r"\bNone\b")  # as every door but Python's writes it
 _SIGNS = ("on_event", "on_progress", "texts")  # options for callers in the same process
 
 
@@ -135,11 +137,12 @@ class VerbOption:
 
 @dataclass(frozen=True)
 class TableVerb:
-    """One row of the table. name: as Python calls it below the memory, such as `facts.correct`."""
+    """One row of the table. name: as Python calls it below the memory, such as `facts.correct`. about: words, options apart."""
 
     family: str
     verb: str
     words: str
+    about: str
     options: tuple[VerbOption, ...]
     tells_progress: bool
 
@@ -242,12 +245,23 @@ def find(name: str) -> TableVerb:
     return row
 
 
+def called(call: re.Match[str]) -> TableVerb | None:
+    """Return the verb that a remedy calls (`CALL`); one without its family is the memory's own, else the only one of its name."""
+    family, verb = call[1], call[2]
+    if family is not None:
+        return next((row for row in verbs_of(family) if row.verb == verb), None) if family in families() else None
+    named = [row for row in table() if row.verb == verb]
+    return named[0] if named and (named[0].family == OWN or len(named) == 1) else None
+
+
 def _row(family: str, name: str, verb: Callable[..., Any]) -> TableVerb:
     origin = inspect.unwrap(verb)
     words = _INWARD.sub("", inspect.getdoc(origin) or f"{name.replace('_', ' ').capitalize()}.").strip()
-    parameters = [one for one in inspect.signature(origin).parameters.values() if one.name not in ("self", *_SIGNS)]
+    words = _NULL.sub("null", words)
+    named = inspect.signature(origin).parameters
+    parameters = [one for one in named.values() if one.name not in ("self", *_SIGNS)]
     kinds = _kinds(origin, [one.name for one in parameters])
-    meant = _meanings(words)
+    about, meant = _told_apart(words, named)
     options = []
     for one in parameters:
         if one.kind is one.VAR_POSITIONAL:
@@ -257,8 +271,9 @@ def _row(family: str, name: str, verb: Callable[..., Any]) -> TableVerb:
                 VerbOption(one.name, dict[str, Any], {}, meant.get(one.name, "Further arguments by name."), is_rest=True)
             )
         else:
-            options.append(VerbOption(one.name, kinds[one.name], one.default, meant.get(one.name, "")))
-    return TableVerb(family, name, words, tuple(options), "on_event" in inspect.signature(origin).parameters)
+            told = meant.get(one.name) or words_of(family, name, one.name)
+            options.append(VerbOption(one.name, kinds[one.name], one.default, told))
+    return TableVerb(family, name, words, about, tuple(options), "on_event" in named)
 
 
 def _kinds(verb: Callable[..., Any], names: Sequence[str]) -> dict[str, Any]:
@@ -279,16 +294,19 @@ def _concrete(kind: Any) -> Any:
     return Any if kind is object else kind
 
 
-def _meanings(words: str) -> dict[str, str]:
-    """Return what a docstring says of each option: `limit: of what is listed.`, or `since, until: only what is dated between.`"""
+def _told_apart(words: str, names: Collection[str]) -> tuple[str, dict[str, str]]:
+    """Return what a docstring says of the verb, and what of each option: `limit: of what is listed.`, or `since, until: …`"""
     meant: dict[str, str] = {}
-    for part in re.split(r"\n\n|(?<=\.)\n(?=[A-Z])", words)[1:]:
-        text = part.replace("\n", " ")
-        found = list(_MEANT.finditer(text))
+    about: list[str] = []
+    for part in re.split(r"(\n\n|(?<=\.)\n(?=[A-Z]))", words):
+        text = part if part.isspace() else part.replace("\n", " ")
+        found = [one for one in _MEANT.finditer(text) if set(one[1].split(", ")) <= set(names)]
+        about.append(text[: found[0].start()].rstrip() if found else text)
         for one, following in zip_longest(found, found[1:]):
-            about = text[one.end() : following.start() if following else len(text)].strip()
-            meant |= {name: about[:1].upper() + about[1:] for name in one[1].split(", ")}
-    return meant
+            told = text[one.end() : following.start() if following else len(text)].strip()
+            told = re.sub(r";$", ".", told)
+            meant |= {name: told[:1].upper() + told[1:] for name in one[1].split(", ")}
+    return re.sub(r"\n{3,}", "\n\n", "".join(about)).strip(), meant
 
 
 def takes_file(kind: Any) -> bool:

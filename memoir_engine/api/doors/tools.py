@@ -17,7 +17,7 @@ from memoir_engine.api.doors import table
 from memoir_engine.api.doors.table import TableVerb
 from memoir_engine.api.doors.values import plain
 from memoir_engine.api.sync import Memory
-from memoir_engine.core.errors import InvalidSetting, MemoirError
+from memoir_engine.core.errors import CategoryNotFound, FactsNotYours, InvalidSetting, MemoirError, MemoryEmpty, RunNotFound
 from memoir_engine.core.results import Action, Decision, FactView, QueryResult, SearchResult
 from memoir_engine.core.run import Actor, Role
 
@@ -59,6 +59,8 @@ class Tool:
         """Return what it takes. Who acts for one user is not asked whose data it is."""
         left_out = {option.name for option in self.row.options if self.takes is not None and option.name not in self.takes}
         schema = self.row.schema({*left_out, *(("user_id",) if actor.user is not None else ())})
+        for option in schema["properties"].values():
+            option["description"] = in_tools(option["description"])
         return {**schema, "required": [*schema["required"], *self.needs]}
 
     def call(self, memory: Memory, arguments: Mapping[str, Any]) -> Any:
@@ -219,8 +221,17 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 # what a remedy may name, and the tool that shows it
 BY_VERB = {tool.verb: tool.name for tool in TOOLS} | {
     **{"audit.events": "recent_changes", "facts.users": "list_people", "sessions.list_sessions": "list_conversations"},
-    **{"tree.roots": "browse_categories", "tree.children": "browse_categories"},
+    **{"tree.roots": "browse_categories", "tree.children": "browse_categories", "sources.chunks": "list_category"},
+    **{"ingest_file": "add_document", "runs.list": "ask_memory", "feedback.reports": "report_answer"},
 }
+# what an agent does about an error of which the remedy speaks to people
+REMEDIES: Mapping[type[MemoirError], str] = {
+    RunNotFound: "ask_memory returns each answer with its run_id; take that.",
+    CategoryNotFound: "browse_categories shows the categories there are.",
+    MemoryEmpty: "Add something first with add_document, or have a person add files.",
+    FactsNotYours: "Leave user_id out: this token speaks for one user.",
+}
+FOR_PEOPLE = "A command is for a person to run."
 
 
 def shown(tool: Tool, result: Any) -> dict[str, Any]:
@@ -236,12 +247,20 @@ def shown(tool: Tool, result: Any) -> dict[str, Any]:
 
 def refusal(error: MemoirError) -> dict[str, Any]:
     """Return an error as an agent reads it: its remedy names tools where there are some."""
-    return {**plain(error), "remedy": table.CALL.sub(_in_tools, error.remedy)}
+    remedy = REMEDIES.get(type(error)) or in_tools(error.remedy)
+    return {**plain(error), "remedy": f"{remedy} {FOR_PEOPLE}" if "`memoir " in remedy else remedy}
 
 
-def _in_tools(call: re.Match[str]) -> str:
-    family, verb = call[1], call[2]
-    return BY_VERB.get(verb if family is None else f"{family}.{verb}", call[0])
+def in_tools(words: str) -> str:
+    """Return words with each call of a verb as its tool, or as its command where agents have no tool for it."""
+    return table.CALL.sub(_tool, words)
+
+
+def _tool(call: re.Match[str]) -> str:
+    row = table.called(call)
+    if row is None:
+        return call[0]
+    return BY_VERB.get(row.name, f"`memoir {row.family} {row.verb}`".replace("_", "-"))
 
 
 def _brief(value: Any) -> Any:
