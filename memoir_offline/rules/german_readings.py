@@ -56,6 +56,11 @@ _BY_NAME = tuple(  # "Max ist nach Graz gezogen", "Gestern hat Anna geheiratet";
         rf"^[^.,;]*\b{_LIVES} {_NAME}\b",
     )
 )
+_THING_MOVED = re.compile(  # "Unser Büro ist umgezogen"
+    r"^(?:der|die|das|mein|unser)e?\s(?:[a-zäöüß]+e[nr]?\s)?(?P<thing>[A-ZÄÖÜ][\wäöüß-]+)\s"
+    r"(?:(?:ist|sind|wird|werden)\b[^.,;]*\b(?:um|weg|aus)?(?:gezogen|ziehen)$|zieh(?:t|en)\s[^.,;]*\b(?:um|weg|aus|nach|in)\b)",
+    re.IGNORECASE,
+)
 _HIS_OR_HERS = re.compile(r"^(?P<kin>Oma|Opa|Mama|Papa|Mutti|Vati)s [A-ZÄÖÜ]")
 _WORD = re.compile(r"[^\W\d_][\w&'’-]*")
 _FUNCTION = frozenset(WORDS["function"]["grammar"].split())
@@ -75,6 +80,7 @@ _COUNTS = dict(zip("ein zwei drei vier fünf sechs sieben acht neun zehn elf zw�
 _WEEKDAY = re.compile(
     r"\b(montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)(?:abend|morgen|nachmittag|s|vormittag)?", re.IGNORECASE
 )
+_PART_OF_DAY = re.compile(r"\b(morgens|vormittags|mittags|nachmittags|abends|nachts|am wochenende)\b", re.IGNORECASE)
 _OF_THE_MONTH = re.compile(r"\b(?:am|den|zum|der|vom) (?:\w+tag,? (?:den |dem )?)?(\d{1,2})\.", re.IGNORECASE)
 
 
@@ -107,11 +113,13 @@ def named(text: str) -> frozenset[str]:
 
 def _numbers(text: str) -> dict[str, str]:
     counted: dict[str, str] = {}
+    parts = sorted({hit.casefold() for hit in _PART_OF_DAY.findall(text)})
+    of_part = f" {parts[0]}" if len(parts) == 1 else ""  # one tablet in the morning, two in the evening
     for hit in _NUMBER.finditer(text):
         value = hit["value"].casefold().removesuffix("mal").removesuffix("en").removesuffix("e")
         unit = "date" if hit["unit"].startswith(".") else hit["unit"].casefold()[:4]
         written = str(_COUNTS.get(value, value)) + (hit["unit"].casefold() if unit == "date" else "")
-        counted.setdefault(unit, written)
+        counted.setdefault(unit if unit in ("date", "uhr") else unit + of_part, written)
     days = sorted({hit.casefold() for hit in _WEEKDAY.findall(text)})
     months = sorted({hit.casefold() for hit in _MONTH.findall(text)})
     dated = _OF_THE_MONTH.search(text)
@@ -124,7 +132,7 @@ _PLACE = re.compile(
     r"\b(?:wohn\w*|leb\w+|zieh\w*|zog|gezogen|umgezogen|zurückgezogen)\b[^.,;]{0,40}?\b(?:in|nach|bei)\s(?:der |dem |den )?"
     r"(?P<place>[A-ZÄÖÜ][\wäöüß-]+)"
     r"|\b(?:haus|häuschen|\w*wohnung|wg|zimmer)\s(?i:in)\s(?P<flat>[A-ZÄÖÜ][\wäöüß-]+)"
-    r"|\b(?:in|nach)\s(?P<before>[A-ZÄÖÜ][\wäöüß-]+)\b[^.,;]{0,25}\b(?:wohn\w*|leb\w+|gezogen|umgezogen|zieh\w*)"
+    r"|\b(?:in|nach|innerhalb von)\s(?P<before>[A-ZÄÖÜ][\wäöüß-]+)\b[^.,;]{0,25}\b(?:wohn\w*|leb\w+|gezogen|umgezogen|zieh\w*)"
 )
 _WORK = re.compile(
     r"\b(?:arbeit\w*|jobb?e?t?|angestellt|tätig|angefangen|bin|ist)\b[^.,;]{0,30}?\b(?:bei|als)\s(?:der |dem |einer |einem )?"
@@ -168,6 +176,26 @@ _OF_AN_END = re.compile(rf"\b{_DEPENDS.format(more='')}", re.IGNORECASE)
 _OF_A_CHANGE = re.compile(
     rf"\b{_DEPENDS.format(more='|in|im|ins|an|auf|aufs|bei|beim|zu|zum|zur|unter|neben|[A-ZÄÖÜ][a-zäöüß]+ (?:der|von|vom)')}",
 )
+_UNHAPPENED = re.compile(  # what has not come about: "noch nicht umgezogen"
+    r"\b(?:beinahe|fast|um ein haar|(?:noch |doch |bisher )?nicht(?! (?:mehr|nur|sondern|länger|zustande)\b))\s"
+    r"(?:[\wäöüß]+\s){0,2}\S+$",
+    re.IGNORECASE,
+)
+_WHOSE = re.compile(
+    r"\b(?P<way>mit|beim?|vo[nm]|nach|für)\s(?:(?:de[mnr]|die|das|eine[mnr]?|meine[mnr]?|unsere[mnr]?)\s)?(?:[a-zäöüß]+e[nmr]\s)?"
+    r"(?P<whose>[A-ZÄÖÜ][\wäöüß-]+)"
+)
+_WAYS = {"beim": "bei", "vom": "von"}
+_JOINED = re.compile(r"(?P<one>[A-ZÄÖÜ][\wäöüß-]+)\sund\s(?P<other>[A-ZÄÖÜ][\wäöüß-]+)")
+_APART = tuple(
+    (name, re.compile(words, re.IGNORECASE))
+    for name, words in (
+        ("son", r"\bs[oö]hne?\b"),
+        ("daughter", r"\bt[oö]chter\b"),
+        ("elder", r"\b(?:älte(?:re|ste)|gro(?:ß|ss)e|größere)[nrms]?\b"),
+        ("younger", r"\b(?:jüng(?:ere|ste)|kleine(?:re)?)[nrms]?\b"),
+    )
+)
 _NEW = re.compile(r"\bneue[nrms]?\s(?:[a-zäöüß]+\s)?(?P<thing>[A-ZÄÖÜ][\wäöüß-]+)")
 
 
@@ -209,24 +237,41 @@ def german_reading(text: str) -> Reading:
     plain = text.strip().rstrip(".!")
     read, says = LEXICON.reading(plain), LEXICON.found("verdict", plain)
     wrong = _INSTEAD.search(plain)
+    who, happened = person_of(plain), all(_has_happened(_VERDICT[name], plain) for name in ("ended", "changed"))
     turned, over = _said_of(plain, _VERDICT["changed"], _OF_A_CHANGE), _said_of(plain, _VERDICT["ended"], _OF_AN_END)
     fresh = ", ".join(hit["thing"] for hit in _NEW.finditer(plain))
     main = re.split(r", (?=(?:weil|da|denn|obwohl|damit|dass|wenn)\b)", plain)[0]
     return replace(
         read,
-        who=person_of(plain) or _other(plain),
+        who=who or _other(plain),
+        apart=frozenset(name for name, words in _APART if words.search(plain)) if who else frozenset(),
+        beside_whom=_beside_whom(plain),
+        joined=frozenset(stem(word) for hit in _JOINED.finditer(plain) for word in hit.groups()),
+        closes=frozenset(name for name in read.closes if _has_happened(LEXICON.words["closing"][name], plain)),
         kins=frozenset(_kin(hit["kin"]) for hit in _KIN.finditer(plain)),
         things=named(plain) - _KIN_STEMS,
         themes=named(main),
         numbers=_numbers(plain),
         values=_values(plain, read.topics),
         phase=_phase(says),
-        changed=read.changed or bool(fresh),
+        ended=read.ended and happened,
+        denied=read.denied and happened,
+        changed=(read.changed and happened) or bool(fresh),
         corrects=frozenset({wrong["wrong"]}) if wrong else frozenset(),
         of=turned[0] | over[0] | named(f", {fresh}"),
         of_topics=turned[1] | over[1] | topics(fresh),
-        switched=read.switched or bool(fresh),
+        switched=(read.switched and happened) or bool(fresh),
     )
+
+
+def _has_happened(words: re.Pattern[str], plain: str) -> bool:
+    return not any(_UNHAPPENED.search(plain[: hit.end()]) for hit in words.finditer(plain))
+
+
+def _beside_whom(plain: str) -> frozenset[tuple[str, str]]:
+    """Return the names behind prepositions that tell one of its kind from another: "beim Zahnarzt", "nach Rom"."""
+    hits = ((hit["way"], hit["whose"]) for hit in _WHOSE.finditer(plain) if named(f", {hit['whose']}"))
+    return frozenset((_WAYS.get(way, way), stem(whose)) for way, whose in hits)
 
 
 def person_of(plain: str) -> str:
@@ -242,6 +287,9 @@ def _other(plain: str) -> str:
     found = _STRANGER.match(plain)
     if found:
         return "" if _TO_SELF.search(plain, found.end()) else found[0].casefold()
+    moved = _THING_MOVED.match(plain)
+    if moved and moved["thing"][0].isupper():
+        return stem(moved["thing"])
     return "" if _TO_SELF.search(plain) else _of_name(plain)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memoir_engine.text.sentences import split
-from memoir_offline.rules.japanese_readings import KIN, OTHERS, SELF, VALUE, fact_type, named, person_of, topics
+from memoir_offline.rules.japanese_readings import KIN, OTHERS, SELF, VALUE, fact_type, named, of_name, person_of, topics
 from memoir_offline.rules.signs import scenes_of
 from memoir_offline.rules.speech_filter import claimed
 from memoir_offline.rules.statements import Statement
@@ -242,7 +242,7 @@ def _leaves_out(said: str, lead: str, clause: str) -> bool:
 
 def _statement(start: int, end: int, content: str) -> Statement:
     found = _NAMED.match(content)
-    about = found["name"] if found and not _WITH_ME.search(content) else ""
+    about = found["name"] if found and not _WITH_ME.search(content) else of_name(content)
     return Statement(
         start, end, content, fact_type(content), not about, PLAIN + len(named(content)) + len(topics(content)), about
     )

@@ -241,10 +241,11 @@ _NO_NAME = re.compile(  # words of time and of one's own, behind which は stand
     r"|最初|最後|いま|いつ|ここ|そこ|あそこ|これ|それ|あれ|みんな"
 )
 _BY_NAME = re.compile(  # 健太が福岡に引っ越した, 田中さんは銀行を辞めた: of what only people do
-    r"(?:^|、)(?P<name>[一-龯々]{1,4}|[ァ-ヺー]{2,8}|[ぁ-ゖ]{1,4}(?<![にでとのもへを]))"
+    r"(?:^|、)(?:[^、。はがを]{1,8}の)?(?P<name>[一-龯々]{1,4}|[ァ-ヺー]{2,8}|[ぁ-ゖ]{1,4}(?<![にでとのもへを]))"
     rf"(?P<title>さん|くん|君|ちゃん|先生|様)?(?P<particle>は|が)(?:(?!好き|気に入|嫌|いい|良)[^。])*?{_LIFE}"
 )
-_WITH_SELF = re.compile(rf"{SELF}|くれ|もら|いただ|に(?:誘|言|頼|勧)")
+_PARENTS_HOME = re.compile(rf"(?:^|、)(?P<who>実家)[はが][^。]*{_LIFE}")  # it moves as a person does, and is not where one lives
+_WITH_SELF = re.compile(rf"{SELF}(?!の)|くれ|もら|いただ|に(?:誘|言|頼|勧)")
 _REASON = re.compile(r"(?:から|ので|のに|たら|ため|おかげで|せいで)、")
 _DEPENDENT = re.compile(r"(?:から|ので|のに|たら|けど|けれど|が|て|で|と|し)、")
 
@@ -259,22 +260,22 @@ def person_of(plain: str) -> str:
 
 def _other(plain: str) -> str:
     """Return the stranger a sentence is about: 親友が離婚した; not one who only does what a clause before the main one tells."""
-    found = _STRANGER.search(plain)
+    found = _STRANGER.search(plain) or _PARENTS_HOME.search(plain)
     if _WITH_SELF.search(plain):
         return ""
     if found is None:
-        return _of_name(plain)
+        return of_name(plain)
     return "" if found[0].endswith("が") and _REASON.search(plain, found.end()) else found["who"]
 
 
-def _of_name(plain: str) -> str:
-    """Return the name of whom a sentence tells what only people do, "" for none: 健太が福岡に引っ越した."""
+def of_name(plain: str) -> str:
+    """Return the name of whom a sentence tells what only people do, "" for none: 健太が引っ越した, 妹の花子は銀行で働いている."""
     found = _BY_NAME.search(plain)
     if found is None or (found["particle"] == "が" and _REASON.search(plain, found.end("particle"))):
         return ""
     name = found["name"]
     is_thing = not found["title"] and (_NO_NAME.fullmatch(name) or _EMPTY.fullmatch(name) or topics(name))
-    return "" if is_thing else name
+    return "" if is_thing or re.fullmatch(f"{KIN}|{OTHERS}|{SELF}", name) else name
 
 
 def _kin(word: str) -> str:

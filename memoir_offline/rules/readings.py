@@ -41,6 +41,10 @@ SINGLE = frozenset(  # one at a time
     rise""".split()
 )
 
+LIVING = frozenset(("dog", "cat", "rabbit", "hamster", "bird", "horse", "fish"))  # of a sort one may like when one's own is gone
+CONTRACTS = frozenset(("carrier", "power", "internet", "bank", "insurance"))  # which one "changes", whatever they are of
+OPPOSED = (("son", "daughter"), ("elder", "younger"))  # who are two persons
+WEEKDAYS = ("weekday", "曜")
 VALUED = frozenset(("home", "job"))  # a statement of where one lives or works has a value of them
 
 
@@ -80,12 +84,16 @@ def _weighed(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison:
         return BESIDE
     told = new.ended or new.stopped or new.changed or new.switched or new.denied != old.denied
     certain = bool(shared) and told and old.who == new.who and not (new.beside or new.that_day or old.feeling)
-    certain = certain and not _is_near_closed(old, new)
+    is_end = new.ended or new.stopped or not old.topics & VALUED  # "bei Siemens angefangen" fills what "bei Bosch" did
+    apart = (is_end and _is_of_another_one(old, new)) or _is_changing_another(old, new)
+    certain = certain and not (_is_near_closed(old, new) or _is_within(old, new) or apart)
     return Comparison("update", certain and weight >= SURE, reasons.NEAR, weight)
 
 
 def _is_of_one_person(old: Reading, new: Reading) -> bool:
     """Report whether both may be about one person: the same, one that the other names, or the partner whom an end takes away."""
+    if any({one, other} <= old.apart ^ new.apart for one, other in OPPOSED):
+        return False
     if old.who == new.who or "partner" in (new.closes | new.hints) & old.topics:
         return True
     if new.who in old.things or old.who in new.things:
@@ -131,11 +139,15 @@ def _ended(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | N
     """Detect that the new statement says of a thing of the old one that it is over."""
     if old.ended or not (new.ended or new.stopped):
         return None
-    if new.closes & old.topics:
-        return Comparison("update", not (_is_closing_another(old, new) or new.beside), reasons.ENDED)
+    other, closed = _is_of_another_one(old, new), new.closes & old.topics
+    if _is_within(old, new):
+        return None
+    if closed:
+        liked = bool(old.feeling and closed & LIVING)
+        return Comparison("update", not (_is_closing_another(old, new) or new.beside or liked or other), reasons.ENDED)
     if _is_told_of(old, new):
         sure = _is_main(old, new) and not (
-            new.beside or old.feeling or _is_of_sister(old, new)
+            new.beside or old.feeling or other or _is_of_sister(old, new)
         )  # a shop that closes ends no liking
         return Comparison("update", sure, reasons.ENDED)
     if new.ended and shared and (_is_of_it(old, new, shared) or new.of_topics & old.topics - BROAD - {"job", "date"}):
@@ -145,7 +157,7 @@ def _ended(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | N
 
 def _is_told_of(old: Reading, new: Reading) -> bool:
     """Report whether the end or change that the new statement tells is one of what the old one speaks of."""
-    return any(is_one_thing(one, thing) for one in new.of for thing in old.things) or bool(new.of_topics & old.topics & NARROW)
+    return _is_met(old, new) or bool(new.of_topics & old.topics & NARROW)
 
 
 def _is_main(old: Reading, new: Reading) -> bool:
@@ -159,6 +171,35 @@ def _is_of_sister(old: Reading, new: Reading) -> bool:
     mine, theirs = old.things - new.things, new.of - old.things
     ends = ((one[-LEAST_HEAD:], other[-LEAST_HEAD:]) for one in mine for other in theirs if not is_one_thing(one, other))
     return any(one == other for one, other in ends)
+
+
+def _is_other_compound(old: Reading, new: Reading) -> bool:
+    """Report whether the end is of a compound, and the older one names another of its head: the Zeit's Abo, a Fitnessabo."""
+    for thing, head in ((thing, head) for thing in new.of - old.things for head in old.things if thing.endswith(head)):
+        kind, others = thing.removesuffix(head).rstrip("-s"), old.things - {head}
+        if kind and others and kind not in old.text.casefold() and not any(is_one_thing(kind, one) for one in others):
+            return True
+    return False
+
+
+def _is_changing_another(old: Reading, new: Reading) -> bool:
+    """Report whether what only changes is a thing that the older statement does not name: one's department, not the firm."""
+    return bool(new.of and old.things) and not (new.ended or new.stopped or _is_met(old, new))
+
+
+def _is_met(old: Reading, new: Reading) -> bool:
+    return any(is_one_thing(one, thing) for one in new.of for thing in old.things)
+
+
+def _is_of_another_one(old: Reading, new: Reading) -> bool:
+    """Report whether the end is of one of several: the meeting with Peter, not the one with Anna; one of two dogs."""
+    if _is_other_compound(old, new):
+        return True
+    met = {thing for thing in old.joined for one in new.of if is_one_thing(one, thing)}
+    if met and met != old.joined:
+        return True
+    pairs = [(one, other) for way, one in old.beside_whom for how, other in new.beside_whom if way == how]
+    return bool(pairs) and not any(is_one_thing(one, other) for one, other in pairs)
 
 
 def _is_of_it(old: Reading, new: Reading, shared: frozenset[str]) -> bool:
@@ -175,8 +216,10 @@ def _is_closing_another(old: Reading, new: Reading) -> bool:
     """Report whether a verb that closes a topic may be of another thing than the one the old statement speaks of."""
     if _is_aside(old, new) or _is_near_closed(old, new):
         return True
-    other = bool(new.of and old.things) and not any(is_one_thing(one, thing) for one in new.of for thing in old.things)
+    other = bool(new.of and old.things) and not _is_met(old, new)
     closed = new.closes & old.topics
+    if other and new.of_topics and closed <= CONTRACTS and not closed & new.topics:
+        return True  # another bank, of one's phone
     return not closed & SINGLE and (other if new.of else not closed & WHOLE and _is_of_other(old, new))
 
 
@@ -186,6 +229,11 @@ def _is_near_closed(old: Reading, new: Reading) -> bool:
     if not closed or not closed <= VALUED or closed & old.values.keys():
         return False
     return len(old.things) > 1 or bool(old.feeling)
+
+
+def _is_within(old: Reading, new: Reading) -> bool:
+    """Report whether what is closed and opened again has the same value: who moves within a town lives there."""
+    return any(_is_refilled(old, new, topic) is False for topic in new.closes & old.topics)
 
 
 def _is_aside(old: Reading, new: Reading) -> bool:
@@ -217,20 +265,22 @@ def _moved(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | N
     if new.beside:
         return None
     if new.closes & old.topics:
-        filled = [topic for topic in new.closes & old.topics if _is_refilled(old, new, topic) is False]
-        return None if filled else Comparison("update", not _is_closing_another(old, new), reasons.CHANGED)
+        return None if _is_within(old, new) else Comparison("update", not _is_closing_another(old, new), reasons.CHANGED)
     if not new.changed or not _is_told_of(old, new):
         return None
     valued = bool(old.numbers) or old.phase == "ahead" or new.switched
-    sure = valued and not (old.feeling or new.feeling) and _is_main(old, new)
+    other = not old.topics & VALUED and _is_of_another_one(old, new)
+    sure = valued and not (old.feeling or new.feeling or other) and _is_main(old, new)
     return Comparison("update", sure, reasons.CHANGED) if sure or new.now or new.switched else None
 
 
 def _recounted(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
     """Detect another number, day or date of the same thing."""
     other = [unit for unit, value in old.numbers.items() if new.numbers.get(unit, value) != value]
-    if not other or not shared or new.beside or new.phase == "once":
+    if not other or not shared or new.beside or new.phase == "once" or _is_aside(old, new):
         return None
+    if len(other) > 1 and any(unit in WEEKDAYS for unit in other) and not (new.now or new.changed):
+        return None  # five kilometres on Mondays, ten on Sundays
     mine, theirs = old.things - shared, new.things - shared
     alike = not (mine and any(not is_one_thing(one, two) for one in mine for two in theirs))
     if not alike and not shared & (old.things | NARROW):

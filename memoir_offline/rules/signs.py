@@ -79,7 +79,9 @@ class Reading:
     denied: what it says. closes: topics that its verb alone ends. hints: topics of which it tells by the way that they have
     changed. feeling: 1 liked, -1 disliked. beside: it adds to something. now: it sets now against before. was: it speaks of
     before. corrects: words it denies to name others. of, of_topics: what its end or change is said of. switched: to another of
-    its kind. that_day: it tells of one occasion. scenes: of everyday life that it is of.
+    its kind. that_day: it tells of one occasion. scenes: of everyday life that it is of. apart: what tells the person from others
+    of the family: son, daughter, elder, younger. beside_whom: with whom, at whose or where to, each with its preposition. joined:
+    things named together, of which one may end alone.
     """
 
     text: str
@@ -108,6 +110,9 @@ class Reading:
     kinds: dict[str, frozenset[str]] = field(default_factory=dict)
     that_day: bool = False
     scenes: frozenset[str] = frozenset()
+    apart: frozenset[str] = frozenset()
+    beside_whom: frozenset[tuple[str, str]] = frozenset()
+    joined: frozenset[str] = frozenset()
     language: str = ""
 
 

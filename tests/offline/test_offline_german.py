@@ -130,6 +130,11 @@ def test_what_has_ended_or_changed_is_an_update(old: str, new: str) -> None:
         ("Ich arbeite bei Ford", "Seit Mai arbeitet Lena bei Bosch"),
         ("Ich bin verheiratet", "Gestern hat Anna sich scheiden lassen"),
         ("Ich habe einen Hund", "Omas Hund ist gestorben"),
+        ("Mein Sohn ist 6 Jahre alt", "Meine Tochter ist 9 Jahre alt"),
+        ("Meine ältere Schwester ist verheiratet", "Meine jüngere Schwester hat sich getrennt"),
+        ("Ich wohne in Hamburg", "Unsere Werkstatt ist nach Bremen gezogen"),
+        ("Ich schwimme mittwochs 20 Minuten", "Freitags schwimme ich 45 Minuten"),
+        ("Ich nehme morgens eine Tablette", "Abends nehme ich drei Tabletten"),
     ],
 )
 def test_what_may_hold_together_stands_beside(old: str, new: str) -> None:
@@ -173,6 +178,16 @@ def test_what_people_say_at_the_end_of_a_scene_is_at_least_put_to_a_person(old: 
         ("Ich schwimme jeden Montag", "Gestern war das Hallenbad geschlossen"),
         ("Ich wohne im zweiten Stock", "Über uns ist eine Familie eingezogen"),
         ("Ich sammle Briefmarken", "Mein Onkel hat seinen Garten aufgegeben"),
+        ("Ich arbeite bei Ford", "Ich habe noch nicht gekündigt"),
+        ("Ich arbeite bei Ford", "Ich hatte beinahe gekündigt"),
+        ("Ich arbeite bei Ford", "Ich habe dort das Team gewechselt"),
+        ("Ich wohne in Ulm", "Diese Woche wohne ich bei meiner Tante in Bern"),
+        ("Ich wohne in Ulm", "Wir sind innerhalb von Ulm umgezogen"),
+        ("Ich bin bei Vodafone", "Ich habe die Sparkasse gewechselt"),
+        ("Die Probe mit Anna ist am Montag", "Die Probe mit Peter wurde abgesagt"),
+        ("Ich habe ein Abo des Spiegels", "Das Theaterabo habe ich gekündigt"),
+        ("Ich mag Hunde", "Unser Hund ist gestorben"),
+        ("Wir haben zwei Katzen, Mio und Leo", "Leo ist gestorben"),
     ],
 )
 def test_nothing_ends_surely_that_may_go_on(old: str, new: str) -> None:

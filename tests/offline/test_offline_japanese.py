@@ -125,6 +125,9 @@ def test_what_has_ended_or_changed_is_an_update(old: str, new: str) -> None:
         ("東京に住んでいます", "健太が福岡に引っ越した"),
         ("東京に住んでいます", "さくらは福岡に住んでいる"),
         ("銀行で働いています", "田中さんは銀行を辞めました"),
+        ("仙台に住んでいます", "友達の浩二は名古屋に住んでいて、たまに一緒に走ります"),
+        ("仙台に住んでいます", "森さんは名古屋に住んでいて、自分の先輩です"),
+        ("仙台に住んでいます", "実家は名古屋に引っ越しました"),
         ("ジムに通っています", "ヨガも始めました"),
         ("紅茶が好きです", "コーヒーを毎朝飲んでいます"),
     ],
@@ -190,3 +193,16 @@ def test_nothing_ends_surely_that_may_go_on(old: str, new: str) -> None:
 
 def test_who_the_speakers_own_people_are_is_told_of_the_speaker() -> None:
     assert drawn("担任は小林先生です。") and not drawn("担任は来月結婚するそうです。")
+
+
+@pytest.mark.parametrize(
+    ("said", "about"),
+    [
+        ("妹の美咲は名古屋に住んでいます。", "美咲"),
+        ("友達の浩二は銀行で働いていて、たまに一緒に走ります。", "浩二"),
+        ("妹は名古屋に住んでいます。", ""),  # nobody's name: of the speaker's family, as in English
+        ("妹の大学は名古屋に移転しました。", ""),
+    ],
+)
+def test_what_is_told_of_somebody_by_name_is_of_that_name(said: str, about: str) -> None:
+    assert [one.about for one in japanese_statements(said)] == [about]
