@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -213,11 +214,12 @@ class Play:
         return done.action_id
 
     def _share(self, one: int, other: int) -> str | None:
-        """Share one of two answers, or close it."""
+        """Share one of two answers, for good or until a time, or close it."""
         if not self.answers:
             return None
         run, verdict = self.answers[one % len(self.answers)], (SHARED, CLOSED)[other % 2]
-        return self._said(lambda tx, by: shares.set_to(tx, run, verdict, **by))
+        until = self.store.clock.now() + timedelta(days=1) if verdict == SHARED and one % 3 == 0 else None
+        return self._said(lambda tx, by: shares.set_to(tx, run, verdict, until=until, **by))
 
     def _keep(self, one: int, other: int) -> str | None:
         """Save a set of questions, or edit or delete one that there is."""

@@ -82,7 +82,8 @@ def _astray(error: MemoirError) -> None:
     """Explain a wrong address in the app's words, with a link to go on."""
     message, label = wording_errors.ASTRAY[error.code]
     remedy = wording_errors.CLOSED if error.code == CLOSED else wording_errors.REMEDY
-    _draw(f"[mem][{error.code}] {message.format(**error.facts)}", remedy)
+    facts = {name: engine_words.phrase(fact) if name == "problem" else fact for name, fact in error.facts.items()}
+    _draw(f"[mem][{error.code}] {message.format(**facts)}", remedy)
     st.page_link(f"../pages/{ASTRAY[error.code]}.py", label=label, icon=":material/arrow_forward:")
 
 

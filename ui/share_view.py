@@ -5,16 +5,17 @@ Invariant: what the line says is what the engine checks; a question that belongs
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import streamlit as st
 
-from memoir_engine import Action, MemoirError, Memory, RunView, Sharing
+from memoir_engine import MemoirError, Memory, RunView, Sharing
 from ui import figures, problems, viewer
 from ui.escape import md_escape
 from ui.wording_share import texts
 
 REFUSED = "share-refused"
+FORM, LASTS = "share", "share-lasts"
 
 
 def show(memory: Memory, view: RunView) -> None:
@@ -26,9 +27,12 @@ def show(memory: Memory, view: RunView) -> None:
         icon = ":material/group:" if held.state in ("shared", "everybody") else ":material/lock:"
         st.caption(f"{icon} {_told(memory, held)}", width="content")
         if held.may_share:
-            _button(texts.SHARE, ":material/share:", texts.SHARE_HELP, memory.runs.share, held, key="share-go")
+            _form(memory, held)
         if held.may_close:
-            _button(texts.UNSHARE, ":material/link_off:", texts.UNSHARE_HELP, memory.runs.unshare, held, key="share-stop")
+            icon, act = ":material/link_off:", (memory, held.run_id, False)
+            st.button(
+                texts.UNSHARE, icon=icon, key="share-stop", help=texts.UNSHARE_HELP, type="tertiary", on_click=_do, args=act
+            )
     if refused := st.session_state.pop(REFUSED, None):
         problems.tell(refused, None)
 
@@ -44,26 +48,42 @@ def _told(memory: Memory, held: Sharing) -> str:
     by, when = md_escape(held.by or ""), "" if held.at is None else figures.ago(held.at)
     if held.state == "everybody":
         return texts.EVERYBODY.format(owner=owner)
+    until = "" if held.expires_at is None else figures.stamp(held.expires_at)
     if held.state == "shared":
-        return texts.SHARED_BY_YOU.format(when=when) if is_own else texts.SHARED_BY.format(owner=owner, when=when)
+        forms = (texts.SHARED_BY_YOU_UNTIL, texts.SHARED_BY_UNTIL) if until else (texts.SHARED_BY_YOU, texts.SHARED_BY)
+        return forms[not is_own].format(owner=owner, when=when, until=until)
     if not is_own:
         about = texts.OF_ANOTHER.format(owner=owner)
-        return about if held.state == "private" else f"{about} {texts.CLOSED.format(when=when)}"
+        how = {"private": "", "ended": texts.ENDED.format(until=until)}.get(held.state, texts.CLOSED.format(when=when))
+        return f"{about} {how}".strip()
     if held.rule == "off":
         return texts.PRIVATE_OFF
+    if held.state == "ended":
+        return texts.OWN_ENDED.format(until=until)
     if held.state == "closed":
         form = texts.OWN_CLOSED if held.by == held.owner else texts.OWN_CLOSED_BY
         return form.format(by=by, when=when)
     return texts.PRIVATE
 
 
-def _button(label: str, icon: str, about: str, act: Callable[[str], Action], held: Sharing, *, key: str) -> None:
-    st.button(label, icon=icon, key=key, help=about, type="tertiary", on_click=_do, args=(act, held.run_id))
+def _form(memory: Memory, held: Sharing) -> None:
+    """Draw the button that shares, behind it for how long."""
+    with st.popover(texts.SHARE, icon=":material/share:", key=FORM, type="tertiary", on_change="rerun") as form:
+        if not form.open:
+            return
+        st.radio(texts.SHARE_FOR, list(texts.LASTS), format_func=texts.LASTS.__getitem__, key=LASTS)
+        st.caption(texts.SHARE_HELP)
+        st.button(texts.SHARE_GO, type="primary", key="share-go", on_click=_do, args=(memory, held.run_id, True))
 
 
-def _do(act: Callable[[str], Action], run_id: str) -> None:
+def _do(memory: Memory, run_id: str, is_to_share: bool) -> None:
     """Share or stop, before the page is drawn again; another tab may have been first."""
+    days = st.session_state.get(LASTS) or ""
     try:
-        act(run_id)
+        if is_to_share:
+            memory.runs.share(run_id, expires_at=datetime.now(UTC) + timedelta(days=int(days)) if days else None)
+        else:
+            memory.runs.unshare(run_id)
     except MemoirError as error:
         st.session_state[REFUSED] = str(error)
+    st.session_state[FORM] = False

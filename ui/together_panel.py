@@ -116,7 +116,7 @@ def look(memory: Memory, one: SecondLook) -> None:
         st.markdown(f":orange[:material/visibility:] {_told(memory, one, by)}", width="content")
         if one.verdict is not None and one.kind != "erasures" and one.by != memory.actor.name:
             if "auditor" in memory.actor.roles:
-                _sign(memory, one.key)
+                _sign(memory, one)
         if one.verdict is not None and memory.audit.impact(one.action_id) is not None:
             there = {"action": one.action_id}
             st.page_link("../pages/activity.py", label=texts.SAW, icon=":material/difference:", query_params=there)
@@ -124,19 +124,29 @@ def look(memory: Memory, one: SecondLook) -> None:
         st.text(one.words)
 
 
-def _sign(memory: Memory, key: str) -> None:
-    if st.button(texts.SIGN, type="primary", icon=":material/draw:", key=f"together-sign-{key}"):
+def _sign(memory: Memory, one: SecondLook) -> None:
+    if st.button(sign_label(one), type="primary", icon=":material/draw:", key=f"together-sign-{one.key}"):
         with problems.noted():
-            memory.review.countersign(key)
+            memory.review.countersign(one.key)
             st.rerun()
+
+
+def sign_label(one: SecondLook) -> str:
+    return texts.SIGN_FIRST if one.lapsed else texts.SIGN
+
+
+def decided_first(memory: Memory, one: SecondLook) -> str:
+    """Return the form that says who decided first, and who has to decide now."""
+    if one.lapsed:
+        return texts.LAPSED
+    return texts.YOURS if one.by == memory.actor.name else texts.FIRST
 
 
 def _told(memory: Memory, one: SecondLook, by: str) -> str:
     if one.verdict is None:
         form = texts.ASKED if one.to is None else texts.ASKED_OF
         return form.format(by=by, to=md_escape(one.to or ""))
-    form = texts.YOURS if one.by == memory.actor.name else texts.FIRST
-    return form.format(by=by, verdict=md_escape(verdict(memory, one)))
+    return decided_first(memory, one).format(by=by, verdict=md_escape(verdict(memory, one)))
 
 
 def verdict(memory: Memory, one: SecondLook) -> str:

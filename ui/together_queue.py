@@ -82,14 +82,14 @@ def _open(key: str) -> None:
 def _signed_here(memory: Memory, one: SecondLook) -> None:
     """Draw an erasure or an undo that waits; another admin, or auditor, signs it by asking for the same."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        form = texts.YOURS if one.by == memory.actor.name else texts.FIRST
+        form = together_panel.decided_first(memory, one)
         label = form.format(by=viewer.shown_name(one.by), verdict=texts.VERDICTS[one.verdict or "erase"])
         st.markdown(f":orange[:material/visibility:] {label}", width="content")
         if one.what and one.by != memory.actor.name and WITH_VERB[one.kind] in memory.actor.roles:
             if one.kind == "erasures":
                 st.caption(f":red[{texts.NOT_SIGNED}]", width="content")
             icon, key = ":material/draw:", f"together-sign-{one.key}"
-            st.button(texts.SIGN, type="primary", icon=icon, key=key, on_click=_sign, args=(memory, one))
+            st.button(together_panel.sign_label(one), type="primary", icon=icon, key=key, on_click=_sign, args=(memory, one))
     if one.words:
         st.text(one.words)
 

@@ -505,6 +505,8 @@ _DRAWN = (  # of samples, sets of questions, disagreements, shares
     "the question is {status}",
     "the answer is shared already",
     "the answer is not shared",
+    "its link was closed",
+    "its link ended on {day}",
 )
 _BACKUP = (  # that is checked, imported or restored
     "not a zip archive, or its end was cut off",

@@ -19,7 +19,7 @@ class Errors(Words):
         "E705": ("There is no chunk {chunk_id} in this memory", "The whole tree"),
         "E803": ("There is no conversation {session_id!r} that you can read", "All conversations"),
         "E711": ("There is no run {run_id!r} in this memory", "Recent questions"),
-        "E752": ("This answer is no longer shared: its link was closed", "Recent questions"),
+        "E752": ("This answer is no longer shared: {problem}", "Recent questions"),
     }
 
 

@@ -31,9 +31,10 @@ class TogetherWords(Words):
     FIRST = "{by} decided first: {verdict}. A second person has to decide the same."
     YOURS = "You decided first: {verdict}. Somebody else has to decide the same."
     SAW = "What they saw would change"
+    LAPSED = "{by} decided first: {verdict}. They have lost the role for it since, so two others have to decide."
     OVERTAKEN = "The item has changed since, so there is nothing left to sign."
     TAKE_BACK = "Clear away"
-    SIGN = "Sign as the second"
+    SIGN, SIGN_FIRST = "Sign as the second", "Sign as the first"
     VERDICTS = {
         "approve": "approve",
         "reject": "reject",

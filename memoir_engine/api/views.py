@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from typing import TypeVar
 
 from memoir_engine.api.synchronous import waits
@@ -140,12 +141,14 @@ class RunsView(View):
         """Return who may open the answer of a question. Raises RunNotFound, InvalidSetting for a run that is no question."""
         return sharing_of(self._engine, self._actor, run_id)
 
-    def share(self, run_id: str) -> Action:
+    def share(self, run_id: str, *, expires_at: datetime | str | None = None) -> Action:
         """Open the answer of a question of one's own to everybody who may read this memory, by the address of its run.
 
-        Raises RunNotFound, AnswerNotYours, SharingOff, NothingChanges (it is shared), InvalidSetting for a run of another verb.
+        expires_at: from then on the link opens nothing; without it, it stays open until `unshare`. Sharing again with another end
+        changes it. Raises RunNotFound, AnswerNotYours, SharingOff, NothingChanges (it is shared so already), InvalidSetting for
+        a run of another verb, or an end that does not lie ahead.
         """
-        return share(self._engine, self._actor, run_id)
+        return share(self._engine, self._actor, run_id, expires_at)
 
     def unshare(self, run_id: str) -> Action:
         """Take the link back: who follows it is told so, and sees nothing. For its owner, or the role admin.

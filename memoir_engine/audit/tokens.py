@@ -20,7 +20,6 @@ from memoir_engine.runtime.engine import Engine, View
 from memoir_engine.store import tokens
 from memoir_engine.store.tokens import TokenGrant
 
-UNTIL = "Give a time with its zone that lies ahead, such as '2027-01-31T00:00:00Z', or leave it out."
 SECRET_CHARS = 200
 
 
@@ -49,7 +48,7 @@ class TokensView(View):
             raise NotAllowed(actor=self._actor.name, verb=f"give out the role {lacked[0]}", role=lacked[0])
         now = self._engine.clock.now()
         granted = tuple(role for role in get_args(Role) if role in of.roles)
-        grant = TokenGrant(of.name, granted, of.user, _expiry(expires_at, now))
+        grant = TokenGrant(of.name, granted, of.user, validation.expiry("expires_at", expires_at, now))
         secret, why, signature = tokens.draw(), validation.reason(reason), self._engine.signature(self._actor)
         action, number = self._engine.db.write(
             lambda tx: tokens.make(tx, grant, secret, reason=why, **signature), operation="the token"
@@ -82,17 +81,3 @@ def actor_of(engine: Engine, secret: object) -> Actor:
     if view.state != "valid":
         raise TokenRefused(problem="it was revoked" if view.state == "revoked" else f"it expired on {view.expires_at:%Y-%m-%d}")
     return Actor(f"token {view.name}", frozenset(view.roles), view.user)
-
-
-def _expiry(expires_at: object, now: datetime) -> datetime | None:
-    if expires_at is None:
-        return None
-    written = expires_at if isinstance(expires_at, str) else None
-    try:
-        moment = datetime.fromisoformat(expires_at) if isinstance(expires_at, str) else expires_at
-    except ValueError:
-        moment = None
-    if not isinstance(moment, datetime):
-        validation.refuse("expires_at", expires_at, "not a valid time", UNTIL)
-    until = validation.aware("expires_at", moment, UNTIL, written=written)
-    return until if until > now else validation.refuse("expires_at", str(expires_at), "it is over", UNTIL)

@@ -204,6 +204,22 @@ def aware(name: str, value: datetime, advice: str, *, written: str | None = None
         return value.replace(tzinfo=UTC)
 
 
+def expiry(name: str, value: object, now: datetime) -> datetime | None:
+    """Return the time at which something ends, in UTC; None for never. It lies ahead."""
+    if value is None:
+        return None
+    advice = "Give a time with its zone that lies ahead, such as '2027-01-31T00:00:00Z', or leave it out."
+    written = value if isinstance(value, str) else None
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        moment = None
+    if not isinstance(moment, datetime):
+        refuse(name, value, "not a valid time", advice)
+    until = aware(name, moment, advice, written=written)
+    return until if until > now else refuse(name, str(value), "it is over", advice)
+
+
 def head(name: str, value: object) -> str:
     """Return a chain head. A mistyped one is no sign of tampering, so a malformed head is refused, never compared."""
     noted = text(name, value).strip().lower()

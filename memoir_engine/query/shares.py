@@ -2,7 +2,7 @@
 
 Invariant: whose question it is, the run says; only its owner opens it to others, its owner or an admin closes it. Who may not see
 the run is answered as if there was none.
-Source: docs/decisions/0110.
+Source: docs/decisions/0110, 0145.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.ledger import runs
-from memoir_engine.store.ledger.sight import CLOSED, QUESTION, SHARED
+from memoir_engine.store.ledger.sight import CLOSED, QUESTION, SHARED, end_of
 from memoir_engine.store.review import shares
 
 
 def sharing_of(engine: Engine, actor: Actor, run_id: object) -> Sharing:
     """Raises RunNotFound, InvalidSetting for a run that is no question."""
-    number, rule = validation.run(run_id), engine.resolved.config.question_sharing
+    number, rule, now = validation.run(run_id), engine.resolved.config.question_sharing, engine.clock.now()
 
     def work(tx: Tx) -> Sharing:
         run = _question(tx, engine, actor, number)
         row = shares.standing(tx, number)
         at = None if row is None else actions.causes(tx, [row.number])[row.number].at
-        is_open = row is not None and row.verdict == SHARED
-        state: SharingState = "private" if row is None else "shared" if is_open and rule != "off" else "closed"
+        is_open = row is not None and shares.is_open(row, now)
+        lapsed: SharingState = "closed" if row is None or is_open or row.verdict == CLOSED else "ended"
+        state: SharingState = "private" if row is None else "shared" if is_open and rule != "off" else lapsed
         mine = asks_as(actor, run.user)
         return Sharing(
             run_id=number,
@@ -41,14 +42,16 @@ def sharing_of(engine: Engine, actor: Actor, run_id: object) -> Sharing:
             at=at,
             may_share=mine and rule == "owner" and not is_open and run.status == "done",
             may_close=is_open and (mine or "admin" in actor.roles),
+            expires_at=None if row is None else end_of(row),
         )
 
     return engine.db.read(work)
 
 
-def share(engine: Engine, actor: Actor, run_id: object) -> Action:
+def share(engine: Engine, actor: Actor, run_id: object, expires_at: object) -> Action:
     """Raises RunNotFound, InvalidSetting, AnswerNotYours, SharingOff, NothingChanges."""
     number, rule, signature = validation.run(run_id), engine.resolved.config.question_sharing, engine.signature(actor)
+    until = validation.expiry("expires_at", expires_at, engine.clock.now())
 
     def work(tx: Tx) -> Action:
         run = _question(tx, engine, actor, number)
@@ -60,7 +63,7 @@ def share(engine: Engine, actor: Actor, run_id: object) -> Action:
             raise SharingOff(problem="the setting question_sharing is off")
         if run.status != "done":
             raise SharingOff(problem=f"the question is {run.status}")
-        return shares.set_to(tx, number, SHARED, **signature)
+        return shares.set_to(tx, number, SHARED, until=until, **signature)
 
     return engine.db.write(work, operation="the sharing of an answer")
 

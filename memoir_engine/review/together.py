@@ -168,6 +168,7 @@ class Together(Reviews, TreeProposals):
     def countersign(self, key: str, reason: str | None = None) -> Action:
         """Decide as the first person did, as the second: the decision is carried out and its action returned.
 
+        Where the first has lost the role for it since, theirs counts no more, and this is the first signature.
         An erasure or an undo is signed by asking for the same. Raises NotAllowed, ReviewItemNotFound (nothing waits), what
         the verb of the decision raises, and SecondSignatureNeeded for who decided first or proposed it.
         """

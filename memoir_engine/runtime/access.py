@@ -63,7 +63,7 @@ def runs_of(engine: Engine, actor: Actor) -> RunSight | None:
     rule = engine.resolved.config.question_sharing
     everything = actor.user in (None, actor.name) and not actor.roles.isdisjoint(("auditor", "admin", "reader"))
     opened: Literal["none", "shared", "all"] = "all" if everything or rule == "all" else "none" if rule == "off" else "shared"
-    return RunSight(actor.user, actor.name, opened)
+    return RunSight(actor.user, actor.name, opened, engine.clock.now())
 
 
 def asks_as(actor: Actor, owner: str | None) -> bool:

@@ -1,8 +1,8 @@
 """Roles as the settings named them, and since when: events and nothing else; they give nobody a role.
 
 Invariant: an event is written where the roles of a name differ from those that were recorded last, and never otherwise. Roles are
-in its body; the name is in a payload, which an erasure of that person takes. Nothing reads them but the list of accounts.
-Source: docs/decisions/0118.
+in its body; the name is in a payload, which an erasure of that person takes. They can take a signature its weight, and give none.
+Source: docs/decisions/0118, 0146.
 """
 
 from __future__ import annotations

@@ -214,9 +214,12 @@ def test_who_may_open_an_answer_is_told_and_an_admin_closes_what_its_owner_share
         memory.ingest_text(LEASE, name="lease.txt").raise_for_error()
         ana = memory.acting_as("ana", user="ana", roles=("viewer",))
         asked = ana.query("How much notice does it take?").raise_for_error().run_id
-        ana.runs.share(asked)
+        ana.runs.share(asked, expires_at="2100-01-31T00:00:00Z")
     told = json.loads(run("runs", "sharing", asked, "--json").stdout)
     assert (told["owner"], told["state"], told["may_share"], told["may_close"]) == ("ana", "shared", False, True)
+    assert told["expires_at"].startswith("2100-01-31T00:00:00")
+    over = run("runs", "share", asked, "--expires-at", "2001-01-31T00:00:00Z")
+    assert over.exit_code == 1 and "it is over" in over.output
     refused = run("runs", "share", asked)
     assert refused.exit_code == 1 and "'ana'" in refused.output, "only its owner shares it"
     assert run("runs", "unshare", asked).exit_code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from memoir_engine import (
     RunNotFound,
     SharingOff,
 )
+from set_clock import SetClock
 
 TEXT = "The lease of the office may be ended by either side with three months' notice. Rent is due on the third day. " * 12
 SECRET = "Does the lease of the Zanzibar office end?"
@@ -133,6 +135,38 @@ def test_its_owner_shares_an_answer_and_takes_the_link_back_and_both_are_actions
     assert memory.audit.verify().ok
 
 
+def test_a_link_that_was_given_an_end_opens_nothing_from_then_on(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    run, ana, ben = asked(memory), signed_in(memory, "ana"), signed_in(memory, "ben")
+    clock = SetClock(datetime.now(UTC))
+    monkeypatch.setattr(memory.runs._engine, "clock", clock)
+    end = clock.now() + timedelta(days=7)
+    for wrong in (clock.now(), "2001-01-01T00:00:00Z", "tomorrow", "2100-01-01T00:00:00", 7):
+        with pytest.raises(InvalidSetting, match="expires_at"):
+            ana.runs.share(run, expires_at=wrong)  # type: ignore[arg-type]  # as a program may
+    ana.runs.share(run)
+    done = ana.runs.share(run, expires_at=end)  # it is given an end
+    with pytest.raises(NothingChanges, match="shared already"):
+        ana.runs.share(run, expires_at=end.isoformat())
+    held = ben.runs.sharing(run)
+    assert (held.state, held.expires_at, ben.runs.query(run).question) == ("shared", end, SECRET)
+
+    clock.moved = timedelta(days=7)
+    for name, read in reading(ben, run).items():
+        with pytest.raises(AnswerNoLongerShared, match=f"its link ended on {end:%Y-%m-%d}") as refused:
+            read()
+        assert SECRET not in str(refused.value), name
+    assert SECRET not in lists(ben)
+    held = ana.runs.sharing(run)
+    assert (held.state, held.expires_at, held.may_share, held.may_close) == ("ended", end, True, False)
+    assert signed_in(memory, "Aud", "auditor").runs.sharing(run).state == "ended"
+    with pytest.raises(NothingChanges, match="not shared"):
+        ana.runs.unshare(run)
+
+    signed_in(memory, "ana", "auditor").review.undo(done.action_id)
+    assert ben.runs.query(run).question == SECRET, "it is shared as before, without an end"
+    assert memory.audit.verify().ok
+
+
 def test_nobody_shares_what_another_has_asked_and_an_admin_may_close_it(memory: Memory):
     run, ana = asked(memory), signed_in(memory, "ana")
     for role in ("auditor", "admin", "reader"):
@@ -226,11 +260,12 @@ def test_a_question_of_a_person_is_exported_and_erased_with_that_person(memory: 
 
 
 def test_a_shared_answer_is_taken_along_by_an_export(memory: Memory, tmp_path: Path):
-    run = asked(memory)
-    signed_in(memory, "ana").runs.share(run)
+    run, end = asked(memory), datetime(2100, 1, 31, tzinfo=UTC)
+    signed_in(memory, "ana").runs.share(run, expires_at=end)
     memory.export(tmp_path / "all.memoir")
     with Memory.import_(tmp_path / "all.memoir", model="offline", data_dir=tmp_path / "other") as other:
         assert signed_in(other, "ben").runs.query(run).question == SECRET
+        assert signed_in(other, "ben").runs.sharing(run).expires_at == end
         signed_in(other, "ana").runs.unshare(run)
         with pytest.raises(AnswerNoLongerShared):
             signed_in(other, "ben").runs.query(run)

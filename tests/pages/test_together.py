@@ -6,6 +6,7 @@ import pytest
 
 from app_pages import opened, words
 from memoir_engine import Memory
+from memoir_engine.store import roles
 from ui import engine
 
 
@@ -75,6 +76,19 @@ def test_who_decided_first_is_offered_no_second_signature(filled: Memory, key: s
     page = opened("review", of="together")
     assert "You decided first: approve." in words(page)
     assert f"together-sign-{key}" not in {str(button.key) for button in page.button}
+
+
+def test_where_the_first_has_lost_the_role_the_next_signs_as_the_first(filled: Memory, key: str) -> None:
+    ada = filled.acting_as("Ada", roles=("auditor",))
+    ada.review.ask_second(key)
+    ada.review.approve(key)
+    engine = filled.review._engine
+    engine.db.write(lambda tx: roles.record(tx, {"Ada": ["viewer"]}, **engine.signature(filled.actor)))
+    page = opened("review", of="together")
+    assert "They have lost the role for it since, so two others have to decide." in words(page)
+    assert page.button(key=f"together-sign-{key}").label == "Sign as the first"
+    page = page.button(key=f"together-sign-{key}").click().run()
+    assert "You decided first: approve." in words(page)
 
 
 def test_an_erasure_by_two_waits_in_the_queue_and_is_signed_there(filled: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from machine import REPOSITORY
 from memoir_engine import Memory
 from memoir_engine.core.run import new_id
 from memoir_engine.store.ledger import runs
+from set_clock import SetClock
 
 ANA = {"is_logged_in": True, "email": "ana@example.org", "email_verified": True, "name": "Ana", "sub": "7"}
 SAID = "I live in Lyon and I work as a nurse."
@@ -98,3 +100,24 @@ def test_another_s_question_is_not_one_s_own_to_stop(memory: Memory):
     stop = page.button(key="ask-stop")
     assert stop.disabled
     assert "bob" in str(stop.help)
+
+
+def test_an_answer_is_shared_for_some_days_and_an_ended_link_says_so(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    memory.ingest_text("Bread is baked on Tuesdays, in the oven beside the mill. " * 20, name="bakery.txt").raise_for_error()
+    asker, ben = memory.acting_as(ANA["email"], user=ANA["email"]), ANA | {"email": "ben@example.org", "name": "Ben"}
+    run = asker.query("When is bread baked?").raise_for_error().run_id
+    clock = SetClock(datetime.now(UTC) - timedelta(days=8))
+    with monkeypatch.context() as earlier:
+        earlier.setattr(memory.runs._engine, "clock", clock)
+        asker.runs.share(run, expires_at=clock.now() + timedelta(days=7))
+    told = opened("ask", ben, run=run).error[0].value
+    assert "This answer is no longer shared: its link ended on" in told
+    page = opened("ask", ANA, run=run)
+    assert "its link has ended and opens for nobody else" in words(page)
+    page.session_state["share"] = True
+    page.run().radio(key="share-lasts").set_value("30").run()
+    page = page.button(key="share-go").click().run()
+    assert not page.error
+    assert "everybody who signs in here can open its link" in words(page)
+    left = asker.runs.sharing(run).expires_at
+    assert left is not None and timedelta(days=29) < left - datetime.now(UTC) <= timedelta(days=30)

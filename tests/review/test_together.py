@@ -189,6 +189,25 @@ def test_a_second_who_decides_otherwise_becomes_the_first(strict: Memory):
     assert strict.review.fact(key).fact.status == "outdated"
 
 
+def test_a_first_signature_counts_no_more_once_its_signer_has_lost_the_role(folder: Path):
+    named: dict[str, tuple[str, ...]] = dict.fromkeys(("Ana", "Ben", "Cid"), ("auditor",))
+    with Memory(model="offline", data_dir=folder, two_signatures=ALL, roles=named) as memory:
+        memory.people.record_roles()
+        key = first_key(memory)
+        assert auditor(memory, "ana").review.approve(key).verb == "sign_first"
+        assert not memory.review.second_looks()[0].lapsed
+    with Memory(model="offline", data_dir=folder, two_signatures=ALL, roles={**named, "Ana": ("viewer",)}) as memory:
+        memory.people.record_roles()
+        (look,) = memory.review.second_looks()
+        assert (look.by, look.lapsed) == ("ana", True)
+        assert auditor(memory, "Ben").review.countersign(key).verb == "sign_first"
+        (look,) = memory.review.second_looks()
+        assert (look.by, look.verdict, look.lapsed) == ("Ben", "approve", False)
+        assert auditor(memory, "Cid").review.countersign(key).verb == "approve"
+        assert memory.review.remarks(key).signed == ("Ben", "Cid")
+        assert memory.audit.verify().ok
+
+
 def test_steps_of_the_desk_wait_and_are_sent_twice_without_harm(strict: Memory):
     key, ada = strict.review.facts().items[0].key, auditor(strict, "Ada")
     step = ReviewStep("a" * 26, key, "approve")

@@ -529,10 +529,10 @@ class SharingOff(ReviewError):
 
 
 class AnswerNoLongerShared(RunNotFound):
-    """Who has the link is told that it was closed, and sees nothing more."""
+    """Who has the link is told that it was closed, or has ended, and sees nothing more."""
 
     code = "E752"
-    message_form = "the answer of run {run_id!r} is no longer shared"
+    message_form = "the answer of run {run_id!r} is no longer shared: {problem}"
     remedy_form = "Ask who gave you the link to share it again, or ask the question yourself."
 
 

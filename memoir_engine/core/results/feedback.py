@@ -100,7 +100,7 @@ class SecondLook:
     verdict, what: of the first decision, None and empty where nobody has decided; `what` is what a second repeats by
     `review.countersign`. by: who decided first, else who asked. to: whose eyes were asked for. words: the reason, or question.
     overtaken: the item is not what it was any more, so there is nothing left to sign (told by `review.second_looks`); undoing
-    `action_id` clears it away.
+    `action_id` clears it away. lapsed: who decided first has lost the role for it since, so whoever decides now is the first.
     """
 
     key: str
@@ -113,6 +113,7 @@ class SecondLook:
     to: str | None
     action_id: str
     overtaken: bool = False
+    lapsed: bool = False
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from memoir_engine.store.chain.canonical_json import (
 from memoir_engine.store.db.database import is_retried
 from memoir_engine.store.db.statements import Prepared, Tx, build, rows_in
 from memoir_engine.store.db.text_rules import check_field, tame
-from memoir_engine.store.ledger.sight import RunSight, seen_by, was_shared
+from memoir_engine.store.ledger.sight import RunSight, seen_by, why_not_shared
 
 _HOLD = Prepared(
     select(tables.run.c.owner, tables.run.c.closed_seq).where(tables.run.c.id == bindparam("which")).with_for_update()
@@ -223,7 +223,8 @@ def get(tx: Tx, run_id: str, *, user: RunSight | None = None) -> RunView:
     """Return a run. Raises RunNotFound, also for one that `user` may not see; AnswerNoLongerShared where they once could."""
     views = _views(tx, tables.run.c.id == run_id, *seen_by(user), limit=1)
     if not views:
-        raise AnswerNoLongerShared(run_id=run_id) if was_shared(tx, run_id) else RunNotFound(run_id=run_id)
+        why = why_not_shared(tx, run_id, None if user is None else user.now)
+        raise RunNotFound(run_id=run_id) if why is None else AnswerNoLongerShared(run_id=run_id, problem=why)
     return views[0]
 
 

@@ -1,20 +1,23 @@
 """Which runs somebody may see: one condition, for every statement that reads runs or what was said of them.
 
 Invariant: a run without a user is the workspace's, unless it works on conversations or facts: those are as private as a user's. A
-question with a user is that user's: others see it while its owner shares it, or where the settings open every question. What was
-asked to see what would change quotes questions of others: who asked it sees it, and who sees every question.
-Source: DESIGN §6 (who and whose); docs/decisions/0110.
+question with a user is that user's: others see it while its owner shares it, until the end that was set for its link, or where
+the settings open every question. What was asked to see what would change quotes questions of others: who asked it sees it, and
+who sees every question.
+Source: DESIGN §6 (who and whose); docs/decisions/0110, 0145.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from datetime import datetime
+from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, and_, or_, select
 
 from memoir_engine.store import tables
+from memoir_engine.store.chain.canonical_json import moment_of, stamp
 from memoir_engine.store.db.statements import FAR, Tx, rows_in
 
 QUESTION, IMPACT = "query", "impact"  # an impact holds questions that others have asked
@@ -36,12 +39,14 @@ SHARING, SHARED, CLOSED = "sharing", "shared", "closed"  # a kind of remark, and
 class RunSight:
     """The runs that somebody sees. user: whose, beside the workspace's; None acts for no user.
 
-    asker: whose questions are theirs. questions: which of the questions of others they see.
+    asker: whose questions are theirs. questions: which of the questions of others they see. now: links that end open before it;
+    without it none of them does.
     """
 
     user: str | None
     asker: str
     questions: Literal["none", "shared", "all"] = "shared"
+    now: datetime | None = None
 
 
 def seen_by(sight: RunSight | None) -> tuple[ColumnElement[bool], ...]:
@@ -62,7 +67,8 @@ def seen_by(sight: RunSight | None) -> tuple[ColumnElement[bool], ...]:
 def _opened(sight: RunSight) -> ColumnElement[bool]:
     """Return the condition for the questions of users that somebody may see who does not see all."""
     own, r = tables.run.c.user_id == sight.asker, tables.remark.c
-    shared = select(r.item).where(r.kind == SHARING, r.verdict == SHARED, r.to_seq == FAR)
+    lasts = r.names.is_(None) if sight.now is None else or_(r.names.is_(None), r.names > end_mark(sight.now))
+    shared = select(r.item).where(r.kind == SHARING, r.verdict == SHARED, r.to_seq == FAR, lasts)
     return own if sight.questions == "none" else or_(own, tables.run.c.id.in_(shared))
 
 
@@ -72,7 +78,23 @@ def seen_among(tx: Tx, run_ids: Iterable[str], sight: RunSight | None) -> set[st
     return {row.id for row in rows_in(tx, select(c.id).where(*seen_by(sight)), c.id, wanted)}
 
 
-def was_shared(tx: Tx, run_id: str) -> bool:
-    """Tell whether a run's answer was ever shared: who follows its link is told that it was closed."""
+def end_mark(moment: datetime) -> str:
+    """Return the end of a link as its row keeps it: a time in UTC that sorts as text, of 26 characters."""
+    return stamp(moment)[:-1]
+
+
+def end_of(row: Any) -> datetime | None:
+    """Return when the link of a sharing ends; None is never."""
+    return None if row.verdict != SHARED or row.names is None else moment_of(f"{row.names}Z")
+
+
+def why_not_shared(tx: Tx, run_id: str, now: datetime | None) -> str | None:
+    """Return why who follows the link of an answer no longer sees it; None where it was never shared."""
     r = tables.remark.c
-    return tx.execute(select(r.number).where(r.item == run_id, r.kind == SHARING).limit(1)).first() is not None
+    query = select(r.verdict, r.names, r.to_seq).where(r.item == run_id, r.kind == SHARING).order_by(r.from_seq.desc())
+    row = tx.execute(query.limit(1)).first()
+    if row is None:
+        return None
+    end = end_of(row) if row.to_seq == FAR else None
+    has_ended = end is not None and (now is None or end <= now)
+    return f"its link ended on {end:%Y-%m-%d}" if has_ended else "its link was closed"

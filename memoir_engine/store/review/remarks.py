@@ -71,7 +71,10 @@ def make(
     names: str | None = None,
     ends: Sequence[int] = (),
 ) -> int:
-    """Open a remark and close those numbered in `ends`, by one event; return its number. payload: its words, and names."""
+    """Open a remark and close those numbered in `ends`, by one event; return its number. payload: its words, and names of people.
+
+    names: the action that it names; of a sharing that ends, when (`sight.end_of`).
+    """
     words = put_payloads(tx, [payload])[0]
     body: dict[str, Any] = {"verdict": verdict, "cited": chunk_id, "names": names}
     about = {name: value for name, value in body.items() if value is not None}

@@ -2,15 +2,16 @@
 
 Invariant: nothing of a decision is carried out before a second person has decided the same; both are in the chain. What two
 people signed is undone by two, and decided otherwise by two. Who decided first, or proposed it, is never the second, under
-whatever tab, step or spelling of their name. A second person who decides otherwise becomes the first. The decision and its
-second signature are written in one transaction.
-Source: docs/decisions/0097.
+whatever tab, step or spelling of their name. A second person who decides otherwise becomes the first; so does one who decides the
+same where the first has lost the role since, by the record of roles. The decision and its second signature are written in one
+transaction.
+Source: docs/decisions/0097, 0146.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,8 @@ from memoir_engine.core.results import Action
 from memoir_engine.core.results.feedback import SecondLook, SignedKind
 from memoir_engine.core.results.review import FactKey
 from memoir_engine.core.run import Clock, new_id
-from memoir_engine.store import tables
+from memoir_engine.core.settings import EVERYBODY
+from memoir_engine.store import roles, tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction, Seen
 from memoir_engine.store.chain.canonical_json import read_payloads
@@ -29,6 +31,7 @@ from memoir_engine.store.db.statements import Tx
 from memoir_engine.store.db.text_rules import same_person
 from memoir_engine.store.review import remarks
 from memoir_engine.store.review.remarks import ASKED, FIRST, SECOND
+from memoir_engine.store.roles import RecordedRoles
 
 WAITS, SIGNS, ASKS = "sign_first", "sign_second", "ask_second"  # verbs
 ERASES, UNDOES = "erase-", "undo-"  # begin the key of an erasure, of an undo that waits
@@ -76,8 +79,9 @@ def decide(
 ) -> Action:
     """Carry a decision out, or keep it as the first signature where it takes two: so does one over what two signed.
 
-    check: raises where it could not be carried out now. Returns the action of the first signature (`sign_first`), or that of the
-    decision. Raises SecondSignatureNeeded for who decided first or proposed it, and what `check` and `carry_out` raise.
+    check: raises where it could not be carried out now. Returns the action of the first signature (`sign_first`), also where
+    that of another counts no more, or that of the decision. Raises SecondSignatureNeeded for who decided first or proposed it,
+    and what `check` and `carry_out` raise.
     """
     remarks.hold(tx)
     if actions.exists(tx, action_id):
@@ -87,7 +91,7 @@ def decide(
     needed = needed or (decision.kind != "erasures" and bool(signed(tx, [decision.item])))
     if not needed and first is None and asked is None:
         return carry_out(tx)
-    if first is not None and _same(tx, first, decision):
+    if first is not None and _same(tx, first, decision) and not _has_lost(roles.recorded(tx), decision.kind, first.author):
         _refuse_same_person(decision, first.author, actor)
         done = carry_out(tx)
         ends = [row.number for row in (first, asked) if row is not None]
@@ -152,6 +156,7 @@ def waiting(tx: Tx, items: Iterable[str] | None = None) -> tuple[SecondLook, ...
         by_item.setdefault(row.item, {})[row.kind] = row
     rows = [row for kinds in by_item.values() for row in kinds.values()]
     payloads, causes = read_payloads(tx, (row.payload for row in rows)), actions.causes(tx, (row.number for row in rows))
+    recorded = roles.recorded(tx) if rows else {}
 
     def look(item: str, kinds: dict[str, Any]) -> SecondLook:
         row = kinds.get(FIRST) or kinds[ASKED]
@@ -160,7 +165,8 @@ def waiting(tx: Tx, items: Iterable[str] | None = None) -> tuple[SecondLook, ...
         cause = causes[row.number]
         verdict, what = (row.verdict, body.get("what", {})) if row.kind == FIRST else (None, {})
         kind: SignedKind = body.get("kind") or kind_of(item)
-        return SecondLook(item, kind, row.author, cause.at, verdict, what, body.get("words"), to, cause.action_id)
+        lapsed = row.kind == FIRST and _has_lost(recorded, kind, row.author)
+        return SecondLook(item, kind, row.author, cause.at, verdict, what, body.get("words"), to, cause.action_id, lapsed=lapsed)
 
     looks = [look(item, kinds) for item, kinds in by_item.items()]
     return tuple(sorted(looks, key=lambda one: one.at, reverse=True))
@@ -199,6 +205,16 @@ def kind_of(item: str) -> SignedKind:
 def _same(tx: Tx, first: Any, decision: SignedDecision) -> bool:
     payload = read_payloads(tx, [first.payload]).get(first.payload, {})
     return bool(first.verdict == decision.verdict and payload.get("what") == decision.what)
+
+
+def _has_lost(recorded: Mapping[str, RecordedRoles], kind: SignedKind, name: str) -> bool:
+    """Tell whether somebody whom the record of roles names has the role no more that a decision takes."""
+    known = recorded.get(name.strip().casefold())
+    if known is None:  # a program, or a machine without sign-in: their roles come from elsewhere
+        return False
+    others = recorded.get(EVERYBODY)
+    held = known.roles or (others.roles if others is not None else ())
+    return ("admin" if kind == "erasures" else "auditor") not in held
 
 
 def _refuse_same_person(decision: SignedDecision, first: str, actor: str) -> None:

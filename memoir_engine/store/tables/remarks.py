@@ -23,7 +23,7 @@ remark = Table(
     Column("author", String(200), nullable=False),
     Column("verdict", key(20)),
     Column("chunk_id", BigInteger),  # of the citation that is meant
-    Column("names", key(26)),  # an action that it names
+    Column("names", key(26)),  # an action that it names; of a sharing that ends, when
     Column("payload", key(64), nullable=False),
     Index(None, "item", "to_seq"),
     Index(None, "kind", "to_seq"),
