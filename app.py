@@ -1,8 +1,8 @@
 """The launcher: Streamlit around ui/main.py, with what only a server can do.
 
-Invariant: this file draws nothing. The one Memory of the process is opened beside the first page (so that health answers
-at once) and closed when the server stops; every response carries the security headers. Programs reach the same memory under
-`/api/v1`, each with a token.
+Invariant: this file draws nothing and imports no engine: that is loaded, and the one Memory of the process opened, while health
+answers already; it is closed when the server stops. Every response carries the security headers. Programs reach the same memory
+under `/api/v1`, each with a token.
 `main.py` lives in ui/, away from pages/: beside pages/ a deep link would run a page without its guard.
 Source: DESIGN §3.
 """
@@ -22,8 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
-from memoir_engine import http_api
-from ui import engine, palette_answers, problems
+from ui import loading
 from ui.below_prefix import BelowPrefix
 from ui.first_keys import FirstKeys
 from ui.headers import SecurityHeaders
@@ -33,17 +32,18 @@ ROOT = Path(__file__).resolve().parent
 
 @contextlib.asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
-    warming = asyncio.create_task(asyncio.to_thread(engine.warm))
+    warming = asyncio.create_task(asyncio.to_thread(lambda: loading.served().engine.warm()))
     try:
         yield {}
     finally:
+        engine = (await asyncio.to_thread(loading.served)).engine
         engine.drawn()
         await warming
         await asyncio.to_thread(engine.close)
 
 
 async def health(_request: Request) -> JSONResponse:
-    return JSONResponse({"status": "ok", "memory": engine.state()})
+    return JSONResponse({"status": "ok", "memory": loading.state()})
 
 
 async def cuts(request: Request) -> RedirectResponse:
@@ -62,11 +62,11 @@ app = st.App(
     lifespan=lifespan,
     routes=[
         Route("/api/health", health),
-        Route("/api/palette", palette_answers.answer),
-        Route("/api/{path:path}", http_api(engine.memory)),
+        Route("/api/palette", loading.Loaded("palette")),
+        Route("/api/{path:path}", loading.Loaded("api")),
         Route("/cuts", cuts),
         Route("/overview", overview),
     ],
-    middleware=[Middleware(BelowPrefix), Middleware(SecurityHeaders), Middleware(FirstKeys)],
-    on_script_error=problems.unexpected,
+    middleware=[Middleware(BelowPrefix), Middleware(SecurityHeaders), Middleware(FirstKeys), Middleware(loading.PagesWait)],
+    on_script_error=lambda error: bool(loading.served().problems.unexpected(error)),
 )

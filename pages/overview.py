@@ -64,7 +64,7 @@ def attention(memory: Memory, overview: Overview) -> None:
                 where = "ask" if run.verb == "query" else "sources"
                 st.page_link(f"../pages/{where}.py", label=wording.OPEN, query_params={"run": run.id} if where == "ask" else None)
         if overview.interrupted:
-            st.caption(wording.INTERRUPTED_NOTE)
+            st.caption(wording.INTERRUPTED_CARRIED_ON if memory.config.resume_ingestions else wording.INTERRUPTED_NOTE)
         review_link.line(to_review)
 
 

@@ -5,13 +5,17 @@ Invariant: it is one screen. What was added stands where it was dropped, and is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from memoir_engine import Memory
+from memoir_engine import Memory, RunView
 from ui import filing, frame, jobs, just_added, sample, state, uploads
 from ui.components import first_picture
 from ui.components.scripts import read
 from ui.wording_first import texts
+
+STOPPED = ("failed", "cancelled", "interrupted", jobs.WAITING)  # of these nothing is in the memory
 
 
 def stands(memory: Memory, *, is_empty: bool) -> bool:
@@ -22,7 +26,7 @@ def stands(memory: Memory, *, is_empty: bool) -> bool:
 def show(memory: Memory) -> None:
     added = just_added.runs(memory) or filing.runs(memory)
     if added:
-        _added(memory, {run.id for run in added})
+        _added(memory, added)
     else:
         _welcome(memory)
 
@@ -49,9 +53,11 @@ def _welcome(memory: Memory) -> None:
     frame.offline_note(memory)
 
 
-def _added(memory: Memory, added: set[str]) -> None:
+def _added(memory: Memory, runs: Sequence[RunView]) -> None:
+    added = {run.id for run in runs}
     running = bool(jobs.active(memory) & added)
-    with frame.head("overview", texts.ADDED if running else texts.ADDED_DONE):
+    ended = texts.NOT_ADDED if all(run.status in STOPPED for run in runs) else texts.ADDED_DONE
+    with frame.head("overview", texts.ADDED if running else ended):
         st.space("stretch")
         if not running:
             frame.page_button(texts.ADD_MORE, "sources", key="add-more", icon=":material/upload_file:")

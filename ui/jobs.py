@@ -217,7 +217,8 @@ def _ending(memory: Memory, run: RunView) -> None:
     elif run.error:
         problems.tell(run.error, run.remedy)
     if run.resumable and not _hopeless(run):
-        st.caption(f":material/play_arrow: {job_log.going_on(memory, run)}")
+        carried_on = run.status == "interrupted" and memory.config.resume_ingestions
+        st.caption(f":material/play_arrow: {texts.CARRIED_ON if carried_on else job_log.going_on(memory, run)}")
     _warnings(run)
     result = run.result
     made = [

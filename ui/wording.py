@@ -110,6 +110,10 @@ class Shared(Words):
         "Stopped before it finished. No partial data was stored. Resume a text on the Sources page: answers already "
         "paid for are used again. Ask a question again."
     )
+    INTERRUPTED_CARRIED_ON = (
+        "Stopped before it finished. No partial data was stored. Memoir goes on with a text by itself in a moment. Ask a "
+        "question again."
+    )
     DRAFTS_WAIT = Plural("{count} text needs a description from you.", "{count} texts need a description from you.")
     ACTIVITY = "Recent activity"
     NO_ACTIVITY = "No activity yet."

@@ -23,6 +23,7 @@ class First(Words):
     )
     ADDED = "Adding to memory"
     ADDED_DONE = "Added to memory"
+    NOT_ADDED = "Nothing was added yet"
     ADD_MORE = "Add more"
     TO_OVERVIEW = "Go to the overview"
 

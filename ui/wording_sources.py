@@ -124,6 +124,7 @@ class Sources(Words):
     WAITS = "Waiting for another text to finish"
     WAITS_FOR_YOU = "Nothing is stored until you describe it."
     INTERRUPTED = "Stopped before it finished. No partial data was stored."
+    CARRIED_ON = "Memoir goes on with it by itself in a moment, with what was paid for already. If nothing happens, press Resume."
     RESUME, DISCARD = "Resume", "Discard"
     DISCARD_HELP = "Give it up: what was kept so that it could be resumed is deleted."
     RESUME_NEW = "Nothing was paid for yet: resuming starts from the beginning."

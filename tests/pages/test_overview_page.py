@@ -6,6 +6,7 @@ import pytest
 
 from app_pages import ended, numbers, opened, words
 from memoir_engine import Memory
+from ui import engine
 
 OVEN = "The oven is heated with beech because beech burns evenly. Bread is baked on Tuesdays, and the dough rests. " * 14
 PAGES = ["overview", "sources", "review", "tree", "ask", "settings"]
@@ -18,6 +19,13 @@ def test_an_empty_memory_says_what_to_do_next(memory: Memory):
     assert page.get("file_uploader") and numbers(page) == {}
     said = [button.label for button in page.button if not str(button.key).startswith(("who-", "offline-", "foot-"))]
     assert said == ["Paste a text or import a conversation instead", "Explore the sample memory"]
+
+
+def test_a_file_that_could_not_be_read_is_not_called_added(memory: Memory):
+    assert ended(memory, memory.start("ingest_file", data=b"%PDF-1.7 broken", name="broken.pdf")).status == "failed"
+    page = opened()
+    assert page.title[0].value.endswith("Nothing was added yet")
+    assert "broken\\.pdf" in words(page)
 
 
 def test_what_is_dropped_on_an_empty_memory_is_watched_and_asked_about_on_the_same_screen(memory: Memory):
@@ -93,6 +101,13 @@ def test_a_job_that_a_killed_process_left_behind_needs_attention(filled: Memory,
     page = opened()
     assert "lost\\.md" in words(page)
     assert "No partial data was stored" in words(page)
+
+
+def test_what_is_carried_on_by_itself_says_so(filled: Memory, interrupted: str, monkeypatch: pytest.MonkeyPatch):
+    engine.close()
+    monkeypatch.setenv("MEMOIR_RESUME_INGESTIONS", "1")
+    shown = words(opened())
+    assert ("lost\\.md" in shown, "goes on with a text by itself" in shown) == (True, True)
 
 
 def test_a_text_that_could_not_be_filed_needs_attention(filled: Memory):

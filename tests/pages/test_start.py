@@ -1,4 +1,4 @@
-"""What a start of the app loads, and when: the first page goes before what the first text needs."""
+"""What a start of the app loads, and when: health before the engine, the first page before what the first text needs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,32 @@ engine.memory().estimate("One more text.")
 print(warming.is_alive(), engine.state())
 engine.close()
 """
+HEALTH = """
+import asyncio, sys
+import app
+from ui import loading
+heavy = ("sqlalchemy", "memoir_engine.api.sync")
+asked = asyncio.run(app.health(None)).body
+print(asked.decode(), *(name in sys.modules for name in heavy), sep="|")
+served = loading.served()
+served.engine.memory()
+print(asyncio.run(app.health(None)).body.decode(), *(name in sys.modules for name in heavy), sep="|")
+served.engine.close()
+"""
+
+
+def test_health_answers_before_the_engine_is_loaded(tmp_path: Path) -> None:
+    printed = started(HEALTH, tmp_path).splitlines()
+    assert printed == ['{"status":"ok","memory":"closed"}|False|False', '{"status":"ok","memory":"open"}|True|True']
 
 
 def test_the_first_page_is_drawn_before_the_first_text_is_prepared(tmp_path: Path) -> None:
-    env = os.environ | {"MEMOIR_DATA_DIR": str(tmp_path), "MEMOIR_MODEL": "offline"}
-    ran = subprocess.run([sys.executable, "-c", START], cwd=ROOT, env=env, capture_output=True, text=True, timeout=300)
-    assert ran.stdout.split() == ["True", "False", "False", "open"], ran.stderr
+    assert started(START, tmp_path).split() == ["True", "False", "False", "open"]
+
+
+def started(program: str, folder: Path) -> str:
+    """Return what a program prints in a fresh interpreter."""
+    env = os.environ | {"MEMOIR_DATA_DIR": str(folder), "MEMOIR_MODEL": "offline"}
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=env, capture_output=True, text=True, timeout=300)
+    assert not ran.returncode, ran.stderr
+    return ran.stdout

@@ -1,0 +1,53 @@
+"""Loading of the engine behind the start of the server: its health answers before, and a browser fetches its scripts meanwhile.
+
+Invariant: one thread loads, and no page runs before that is done; two that import the same at a time may see half of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import threading
+from typing import Any
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_SERVED = "ui.served"  # what needs the engine; imported here alone
+_lock = threading.Lock()
+_loaded: list[Any] = []
+
+
+def served() -> Any:
+    """Return the module of what needs the engine, loaded by the first who asks."""
+    with _lock:
+        if not _loaded:
+            _loaded.append(importlib.import_module(_SERVED))
+        return _loaded[0]
+
+
+def state() -> str:
+    """Return whether the memory is open, without waiting for it."""
+    return str(_loaded[0].engine.state()) if _loaded else "closed"
+
+
+class Loaded:
+    """ASGI application that is one of that module, by its name there."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        module = await asyncio.to_thread(served)
+        await getattr(module, self._name)(scope, receive, send)
+
+
+class PagesWait:
+    """Middleware: a tab is connected, and its page run, once the engine is loaded."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await asyncio.to_thread(served)
+        await self._app(scope, receive, send)
