@@ -99,10 +99,9 @@ class SamplingPlans(SignOffs):
 
         source, category: filings of a source, filed in or below a category. since, until: filed in this period. All together
         where several are given, everything where none is. method: random, or risk: the riskier, the likelier. share: percentage
-        of the
-        population, or size: how many. seed: up to 64 characters, which stay in the chain for good; its head by default. words:
-        what it is for. `review.sampled` lists what was drawn, `review.apply` and its like judge it. `review.undo` withdraws the
-        plan.
+        of the population, or size: how many. seed: up to 64 characters, which stay in the chain for good; its head by default.
+        words: what it is for. `review.sampled` lists what was drawn, `review.apply` and its like judge it. `review.undo`
+        withdraws the plan.
         Raises NotAllowed, SourceNotFound, CategoryNotFound, InvalidSetting (also where there is nothing to draw from).
         """
         needs_auditor(self._actor, "draw a sample")
@@ -127,9 +126,8 @@ class SamplingPlans(SignOffs):
             if actions.exists(tx, signature["action_id"]):
                 return actions.get(tx, signature["action_id"]).events[0].seq
             action = sampling.begin(tx, **signature)
-            number = sampling.draw(
-                tx, design, error_rate.members(population), words=checked_words, author=self._actor.name, action=action
-            )
+            members = error_rate.members(population)
+            number = sampling.draw(tx, design, members, words=checked_words, author=self._actor.name, action=action)
             action.seal()
             return number
 
