@@ -8,7 +8,7 @@ from ui.words import Words
 class ShareWords(Words):
     SHARE, UNSHARE = "Share this answer", "Stop sharing"
     SHARE_HELP = "Everybody who signs in here can then open this answer by its link. You can stop sharing it at any time."
-    SHARE_FOR, SHARE_GO = "The link opens", "Share"
+    SHARE_FOR, SHARE_GO = "The link opens", "Share it"
     LASTS = {"": "until I stop sharing", "7": "for 7 days", "30": "for 30 days"}  # by the number of days
     UNSHARE_HELP = "Whoever opens the link is then told that the answer is no longer shared, and sees nothing of it."
     PRIVATE = "Your question. Only you see it, and people who check this memory (auditors, readers, administrators)."

@@ -67,7 +67,7 @@ def test_a_shared_link_opens_for_another_and_no_more_once_it_is_closed(people: t
     ana.get_by_role("button", name="Share this answer").click()
     ana.get_by_text("for 7 days", exact=True).click()
     expect(ana.get_by_role("radio", name="for 7 days")).to_be_checked()
-    ana.get_by_role("button", name="Share", exact=True).click()
+    ana.get_by_role("button", name="Share it", exact=True).click()
     expect(ana.locator(".st-key-sharing")).to_contain_text("everybody who signs in here can open its link")
     ben.goto(link)
     expect(ben.locator(".st-key-sharing")).to_contain_text("ana@example.org shared this answer")

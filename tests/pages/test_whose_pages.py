@@ -121,3 +121,13 @@ def test_an_answer_is_shared_for_some_days_and_an_ended_link_says_so(memory: Mem
     assert "everybody who signs in here can open its link" in words(page)
     left = asker.runs.sharing(run).expires_at
     assert left is not None and timedelta(days=29) < left - datetime.now(UTC) <= timedelta(days=30)
+
+
+def test_who_may_not_settle_disagreements_is_told_so_once(filled: Memory):
+    for item in filled.review.queue(limit=2).items:
+        filled.acting_as("Ada", roles=("auditor",)).review.approve(item.key)
+        filled.acting_as("Ben", roles=("auditor",)).review.reject(item.key)
+    page = opened("review", ANA, of="disagreements")
+    assert words(page).count("Ada: Approved") == 2
+    assert words(page).count("it needs the role auditor") == 1
+    assert not [one for one in page.button if str(one.key).startswith("differ-")]
