@@ -1,4 +1,4 @@
-"""Panel of the Category tree for a second look: start it, and decide what it proposes.
+"""Panel of the Category tree for tidying it: start a look, and decide what it proposes.
 
 Invariant: a look is a run that the address names as `tidy` while it is under way; it changes nothing. Each proposal shows what it
 would do now. Names and reasons are the model's and shown as untrusted text.

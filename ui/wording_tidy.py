@@ -1,4 +1,4 @@
-"""Texts of the second look over the tree: what is proposed, and what became of it."""
+"""Texts of tidying the tree: what is proposed, and what became of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which branches of the tree need a second look, and how the chunks are spread over it. Pure: functions of a snapshot.
+"""Which branches of the tree need tidying, and how the chunks are spread over it. Pure: functions of a snapshot.
 
 A branch is a parent with its children. It needs a look where some of them are thin (leaves of one chunk, inner categories with
 one child and hardly a text) or may mean the same by their names and texts. A crowded category is looked at by itself.

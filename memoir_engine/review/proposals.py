@@ -1,4 +1,4 @@
-"""Proposals of a second look over the tree: what a run keeps of them, and `memory.review`'s verbs about them.
+"""Proposals of `tidy`: what a run keeps of them, and `memory.review`'s verbs about them.
 
 Invariant: a proposal names the categories it was made for, with their names and parents; where one of them is no longer so, it
 is overtaken and never carried out. Accepting is the edit itself, as an action of its own, done once and undone like any other;
@@ -182,7 +182,7 @@ def declined_changes(tx: Tx) -> frozenset[tuple[object, ...]]:
 
 
 class TreeProposals(View):
-    """Proposals of a second look: read, accept, decline."""
+    """Proposals of `tidy`: read, accept, decline."""
 
     def tidying(self, run_id: str | None = None) -> TidyResult | None:
         """Return the proposals of a look of `tidy`, each in its present state; None if there was no look.

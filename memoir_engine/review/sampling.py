@@ -105,7 +105,7 @@ class SamplingPlans(SignOffs):
         Raises NotAllowed, SourceNotFound, CategoryNotFound, InvalidSetting (also where there is nothing to draw from).
         """
         needs_auditor(self._actor, "draw a sample")
-        kind, checked_words, signature = _method(method), words_of(words), self._engine.signature(self._actor)
+        kind, note, signature = _method(method), words_of(words), self._engine.signature(self._actor)
         scope = self._scope(source, category, since, until)
         state, population = self._population(kind, scope)
         wanted = _size(share, size, len(population))
@@ -126,8 +126,7 @@ class SamplingPlans(SignOffs):
             if actions.exists(tx, signature["action_id"]):
                 return actions.get(tx, signature["action_id"]).events[0].seq
             action = sampling.begin(tx, **signature)
-            members = error_rate.members(population)
-            number = sampling.draw(tx, design, members, words=checked_words, author=self._actor.name, action=action)
+            number = sampling.draw(tx, design, error_rate.members(population), words=note, author=self._actor.name, action=action)
             action.seal()
             return number
 

@@ -1,4 +1,4 @@
-"""The verb tidy: a second look over thin and crowded branches, and what it proposes.
+"""The verb tidy: it looks over thin and crowded branches, and proposes changes.
 
 Invariant: a run in the ledger like any other, of the workspace, since the tree is everybody's. It proposes; with `preview=False`
 it accepts what it proposes, each as an action, and looks again until nothing is left to do; no step undoes a former one. No

@@ -1,4 +1,4 @@
-"""A second look over the tree in a real browser by keyboard: started, a proposal accepted, and taken back."""
+"""Tidying the tree in a real browser by keyboard: started, a proposal accepted, and taken back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A second look over the tree: proposed, previewed, accepted, declined, undone; overtaken by what others did."""
+"""Tidying the tree: proposed, previewed, accepted, declined, undone; overtaken by what others did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Tree page's panel for a second look: started, decided, and taken back from the banner."""
+"""The Tree page's panel for tidying: started, decided, and taken back from the banner."""
 
 from __future__ import annotations
 

@@ -315,7 +315,7 @@ class TreeShape:
 
 @dataclass(frozen=True)
 class TreeProposal:
-    """A change of the tree that a second look proposes; nothing changes before somebody accepts it.
+    """A change of the tree that `tidy` proposes; nothing changes before somebody accepts it.
 
     verb: `merge` makes categories and into_id one, `split` puts `chosen` (chunks of a leaf, or categories below an inner one)
     into a new category, `rename` gives a name. paths: of category_ids, then of into_id, when it was proposed.
@@ -341,7 +341,7 @@ class TreeProposal:
 
 @dataclass(frozen=True)
 class TidyResult:
-    """Proposals of a second look over the tree, and those that were carried out at once.
+    """Proposals of one run of `tidy`, and those that were carried out at once.
 
     branches: how many were looked at, `left` how many more need it. actions: made at once (`preview=False`). shape: of the tree
     looked at; shape_after: as the actions left it. notes: parts of replies that were not usable, and categories that were not

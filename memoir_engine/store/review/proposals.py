@@ -1,4 +1,4 @@
-"""Verdicts about proposals of a second look over the tree: which were declined.
+"""Verdicts about proposals of `tidy`: which were declined.
 
 Invariant: a proposal stands in the record of the run that made it, and is named by that run and its number there. A verdict is
 an event and nothing else; the last one about a proposal holds.
