@@ -1,6 +1,6 @@
 """A support agent with LangGraph: it answers from the handbook, knows its customer, and learns from what is said.
 
-Runs offline: python examples/support_agent.py
+Runs offline: python examples/support_agent.py        (pip install 'memoir-engine[langgraph]')
 With a model: MEMOIR_MODEL=gpt-4o-mini OPENAI_API_KEY=… python examples/support_agent.py
 
 Each turn goes through four steps: recall what is known of the customer, answer from the handbook with its source, reply, and draw

@@ -17,7 +17,8 @@ Every verb of a memory is a command, `memoir <family> <verb>`; those at the top 
 and `--help`. What is neither a text, a number nor a flag is JSON, or `@FILE` with JSON in it.
 
 A command ends with 0 where it did what was asked, with 1 where that was refused or failed (message and remedy on stderr), with 2
-where it was called wrongly. `memoir completion bash` (or `zsh`, `fish`) prints what completes commands in a shell.
+where it was called wrongly. `memoir --install-completion` has the shell you use complete commands and options from its next start
+on; `memoir completion bash` (or `zsh`, `fish`) prints the script, to be put where you like.
 """
 
 
