@@ -65,12 +65,18 @@ def clauses(text: str) -> Iterator[tuple[int, int]]:
         if sentence.text.rstrip("\"'”’“)").endswith("?"):
             continue
         start = sentence.start
-        for cut in _cuts(text, sentence):
+        for cut in () if _SUPPOSES.match(sentence.text) else _cuts(text, sentence):
             least = LEAST_OWN - (cut.re is _AND_I)  # "und spiele Tennis"
             if len(_WORD.findall(text[start : cut.start()])) >= 3 and len(_WORD.findall(text[cut.end() : sentence.end])) >= least:
                 yield start, cut.start()
                 start = cut.end()
         yield start, sentence.end
+
+
+_SUPPOSES = re.compile(  # and what goes on from it
+    r"(?:also |mal |gut, )?(?:nehmen wir (?:mal )?an|angenommen|gesetzt den fall|stell dir (?:mal )?vor|tun wir (?:mal )?so)\b",
+    re.IGNORECASE,
+)
 
 
 def _cuts(text: str, sentence: Sentence) -> list[re.Match[str]]:

@@ -86,6 +86,10 @@ def test_types_follow_what_is_said() -> None:
         "Kannst du mir ein Rezept für meine Katze geben?",
         "Danke, das klingt gut!",
         "Vielleicht ziehe ich nach Kiel.",
+        "Nehmen wir an, ich wohne in Rom.",
+        "Das hat mir sehr geholfen!",
+        "Ich möchte, dass du meinen Lehrer spielst.",
+        "Ich freue mich auf deine Vorschläge.",
     ],
 )
 def test_wishes_suppositions_questions_and_strangers_are_no_statements(said: str) -> None:
