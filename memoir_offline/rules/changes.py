@@ -131,6 +131,8 @@ def match(said: Phrase, before: Frame, after: Frame, language: str) -> Match:
     if said.head in before.heads or (said.head and said.head in before.stems and before.heads & CARRIERS):
         if said.own & after.names - before.stems:
             return "part"  # the site of a caravan, the site in Leeds
+        if " with " in said.text and said.more & after.names - before.stems and before.names - after.stems:
+            return "part"  # dinner with Ana, dinner with Bob
         return "same" if _is_one(said, before) else "other"
     if said.head in CARRIERS and (said.own - {said.head}) & before.stems:
         return "same"
@@ -146,7 +148,7 @@ def match(said: Phrase, before: Frame, after: Frame, language: str) -> Match:
 def _is_one(said: Phrase, before: Frame) -> bool:
     """Report whether both may be the same thing: a road bike and a mountain bike are not."""
     mine = modifiers(before.text, said.head)
-    theirs = said.own - {said.head}
+    theirs = said.own - {said.head} | ({said.gerund} if said.gerund and said.definite and said.head in CARRIERS else set())
     return not mine or not theirs or bool(mine & theirs) or bool(theirs & before.stems)
 
 

@@ -65,12 +65,18 @@ def clauses(text: str) -> Iterator[tuple[int, int]]:
         if sentence.text.rstrip("\"'”’“)").endswith("?"):
             continue
         start = sentence.start
-        for cut in _cuts(text, sentence):
+        for cut in () if _SUPPOSES.match(sentence.text) else _cuts(text, sentence):
             least = LEAST_OWN - (cut.re is _AND_I)  # "und spiele Tennis"
             if len(_WORD.findall(text[start : cut.start()])) >= 3 and len(_WORD.findall(text[cut.end() : sentence.end])) >= least:
                 yield start, cut.start()
                 start = cut.end()
         yield start, sentence.end
+
+
+_SUPPOSES = re.compile(  # and what goes on from it
+    r"(?:also |mal |gut, )?(?:nehmen wir (?:mal )?an|angenommen|gesetzt den fall|stell dir (?:mal )?vor|tun wir (?:mal )?so)\b",
+    re.IGNORECASE,
+)
 
 
 def _cuts(text: str, sentence: Sentence) -> list[re.Match[str]]:
@@ -189,6 +195,12 @@ _STANDING = re.compile(
 _DEFINITE = re.compile(
     r"(?:der|die|das|den|dem|mit dem|mit der|aus dem|aus der|im|beim|zum|zur)\s(?:\w+\s)?[A-ZÄÖÜ]", re.IGNORECASE
 )
+_APPOINTED = re.compile(  # "Die Taufe ist am Sonntag in Ulm": what has a day or an hour concerns whoever tells it
+    r"(?:der|die|das)\s[A-ZÄÖÜ][\wäöüß-]+\s(?:ist|sind|findet|finden|beginnt|beginnen|fängt|startet)\b[^.;]*?\b(?:am|um|im|ab|vom)\s"
+    r"(?:\d|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|wochenende|januar|februar|märz|april|mai|ju[nl]i|august|september"
+    r"|oktober|november|dezember)",
+    re.IGNORECASE,
+)
 _OF_OURS = re.compile(
     r"\b(?:termin|miete|vertrag|kurs|stunde|training|unterricht|probe|prüfung|op|operation|treffen|flug|reise)\w*\b.*"
     r"\b(?:verlegt|verschoben|abgesagt|erhöht|gekündigt|gestrichen|gesenkt|umgebucht|storniert|verlängert)\b",
@@ -200,7 +212,7 @@ def _is_own(said: str) -> bool:
     """Report whether a clause is of the speaker or the family, the speaker left out or not."""
     opening = _WORD.match(said)
     dropped = opening is not None and opening[0].casefold() in _LINKED
-    if _STANDING.search(said) or (_DEFINITE.match(said) and tells_of_change(said)):
+    if _STANDING.search(said) or _APPOINTED.match(said) or (_DEFINITE.match(said) and tells_of_change(said)):
         return True
     participle = (
         re.search(r"\b(?:ge\w{2,}(?:t|en)|\w+ge\w{2,}(?:t|en)|\w+iert|(?:be|ent|er|über|unter|ver|zer)\w{3,}(?:t|en))\b", said)

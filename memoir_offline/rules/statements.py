@@ -136,7 +136,10 @@ _REQUEST = re.compile(  # English: of the one who is spoken to
     re.IGNORECASE,
 )
 _OF_THE_TALK = re.compile(
-    r"\b(?:your|this|that|these|the (?:last|above)) (?:answers?|repl(?:y|ies)|responses?|explanations?|suggestions?)\b",
+    r"\b(?:hear|hearing|know|see|seeing|appreciate|for) your (?:ideas?|thoughts?|opinions?|feedback|suggestions?"
+    r"|recommendations?)\b"
+    r"|^(?:that|this|it) (?:really |has |already )*help(?:s|ed) (?:me|us|them|a lot|so much|loads)\b"
+    r"|\b(?:your|this|that|these|the (?:last|above)) (?:answers?|repl(?:y|ies)|responses?|explanations?|suggestions?)\b",
     re.IGNORECASE,
 )
 _JA_COURTESY = re.compile(
@@ -358,7 +361,7 @@ def statement(text: str, shown: str, start: int, end: int, known: frozenset[str]
     value = worth(f"I am {field}" if field else clause, known) + unknown
     first = clause.partition(" ")[0].lower()
     dropped = is_english(clause) and bool(_DROPPED.match(clause) or (is_past_form(first) and first not in _ALSO_PRESENT))
-    if (
+    if not _is_smalltalk(clause) and (
         dropped or _DONE_TO_ME.match(clause) or _is_of_everyday_life(clause)
     ):  # to an assistant, one's car is "the car", and one needs no "I"
         value = max(value, min(LEAST_TOLD, value - NOBODY))

@@ -43,6 +43,10 @@ def test_statements_are_told_in_the_third_person(said: str, told: str) -> None:
     assert [content for content, _ in drawn(said)] == [told]
 
 
+def test_what_has_a_day_is_a_statement_though_nobody_of_ones_own_is_named() -> None:
+    assert drawn("Die Taufe ist am Sonntag in Ulm.") and not drawn("Die Taufe ist ein altes Fest.")
+
+
 def test_an_age_is_a_statement_whenever_it_is_said() -> None:
     assert [one for one, _ in drawn("Ich bin jetzt 35.")] == ["Lena ist jetzt 35"]
 
@@ -82,6 +86,10 @@ def test_types_follow_what_is_said() -> None:
         "Kannst du mir ein Rezept für meine Katze geben?",
         "Danke, das klingt gut!",
         "Vielleicht ziehe ich nach Kiel.",
+        "Nehmen wir an, ich wohne in Rom.",
+        "Das hat mir sehr geholfen!",
+        "Ich möchte, dass du meinen Lehrer spielst.",
+        "Ich freue mich auf deine Vorschläge.",
     ],
 )
 def test_wishes_suppositions_questions_and_strangers_are_no_statements(said: str) -> None:
@@ -110,6 +118,8 @@ def test_a_correction_gives_the_whole_statement_put_right() -> None:
         ("Ich fahre einen alten Golf", "Den Golf habe ich verkauft"),
         ("Ich rauche zehn Zigaretten am Tag", "Ich habe mit dem Rauchen aufgehört"),
         ("Die Prüfung ist am 12. Mai", "Die Prüfung wurde auf den 20. Mai verschoben"),
+        ("Die Taufe ist am Sonntag in Ulm", "Die Taufe mussten wir verlegen"),
+        ("Das Grillfest ist am Samstag", "Das Grillfest mussten wir absagen"),
         ("Nächsten Monat fliege ich nach Kreta", "Die Reise nach Kreta ist abgesagt"),
         ("Ich stehe um 7 Uhr auf", "Inzwischen stehe ich um 6 Uhr auf"),
     ],

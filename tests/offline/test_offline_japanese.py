@@ -72,6 +72,10 @@ def test_a_sentence_that_leaves_out_what_it_is_about_goes_on_with_the_one_before
         "ありがとうございます、助かりました！",
         "夢の中で空を飛んで、城に住んでいました。",
         "わたしが歯医者を好きなわけないじゃん。",
+        "明日の会議を思い出させて。",
+        "本当に参考になりました。",
+        "ご返事を楽しみにしています。",
+        "彼女は「海が大好き」と言いました。",
     ],
 )
 def test_wishes_suppositions_questions_and_strangers_are_no_statements(said: str) -> None:

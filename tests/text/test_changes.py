@@ -67,8 +67,12 @@ Eats sugar in their tea | Two months without sugar
 Is captain of the netball team | Jess is captain of the netball team now
 Has never seen the sea | Saw the sea at last
 Is partway through War and Peace | Finished War and Peace
+Recital is on Sunday the 4th | Had to postpone the recital
+Garden party is on the 3rd of July | Had to call off the garden party
+The workshop takes place in Hall B | The workshop was relocated to Hall D
 """
 ASKED = """
+The dinner with Ana is on Friday | Had to call off the dinner with Bob
 Works at Ford | Boss quit
 Keeps two goats in the orchard | The orchard is a car park these days
 Is reading a history of Malta | The history of Malta went back to the library, unfinished
@@ -80,6 +84,8 @@ Book club meets on Wednesdays | Book club is at Ann's these days
 Pays 40 a month for the gym | Gym is 55 a month
 """
 BESIDE = """
+Has a piano lesson on Monday | Had to cancel the swimming lesson
+Sister's wedding is in May | Had to postpone their wedding
 Has a mortgage with Halifax | The kitchen's finished at last
 Runs 5 km every Monday | Runs 10 km every Sunday
 Drives a van for a living | Sister passed her driving test

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoir_offline.rules.fact_types import fact_type
-from memoir_offline.rules.statements import statements
+from memoir_offline.rules.statements import LEAST_TOLD, statements
 
 
 def told(text: str, before: str = "") -> list[str]:
@@ -53,6 +53,13 @@ def test_a_short_statement_about_oneself_is_enough(said: str) -> None:
 @pytest.mark.req("TIMEM extraction")
 def test_greetings_praise_questions_and_talk_to_the_other_are_no_statements(said: str) -> None:
     assert statements(said) == []
+
+
+@pytest.mark.parametrize(
+    "said", ["Please send me the recipe later.", "Can't wait to hear your suggestions.", "That really helped me a lot!"]
+)
+def test_what_is_told_an_assistant_of_the_talk_itself_is_no_statement(said: str) -> None:
+    assert statements(said, least=LEAST_TOLD) == []
 
 
 @pytest.mark.parametrize("said", ["Ledisi's profession is a actor", "A Charlie Brown Christmas premiered on CBS"])
