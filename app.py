@@ -62,7 +62,7 @@ app = st.App(
     lifespan=lifespan,
     routes=[
         Route("/api/health", health),
-        Route("/api/palette", loading.Loaded("palette")),
+        Route("/api/palette", loading.Loaded("palette"), methods=["GET"]),
         Route("/api/{path:path}", loading.Loaded("api")),
         Route("/cuts", cuts),
         Route("/overview", overview),

@@ -42,7 +42,8 @@ def numbers(app: AppTest) -> dict[str, str]:
 
 def component(app: AppTest, key: str) -> dict[str, Any]:
     """Return the data given to one of our components."""
-    return dict(json.loads(app.get_by_key(key).proto.json))
+    data = json.loads(app.get_by_key(key).proto.json)
+    return dict(data[0] if isinstance(data, list) else data)
 
 
 def ended(memory: Memory, run_id: str) -> RunView:

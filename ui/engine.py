@@ -121,6 +121,7 @@ def warm() -> None:
         _drawn.wait(PATIENCE_S)
         opened.warm_up()
         opened.estimate(FIRST)  # loads the tokeniser
+        importlib.import_module("pandas")  # tables of the next page are drawn with it
         if exists():  # its components are registered with the server, which has to be there
             importlib.import_module(ANSWER)
         opened.review.queue(limit=1)  # weighs every chunk: seconds, of a large memory

@@ -11,8 +11,10 @@ import threading
 from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.runtime import exists
 
 _SERVED = "ui.served"  # what needs the engine; imported here alone
+_FIRST_PAGE = "ui.first_contact"  # and nearly all that any page imports
 _lock = threading.Lock()
 _loaded: list[Any] = []
 
@@ -21,6 +23,8 @@ def served() -> Any:
     """Return the module of what needs the engine, loaded by the first who asks."""
     with _lock:
         if not _loaded:
+            if exists():  # components are registered with the server, which has to be there
+                importlib.import_module(_FIRST_PAGE)
             _loaded.append(importlib.import_module(_SERVED))
         return _loaded[0]
 

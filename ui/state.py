@@ -24,11 +24,16 @@ def param_id(name: str) -> int | None:
 
 def update(**params: str | int | None) -> None:
     """Put values into the URL of this page; None removes one."""
-    for name, value in params.items():
-        if value is None:
-            st.query_params.pop(name, None)
-        elif st.query_params.get(name) != str(value):
-            st.query_params[name] = str(value)
+    before = st.query_params.to_dict()
+    given = {name: str(value) for name, value in params.items() if value is not None}
+    gone = [name for name, value in params.items() if value is None and name in before]
+    if len(gone) + bool(given) > 1:  # at once: each by itself would be an entry of the browser's history
+        left = {name: value for name, value in before.items() if name not in gone}
+        st.query_params.from_dict(left | given)
+    elif gone:
+        st.query_params.pop(gone[0])
+    elif any(before.get(name) != value for name, value in given.items()):
+        st.query_params.update(given)
 
 
 def replace(**params: str | int) -> None:

@@ -35,6 +35,17 @@ print(asyncio.run(app.health(None)).body.decode(), *(name in sys.modules for nam
 served.engine.close()
 """
 
+FIRST_PAGE = """
+import os, sys
+from streamlit.testing.v1 import AppTest
+page = AppTest.from_file(os.path.abspath("ui/main.py"), default_timeout=120).run()
+print(page.title[0].value, "pandas" in sys.modules, sep="|")
+"""
+
+
+def test_the_first_page_needs_no_tables(tmp_path: Path) -> None:
+    assert started(FIRST_PAGE, tmp_path).strip() == "Welcome to Memoir|False"
+
 
 def test_health_answers_before_the_engine_is_loaded(tmp_path: Path) -> None:
     printed = started(HEALTH, tmp_path).splitlines()

@@ -63,7 +63,7 @@ function watch() {
 }
 
 export default function (component) {
-  const { data, parentElement: root } = component, page = root.ownerDocument;
+  const { data: [data], parentElement: root } = component, page = root.ownerDocument;
   const tab = (window.memoirTab ??= watch()); // once in a tab, however often this runs
   const named = Object.entries(data.kept);
   tab.names = named.map(([name]) => name);

@@ -33,7 +33,7 @@ const beside = async (page, ticket, text) => {
 };
 
 export default function (component) {
-  const { data, parentElement: root, setTriggerValue } = component, page = root.ownerDocument, words = data.words;
+  const { data: [data], parentElement: root, setTriggerValue } = component, page = root.ownerDocument, words = data.words;
   const open = root.querySelector(".open"), dialog = root.querySelector("dialog"), field = root.querySelector("input");
   const list = root.querySelector("[role=listbox]"), close = root.querySelector(".close"), status = root.querySelector(".status");
   const nothing = root.querySelector(".nothing");

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui.components.scripts import read, script
+from ui.components.scripts import read, script, unsearched
 
 _component = st.components.v2.component(
     "memoir_palette", html=read("palette.html"), css=read("palette.css"), js=script("palette.js")
@@ -26,7 +26,9 @@ def typed(key: str) -> str | None:
 
 def show(data: Mapping[str, Any], *, key: str) -> dict[str, str] | None:
     """Draw it; return what was chosen in this run: its kind, its id and the words typed."""
-    drawn = _component(key=key, data=dict(data), height="content", on_typed_change=lambda: None, on_chosen_change=lambda: None)
+    drawn = _component(
+        key=key, data=unsearched(data), height="content", on_typed_change=lambda: None, on_chosen_change=lambda: None
+    )
     chosen = drawn.chosen
     if not isinstance(chosen, Mapping):
         return None

@@ -6,7 +6,9 @@ Invariant: a component's script is one module, so shared code is prepended to ea
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from memoir_engine import browser_code
 
@@ -18,6 +20,11 @@ def read(name: str) -> str:
     shared = browser_code(name)
     text = (_HERE / name).read_text(encoding="utf-8") if shared is None else shared
     return _SIZE.sub(r"\1calc(\2 * var(--memoir-scale, 1))", text) if name.endswith(".css") else text
+
+
+def unsearched(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the data of a component such that Streamlit does not search it for tables: it loads pandas for that."""
+    return [dict(data)]
 
 
 def script(*names: str) -> str:
