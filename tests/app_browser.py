@@ -7,9 +7,11 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from playwright.sync_api import Locator, Page, expect
+
+from patience import AT_REST
 
 Visit = Callable[..., Page]
 Served = Callable[..., str]
@@ -22,8 +24,6 @@ READY = """() => {
     && document.querySelector('[data-testid=stMainBlockContainer] [data-testid=stElementContainer]')
     && !document.querySelector('[data-testid=stSkeleton], [data-stale="true"]');
 }"""
-AT_REST = """() => document.getAnimations().every(
-  each => each.playState !== 'running' || each.effect.getComputedTiming().iterations === Infinity)"""
 BAKERY = (
     "The sourdough starter lives in the cold room and is fed twice a week with rye flour and water. "
     "Bread is baked on Tuesdays; the dough rests overnight and the oven is heated with beech wood. "
@@ -38,6 +38,14 @@ def ready(page: Page) -> None:
     """Wait until the script has run, nothing is stale, and nothing unfolds any more, beside which a press would fall."""
     page.wait_for_function(READY)
     page.wait_for_function(AT_REST)
+
+
+def becomes(read: Callable[[], Any], wanted: Any) -> None:
+    """Wait until what is read off the page is this: a place or a size is not final once its element is there."""
+    until = time.monotonic() + PATIENCE_MS / 1_000
+    while (seen := read()) != wanted:
+        assert time.monotonic() < until, f"{seen!r}, not {wanted!r}"
+        time.sleep(0.05)
 
 
 def choose(page: Page, *files: tuple[str, str]) -> None:
@@ -63,8 +71,7 @@ def cells(within: Page | Locator, text: str) -> Locator:
 
 
 def pick(page: Page, label: re.Pattern[str], option: re.Pattern[str]) -> None:
-    """Choose an option by keyboard, once nothing moves: a list opened in a part that still unfolds closes again."""
-    page.wait_for_function(AT_REST)
+    """Choose an option by keyboard."""
     page.get_by_role("combobox", name=label).press("ArrowDown")
     page.get_by_role("option", name=option).click()
 

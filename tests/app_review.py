@@ -8,9 +8,9 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from app_browser import PATIENCE_MS
 from memoir_engine import Memory, ReviewItem
 
-PATIENCE_MS = 60_000
 BOUNCE_S = 0.35  # the desk takes the same key sooner than this for a bounce
 SMALL = {"chunk_min_tokens": 8, "chunk_max_tokens": 30, "model": "offline"}
 SUBJECTS = (

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import fake_openai as fake
 import machine
+import patience
 import warm
 from app_browser import PATIENCE_MS, ready, wait_for_health
 from machine import REPOSITORY
@@ -36,10 +37,12 @@ def chromium() -> Iterator[Browser]:
     if path is None:
         pytest.skip(machine.missing("Chromium", "install chromium, or run `make test`, which gets one"))
     expect.set_options(timeout=PATIENCE_MS)
-    with sync_playwright() as playwright:
+    with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
+        patience.become_patient(patch)
         browser = playwright.chromium.launch(
             executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
         )
+        browser.on("context", lambda context: context.set_default_timeout(PATIENCE_MS))
         yield browser
         browser.close()
 
@@ -98,7 +101,6 @@ def visit(chromium: Browser) -> Iterator[Callable[..., Page]]:
 
     def go(address: str, locale: str = "en-US") -> Page:
         page = chromium.new_context(viewport={"width": 1500, "height": 940}, locale=locale).new_page()
-        page.set_default_timeout(PATIENCE_MS)
         host = address.split("/")[2]
         page.on("pageerror", lambda error: problems.append(f"script: {error}"))
         page.on("request", lambda request: problems.extend(_elsewhere(request.url, host)))

@@ -24,7 +24,6 @@ def talked(tmp_path: Path) -> str:
 
 def tab(page: Page, address: str) -> Page:
     other = page.context.new_page()
-    other.set_default_timeout(PATIENCE_MS)
     other.goto(address)
     return other
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import streamlit
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from app_browser import PATIENCE_MS, Served, Visit, ready
 from memoir_engine import Memory
@@ -151,9 +151,11 @@ def test_the_palette_can_be_read_by_everybody(places: list[str], served: Served,
         page.set_viewport_size({"width": width, "height": height})
         for words in ("", "bed"):
             page.keyboard.press("Control+k")
+            expect(page.locator("dialog.palette").get_by_role("combobox")).to_be_focused()
             page.keyboard.type(words)
             page.locator(f'dialog.palette[data-answered="{words}"] [role=option]').first.wait_for(timeout=PATIENCE_MS)
             page.evaluate(AXE.read_text(encoding="utf-8"))
             found += [f"{words!r} at {width} px: {problem}" for problem in problems(page)]
             page.keyboard.press("Escape")
+            expect(page.locator("dialog.palette")).to_be_hidden()
     assert not found, "\n".join(found)

@@ -35,7 +35,7 @@ def test_a_conversation_opens_at_its_message_is_brought_in_again_and_cleared(tal
 
     page.get_by_role("button", name="Details 3", exact=True).click()
     expect(page.get_by_text("Message 3", exact=True)).to_be_visible(timeout=PATIENCE_MS)
-    assert "n=3" in page.url
+    expect(page).to_have_url(re.compile("n=3"))
 
     page.goto(f"{address}?bring=1")
     box = page.get_by_label("Or paste it")

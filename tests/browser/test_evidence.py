@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from app_browser import PATIENCE_MS, Served, Visit
+from app_browser import PATIENCE_MS, Served, Visit, becomes, ready
 from benchmarks import typeset as t
 from memoir_engine import Memory
 
@@ -66,6 +66,7 @@ def test_a_citation_opens_the_page_with_its_words_marked_and_has_an_address(serv
     expect(page).to_have_url(re.compile(rf"\?run={run}$"))
     page.go_back()
     expect(page.get_by_role("dialog")).to_be_visible(timeout=PATIENCE_MS)
+    ready(page)
     page.go_back()
     expect(page.get_by_role("dialog")).to_have_count(0)
 
@@ -88,9 +89,9 @@ def test_the_path_is_in_view_and_on_a_phone_says_where_it_goes_on(served: Served
     expect(hint).to_be_visible()
     path = page.get_by_role("region", name="Decision path, level by level")
     last = path.get_by_role("listitem", name="Evidence").get_by_role("button").first
-    assert last.evaluate(OUTSIDE)
+    becomes(lambda: last.evaluate(OUTSIDE), True)
     path.evaluate("path => path.scrollTo({left: path.scrollWidth})")
-    assert not last.evaluate(OUTSIDE)
+    becomes(lambda: last.evaluate(OUTSIDE), False)
 
 
 def test_on_a_phone_a_linked_chunk_a_cited_source_and_the_years_of_facts_are_seen_whole(
@@ -105,12 +106,12 @@ def test_on_a_phone_a_linked_chunk_a_cited_source_and_the_years_of_facts_are_see
     page.set_viewport_size(PHONE)
     told = page.locator(".source .told")
     expect(told).to_contain_text("calendar.pdf")
-    assert not told.evaluate(CUT)
+    becomes(lambda: told.evaluate(CUT), False)
     page.goto(f"{url}/tree?chunk={chunk}")
     expect(page.locator(".st-key-tree-linked mark, .st-key-tree-linked .focus").first).to_be_in_viewport(timeout=PATIENCE_MS)
     page.goto(f"{url}/facts?user=mia")
     expect(page.locator(".timeline .tick:visible").first).to_be_visible(timeout=PATIENCE_MS)
-    assert page.locator(".timeline .tick").evaluate_all(LEFTMOST) >= 0
+    becomes(lambda: page.locator(".timeline .tick").evaluate_all(LEFTMOST) >= 0, True)
 
 
 def test_code_in_a_text_is_drawn_as_code_in_the_tree_and_in_review(served: Served, visit: Visit, tmp_path: Path):

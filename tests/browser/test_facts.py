@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from app_browser import PATIENCE_MS
+from app_browser import PATIENCE_MS, becomes
 from memoir_engine import Memory
 
 TALK = (
@@ -53,8 +53,7 @@ def test_the_words_beside_a_narrow_bar_open_its_fact_and_the_axis_stays_in_view(
     expect(bar.locator(".text")).to_be_visible(timeout=PATIENCE_MS)
     page.set_viewport_size({"width": 1440, "height": 900})
     expect(page.locator(".axis .today")).to_be_in_viewport()
-    box = bar.bounding_box()
-    assert box is not None and box["width"] < 20
+    becomes(lambda: bar.evaluate("node => node.getBoundingClientRect().width") < 20, True)
     page.locator(".bar").last.scroll_into_view_if_needed()
     page.locator(".axis .today").hover(trial=True)  # nothing covers it
     bar.locator(".text").click()

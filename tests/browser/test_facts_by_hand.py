@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from app_browser import Served, Visit
+from app_browser import Served, Visit, becomes, ready
 from app_review import Desk
 from memoir_engine import FactView, Memory, sample_conversations
 
@@ -35,7 +35,7 @@ def facts(folder: Path, user: str) -> dict[str, FactView]:
 def pressed(page: Page, key: str, name: str) -> None:
     """Press a single key once the button that it stands for is there and the page is at rest."""
     expect(page.locator(f".st-key-{name} button").first).to_be_enabled()
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    ready(page)
     page.keyboard.press(key)
 
 
@@ -113,7 +113,7 @@ def test_several_facts_are_forgotten_by_keys_and_nothing_moves_while_they_are_se
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Space")
     expect(page.locator(".st-key-facts-selection")).to_contain_text("2 facts selected")
-    assert place(bars.first) == before
+    becomes(lambda: place(bars.first), before)
     pressed(page, "f", "fact-forget")
     expect(page.locator(".st-key-fact-effect")).to_contain_text("Erased from: 2 facts, 2 messages")
     expect(page.get_by_role("textbox", name="Reason")).to_be_focused()

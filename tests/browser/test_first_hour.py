@@ -134,7 +134,7 @@ def test_a_hostile_name_is_shown_as_text(served: Served, visit: Visit):
 
 def test_every_answer_of_the_server_carries_the_security_headers(served: Served):
     url = served()
-    with urllib.request.urlopen(f"{url}/api/health", timeout=10) as answer:
+    with urllib.request.urlopen(f"{url}/api/health", timeout=60) as answer:
         headers = dict(answer.headers)
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"

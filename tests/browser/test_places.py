@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from app_browser import PATIENCE_MS, Served, Visit, cells, ready
+from app_browser import PATIENCE_MS, Served, Visit, becomes, cells, ready
 from memoir_engine import Memory
 
 SCROLLED = "() => document.querySelector('[data-testid=stMain]').scrollTop"
@@ -37,7 +37,7 @@ def test_a_source_opens_at_its_top_and_the_list_is_found_where_it_was_left(many:
     page.mouse.move(table["x"] + 120, table["y"] + table["height"] - 60)
     page.mouse.click(table["x"] + 120, table["y"] + table["height"] - 20, delay=80)
     expect(page.get_by_role("heading", name="bed-01.txt")).to_be_in_viewport(timeout=PATIENCE_MS)
-    assert page.evaluate(SCROLLED) == 0
+    becomes(lambda: page.evaluate(SCROLLED), 0)
 
     page.get_by_role("button", name="All sources").click()
     expect(cells(page, "bed-02.txt")).to_have_count(1, timeout=PATIENCE_MS)

@@ -207,6 +207,7 @@ def test_two_tabs_of_one_person_decide_an_item_once_and_both_go_on(folder: Path,
     one, other = Desk(visit(f"{url}/review")), Desk(visit(f"{url}/review"))
     first = one.decide("a")
     one.saved()
+    other.ready()
     assert other.chunk == first
     other.decide("a")
     expect(other.page.locator(".notice")).to_be_visible(timeout=PATIENCE_MS)

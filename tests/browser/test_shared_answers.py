@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app_browser import BAKERY, PATIENCE_MS
+from app_browser import BAKERY
 from memoir_engine import Memory
 from oidc import Provider
 
@@ -30,7 +30,6 @@ def people(served: Any, chromium: Browser, tmp_path: Path) -> Iterator[tuple[str
         def sign_in(name: str) -> Page:
             provider.person |= {"email": f"{name}@example.org", "name": name.title(), "sub": name}
             page = chromium.new_context(viewport={"width": 1500, "height": 940}).new_page()
-            page.set_default_timeout(PATIENCE_MS)
             pages.append(page)
             page.goto(url)
             page.get_by_role("button", name="Sign in").click()

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import fake_openai as fake
-from app_browser import BAKERY, FESTIVAL, PATIENCE_MS, Served, Visit
+from app_browser import BAKERY, FESTIVAL, PATIENCE_MS, Served, Visit, becomes
 from memoir_engine import Memory
 
 Held = tuple[fake.FakeOpenAI, threading.Event]
@@ -56,7 +56,7 @@ def test_two_messages_are_answered_with_what_was_shown_and_leave_facts_behind(fi
     page.locator(".st-key-conv-facts summary").click()
     page.get_by_role("button", name="Extract facts").click()
     expect(page.locator(".st-key-conv-facts")).to_contain_text("Lives in Lyon with their sister Ada", timeout=PATIENCE_MS)
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 900
+    becomes(lambda: page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 900, True)
 
 
 def test_a_turn_that_is_stopped_keeps_what_was_asked_and_the_talk_goes_on(served: Served, visit: Visit, held: Held):

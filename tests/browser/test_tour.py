@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from app_browser import Served, Visit
+from app_browser import Served, Visit, becomes
 from memoir_engine import SampleMemory
 from ui.tour_steps import STEPS
 
@@ -67,10 +67,8 @@ def test_the_facts_are_shown_as_they_were_known_in_the_beginning(toured: str, vi
     expect(page.get_by_text("This is what was believed at Jan 8, 2024")).to_be_visible()
     bar = page.locator(".bar.active").first  # the rows that the step speaks of are not below its card
     expect(bar).to_be_visible()
-    page.wait_for_function(
-        "([card, bar]) => card.getBoundingClientRect().right < bar.getBoundingClientRect().left",
-        arg=[card(page).element_handle(), bar.element_handle()],
-    )
+    right, left = (f"node => node.getBoundingClientRect().{side}" for side in ("right", "left"))
+    becomes(lambda: card(page).evaluate(right) < bar.evaluate(left), True)
     page.locator(".st-key-facts-when").get_by_role("slider").focus()
     page.keyboard.press("Escape")
     expect(card(page)).to_have_count(0)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from app_browser import PATIENCE_MS, Served, Visit
+from app_browser import PATIENCE_MS, Served, Visit, becomes
 from memoir_engine import Memory
 
 WIDTHS = (1440, 1280, 1180, 1024, 900)
@@ -18,9 +18,9 @@ PARTS = """() => [...document.querySelectorAll('.stGrid[class*=st-key-sides]')].
 }))"""
 FILLED = f"""() => {{
   const grids = ({PARTS})();
-  return grids.length > 0 && grids.every(({{whole, parts: [one, other]}}) => one.top === other.top
+  return grids.length > 0 && grids.every(({{whole, parts: [one, other]}}) => other && (one.top === other.top
     ? one.width + other.width < whole && one.width + other.width > whole - 60
-    : Math.abs(one.width - whole) < 2 && Math.abs(other.width - whole) < 2);
+    : Math.abs(one.width - whole) < 2 && Math.abs(other.width - whole) < 2));
 }}"""
 
 
@@ -45,14 +45,13 @@ def test_two_parts_stand_side_by_side_or_each_is_as_wide_as_the_page(asked: str,
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
             page.wait_for_function(FILLED, timeout=PATIENCE_MS)
-            assert page.evaluate(FILLED), f"{place} at {width} px"
 
 
 def test_all_that_is_done_with_a_question_stands_in_one_row(asked: str, served: Served, visit: Visit):
     page = visit(f"{served()}/ask?run={asked}")
     page.set_viewport_size({"width": 1440, "height": 900})
     expect(page.get_by_role("button", name="Copy link")).to_be_visible(timeout=PATIENCE_MS)
-    assert one_row(page, "ask-new", "ask-same", "ask-along", "ask-link")
+    becomes(lambda: one_row(page, "ask-new", "ask-same", "ask-along", "ask-link"), True)
     page.get_by_role("button", name="Export").click()
     for name in ("Web page (HTML)", "Data (JSON)", "Answer and calls (JSON)"):
         with page.expect_download(timeout=PATIENCE_MS) as waited:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,9 @@ def test_a_wrong_reply_goes_from_its_report_to_the_correction_that_mended_it(
         lyon = next(fact for fact in memory.facts.list() if fact.content == "Lives in Lyon")
         mended = memory.acting_as("Ada", roles=("auditor", "admin")).facts.correct(lyon.id, "Lives in Bern")
     reviewing.reload()
-    expect(report.get_by_role("combobox", name="Mended by")).to_have_value("Corrected a fact, Ada, just now", timeout=PATIENCE_MS)
+    expect(report.get_by_role("combobox", name="Mended by")).to_have_value(
+        re.compile("^Corrected a fact, Ada, "), timeout=PATIENCE_MS
+    )
     reviewing.get_by_role("button", name="Resolve report").click()
     expect(reviewing.get_by_text("No open reports")).to_be_visible(timeout=PATIENCE_MS)
     talking.reload()
