@@ -39,6 +39,7 @@ def test_a_category_is_renamed_and_split_as_proposed_and_both_are_taken_back_by_
     page = visit(f"{served()}/tree?cat={leaf.id}")
     title = page.get_by_role("heading", name="Cellar and garden")
     expect(title).to_be_visible()
+    entries = page.evaluate("history.length")
 
     press(page, "Rename")
     name = page.get_by_role("textbox", name="Name", exact=True)
@@ -65,6 +66,7 @@ def test_a_category_is_renamed_and_split_as_proposed_and_both_are_taken_back_by_
     press(page, "Undo")
     press(page, "Undo it")
     expect(page.get_by_test_id("stMetricValue").first).to_have_text("6")
+    assert page.evaluate("history.length") == entries  # one press of Back still leaves the page
 
 
 def press(page: Page, name: str) -> None:

@@ -1,10 +1,18 @@
 // Keeps in the address what a tab is, without an entry in the browser's history of its own; keeps the address that Back or Forward
 // led to; makes one entry of the two with which Streamlit goes to an address on another page; adds none for what somebody goes through
-// on one page, as the items of Review; and leads a click on a page's own entry in the navigation to that page's beginning, which
-// Streamlit would leave where it is.
+// on one page, as the items of Review, nor for what opens, closes or was decided there; and leads a click on a page's own entry in the
+// navigation to that page's beginning, which Streamlit would leave where it is.
 const OWN = "[data-testid=stSidebarNavLink][aria-current=page]";
 const SAMPLE = "sample"; // which memory a tab shows: 1 the sample, 0 one's own
-const QUEUE = "review", GONE_THROUGH = "item"; // the next takes the place of the one before, so that Back leads out of the queue
+const OUTCOME = "done"; // what was just decided, wherever on its page that leads
+const PASSING = { // by page: what opens and closes over it, or is gone through; the next takes the place of the one before
+  review: ["item", OUTCOME, "undo"],
+  facts: ["edit", OUTCOME, "undo"],
+  tree: ["edit", "proposal", OUTCOME, "undo"],
+  sources: ["withdraw", "erase"],
+  people: ["erase"],
+  conversations: ["bring", "clear"],
+};
 const PRESSES = ["pointerdown", "keydown", "click"];
 
 const sorted = (query) => {
@@ -13,14 +21,13 @@ const sorted = (query) => {
   return `${copy}`;
 };
 
-const goesThrough = (now, next) => {
-  const rest = [now, next].map((address) => {
-    const query = new URLSearchParams(address.search);
-    query.delete(GONE_THROUGH);
-    return sorted(query);
-  });
-  const stays = next.pathname === now.pathname && now.pathname.split("/").pop() === QUEUE;
-  return stays && next.search !== now.search && rest[0] === rest[1];
+const passes = (now, next) => {
+  const names = PASSING[now.pathname.split("/").pop()];
+  if (!names || next.pathname !== now.pathname || next.search === now.search) return false;
+  const [from, to] = [now, next].map((address) => new URLSearchParams(address.search));
+  if (names.includes(OUTCOME) && to.get(OUTCOME) && to.get(OUTCOME) !== from.get(OUTCOME)) return true;
+  for (const name of names) [from, to].forEach((query) => query.delete(name));
+  return sorted(from) === sorted(to);
 };
 
 // Back changes the address at once, before the server is asked for the page. A page that was asked for earlier and comes late would
@@ -51,7 +58,7 @@ function watch() {
       if (next.pathname === tab.led.pathname) this.replaceState(state, title, url);
       return;
     }
-    if (goesThrough(now, next)) {
+    if (passes(now, next)) {
       this.replaceState(state, title, url);
       return;
     }
