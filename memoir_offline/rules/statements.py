@@ -123,7 +123,8 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _REQUEST = re.compile(  # English: of the one who is spoken to
-    r"^(?:please\b|(?:remind|tell|show|give|send|help|teach|let|ask|get|make|find|write|wish|excuse|forgive) (?:me"
+    r"^(?:please\b(?! call (?:me|us) (?-i:[A-Z]))"
+    r"|(?:remind|tell|show|give|send|help|teach|let|ask|get|make|find|write|wish|excuse|forgive) (?:me"
     r"|us)\b(?! (?-i:[A-Z]))"
     r"|(?:write|put|note|make|keep|check|look|forget|take|bring) (?:it|this|that|them)\b|i need (?:you\b|your\b|help\b"
     r"|some help|a hand)"

@@ -62,6 +62,10 @@ def test_what_is_told_an_assistant_of_the_talk_itself_is_no_statement(said: str)
     assert statements(said, least=LEAST_TOLD) == []
 
 
+def test_a_request_to_be_called_by_a_name_tells_the_name() -> None:
+    assert [one.content for one in statements("Please call me Sam.", least=LEAST_TOLD)] == ["Is called Sam"]
+
+
 @pytest.mark.parametrize("said", ["Ledisi's profession is a actor", "A Charlie Brown Christmas premiered on CBS"])
 def test_what_is_said_of_a_name_is_kept(said: str) -> None:
     assert told(said) == [said]
