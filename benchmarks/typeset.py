@@ -46,6 +46,7 @@ BOOK = TableStyle(
         ("LINEBELOW", (0, -1), (-1, -1), 1, black),
     ]
 )
+UNDER = TableStyle([("LINEBELOW", (0, 0), (-1, -1), 0.5, black)])
 OPEN = TableStyle([])
 _WORDS = (
     "harvest river council engine letter winter garden measure harbour signal teacher bridge market reason village captain "
