@@ -32,17 +32,28 @@ ROOT = Path(__file__).resolve().parent
 
 @contextlib.asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
-    warming = asyncio.create_task(asyncio.to_thread(lambda: loading.served().engine.warm()))
+    warming = asyncio.create_task(asyncio.to_thread(_warm))
     try:
         yield {}
     finally:
-        engine = (await asyncio.to_thread(loading.served)).engine
-        engine.drawn()
-        await warming
-        await asyncio.to_thread(engine.close)
+        if not loading.has_failed():
+            engine = (await asyncio.to_thread(loading.served)).engine
+            engine.drawn()
+            await warming
+            await asyncio.to_thread(engine.close)
+
+
+def _warm() -> None:
+    try:
+        engine = loading.served().engine
+    except Exception:  # it is in the log, and health says so
+        return
+    engine.warm()
 
 
 async def health(_request: Request) -> JSONResponse:
+    if loading.has_failed():
+        return JSONResponse({"status": "failed", "memory": loading.state()}, status_code=503)
     return JSONResponse({"status": "ok", "memory": loading.state()})
 
 

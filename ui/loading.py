@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 import threading
 from typing import Any
 
@@ -17,16 +18,32 @@ _SERVED = "ui.served"  # what needs the engine; imported here alone
 _FIRST_PAGE = "ui.first_contact"  # and nearly all that any page imports
 _lock = threading.Lock()
 _loaded: list[Any] = []
+_failed: list[Exception] = []
+_log = logging.getLogger(__name__)
 
 
 def served() -> Any:
-    """Return the module of what needs the engine, loaded by the first who asks."""
+    """Return the module of what needs the engine, loaded by the first who asks. Raises what kept it from being loaded."""
     with _lock:
-        if not _loaded:
-            if exists():  # components are registered with the server, which has to be there
-                importlib.import_module(_FIRST_PAGE)
-            _loaded.append(importlib.import_module(_SERVED))
+        if not _loaded and not _failed:
+            try:
+                _load()
+            except Exception as broken:  # a broken installation fails in any way: said once, and by health from then on
+                _log.exception("the engine cannot be loaded; stop the app and install Memoir anew")
+                _failed.append(broken)
+        if _failed:
+            raise _failed[0]
         return _loaded[0]
+
+
+def _load() -> None:
+    if exists():  # components are registered with the server, which has to be there
+        importlib.import_module(_FIRST_PAGE)
+    _loaded.append(importlib.import_module(_SERVED))
+
+
+def has_failed() -> bool:
+    return bool(_failed)
 
 
 def state() -> str:

@@ -35,6 +35,22 @@ print(asyncio.run(app.health(None)).body.decode(), *(name in sys.modules for nam
 served.engine.close()
 """
 
+BROKEN = """
+import asyncio, sys
+sys.modules["ui.served"] = None  # as where a library of the engine is missing
+import app
+from ui import loading
+
+async def live():
+    async with app.lifespan(None):
+        while not loading.has_failed():
+            await asyncio.sleep(0.01)
+        answer = await app.health(None)
+        print(answer.status_code, answer.body.decode())
+
+asyncio.run(live())
+"""
+
 FIRST_PAGE = """
 import os, sys
 from streamlit.testing.v1 import AppTest
@@ -50,6 +66,10 @@ def test_the_first_page_needs_no_tables(tmp_path: Path) -> None:
 def test_health_answers_before_the_engine_is_loaded(tmp_path: Path) -> None:
     printed = started(HEALTH, tmp_path).splitlines()
     assert printed == ['{"status":"ok","memory":"closed"}|False|False', '{"status":"ok","memory":"open"}|True|True']
+
+
+def test_health_says_so_where_the_engine_cannot_be_loaded(tmp_path: Path) -> None:
+    assert started(BROKEN, tmp_path).strip() == '503 {"status":"failed","memory":"closed"}'
 
 
 def test_the_first_page_is_drawn_before_the_first_text_is_prepared(tmp_path: Path) -> None:
