@@ -46,12 +46,14 @@ def live(memory: Memory, seen: Set[str] = frozenset(), *, only: Set[str] | None 
     only: these jobs alone. seen: jobs active when the page began to draw; what one that ended since has made is missing above.
     """
     before = seen | (active(memory) if only is None else active(memory) & only)
+    expected = {run.id for run in filing.runs(memory) if _goes_on(memory, run)} if memory.config.resume_ingestions else set()
 
-    @st.fragment(run_every=EVERY_S if before else None, key="jobs")
+    @st.fragment(run_every=EVERY_S if before or expected else None, key="jobs")
     def draw() -> None:
         runs = tuple(run for run in filing.runs(memory) if only is None or run.id in only)
-        if before - {run.id for run in runs if run.status in ACTIVE}:
-            st.rerun()  # one has ended: once more in full, so that the list of sources and the counts are read again
+        active_now = {run.id for run in runs if run.status in ACTIVE}
+        if before - active_now or expected & active_now:
+            st.rerun()  # one has ended, or goes on: once more in full, so that the list of sources and the counts are read again
         if not runs:
             st.caption(texts.NO_JOBS)
         announced = _told(runs)
@@ -217,8 +219,7 @@ def _ending(memory: Memory, run: RunView) -> None:
     elif run.error:
         problems.tell(run.error, run.remedy)
     if run.resumable and not _hopeless(run):
-        carried_on = run.status == "interrupted" and memory.config.resume_ingestions
-        st.caption(f":material/play_arrow: {texts.CARRIED_ON if carried_on else job_log.going_on(memory, run)}")
+        st.caption(f":material/play_arrow: {texts.CARRIED_ON if _goes_on(memory, run) else job_log.going_on(memory, run)}")
     _warnings(run)
     result = run.result
     made = [
@@ -227,6 +228,11 @@ def _ending(memory: Memory, run: RunView) -> None:
         if result.get(name) is not None and not run.error
     ]
     st.caption(" · ".join([*made, *presenting.told(figures.spent(run)), figures.ago(run.started_at)]))
+
+
+def _goes_on(memory: Memory, run: RunView) -> bool:
+    """Tell whether it is to be carried on without a person."""
+    return memory.config.resume_ingestions and run.status == "interrupted" and run.resumable
 
 
 def _warnings(run: RunView) -> None:
