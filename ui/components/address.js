@@ -22,10 +22,10 @@ const sorted = (query) => {
 };
 
 const passes = (now, next) => {
-  const names = PASSING[now.pathname.split("/").pop()];
+  const page = now.pathname.split("/").pop(), names = Object.hasOwn(PASSING, page) ? PASSING[page] : null;
   if (!names || next.pathname !== now.pathname || next.search === now.search) return false;
   const [from, to] = [now, next].map((address) => new URLSearchParams(address.search));
-  if (names.includes(OUTCOME) && to.get(OUTCOME) && to.get(OUTCOME) !== from.get(OUTCOME)) return true;
+  if (names.includes(OUTCOME) && to.get(OUTCOME) && to.get(OUTCOME) !== from.get(OUTCOME) && !to.get("undo")) return true;
   for (const name of names) [from, to].forEach((query) => query.delete(name));
   return sorted(from) === sorted(to);
 };
