@@ -97,4 +97,4 @@ def why_not_shared(tx: Tx, run_id: str, now: datetime | None) -> str | None:
         return None
     end = end_of(row) if row.to_seq == FAR else None
     has_ended = end is not None and (now is None or end <= now)
-    return f"its link ended on {end:%Y-%m-%d}" if has_ended else "its link was closed"
+    return f"its link ended on {end:%Y-%m-%d %H:%M} UTC" if has_ended else "its link was closed"
