@@ -74,7 +74,7 @@ def clauses(text: str) -> Iterator[tuple[int, int]]:
 
 
 _SUPPOSES = re.compile(  # and what goes on from it
-    r"(?:also |mal |gut, )?(?:nehmen wir (?:mal )?an|angenommen|gesetzt den fall|stell dir (?:mal )?vor|tun wir (?:mal )?so)\b",
+    r"(?:also |mal |gut, )?(?:nehmen wir (?:mal )?an|angenommen|gesetzt den fall|tun wir (?:mal )?so)\b",
     re.IGNORECASE,
 )
 

@@ -57,7 +57,7 @@ _BY_NAME = tuple(  # "Max ist nach Graz gezogen", "Gestern hat Anna geheiratet";
     )
 )
 _THING_MOVED = re.compile(  # "Unser Büro ist umgezogen"
-    r"^(?:der|die|das|mein|unser)e?\s(?:[a-zäöüß]+e[nr]?\s)?(?P<thing>[A-ZÄÖÜ][\wäöüß-]+)\s"
+    r"^(?:der|die|das|mein|unser)e?\s(?:[a-zäöüß]+e[nr]?\s)?(?!familie\b)(?P<thing>[A-ZÄÖÜ][\wäöüß-]+)\s"
     r"(?:(?:ist|sind|wird|werden)\b[^.,;]*\b(?:um|weg|aus)?(?:gezogen|ziehen)$|zieh(?:t|en)\s[^.,;]*\b(?:um|weg|aus|nach|in)\b)",
     re.IGNORECASE,
 )
@@ -177,7 +177,9 @@ _OF_A_CHANGE = re.compile(
     rf"\b{_DEPENDS.format(more='|in|im|ins|an|auf|aufs|bei|beim|zu|zum|zur|unter|neben|[A-ZÄÖÜ][a-zäöüß]+ (?:der|von|vom)')}",
 )
 _UNHAPPENED = re.compile(  # what has not come about: "noch nicht umgezogen"
-    r"\b(?:beinahe|fast|um ein haar|(?:noch |doch |bisher )?nicht(?! (?:mehr|nur|sondern|länger|zustande)\b))\s"
+    r"\b(?:beinahe(?! (?:sofort|alle|geschenkt|gleichzeitig)\b)|fast(?! (?:sofort|alle|geschenkt|gleichzeitig)\b)|um ein haar"
+    r"|(?:noch |doch |bisher )?"
+    r"nicht(?! (?:mehr|nur|sondern|länger|zustande|ungern|leicht\w*|weit|lange|allein|ohne|zuletzt)\b))\s"
     r"(?:[\wäöüß]+\s){0,2}\S+$",
     re.IGNORECASE,
 )
@@ -252,7 +254,7 @@ def german_reading(text: str) -> Reading:
         things=named(plain) - _KIN_STEMS,
         themes=named(main),
         numbers=_numbers(plain),
-        values=_values(plain, read.topics),
+        values=_values(plain, read.topics) if happened else {},  # one has not the home to which one has not moved yet
         phase=_phase(says),
         ended=read.ended and happened,
         denied=read.denied and happened,

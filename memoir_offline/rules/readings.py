@@ -276,7 +276,7 @@ def _moved(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | N
 
 def _recounted(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:
     """Detect another number, day or date of the same thing."""
-    other = [unit for unit, value in old.numbers.items() if new.numbers.get(unit, value) != value]
+    other = [unit for unit, value in old.numbers.items() if _counted(new, unit, value) != value]
     if not other or not shared or new.beside or new.phase == "once" or _is_aside(old, new):
         return None
     if len(other) > 1 and any(unit in WEEKDAYS for unit in other) and not (new.now or new.changed):
@@ -287,6 +287,13 @@ def _recounted(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison
         return None
     alike = alike or bool(shared & NARROW and (new.now or new.changed))
     return Comparison("update", alike, reasons.RECOUNTED)
+
+
+def _counted(new: Reading, unit: str, value: str) -> str:
+    """Return how many of a unit, as "tabl abends", are told, else `value`. Parts of a day are apart only where both are named."""
+    bare = unit.partition(" ")[0]
+    parts = [count for name, count in new.numbers.items() if unit == bare and name.startswith(f"{bare} ")]
+    return new.numbers.get(unit, parts[0] if len(parts) == 1 else new.numbers.get(bare, value))
 
 
 def _refilled(old: Reading, new: Reading, shared: frozenset[str]) -> Comparison | None:

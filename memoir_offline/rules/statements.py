@@ -137,9 +137,12 @@ _REQUEST = re.compile(  # English: of the one who is spoken to
     re.IGNORECASE,
 )
 _OF_THE_TALK = re.compile(
-    r"\b(?:hear|hearing|know|see|seeing|appreciate|for) your (?:ideas?|thoughts?|opinions?|feedback|suggestions?"
-    r"|recommendations?)\b"
-    r"|^(?:that|this|it) (?:really |has |already )*help(?:s|ed) (?:me|us|them|a lot|so much|loads)\b"
+    r"^(?:(?:i|we)\b ?)?(?:['’]d |would |can['’]?t |['’]m |am |are |really |so |do |just )*"
+    r"(?:(?:love|like|wait|want|hope|happy|glad|curious|excited|look(?:ing)?|forward|to|thanks?|thank you|a lot|very much|so much"
+    r"|again|let me|please)\s)*(?:hear|hearing|know|see|seeing|appreciate|for) your (?:ideas?|thoughts?|opinions?|feedback"
+    r"|suggestions?|recommendations?)\b"
+    r"|^(?:that|this|it) (?:really |has |already )*help(?:s|ed) (?:(?:me|us|them)(?: a lot| so much| loads| out)*|a lot|so much"
+    r"|loads)[.!]?$"
     r"|\b(?:your|this|that|these|the (?:last|above)) (?:answers?|repl(?:y|ies)|responses?|explanations?|suggestions?)\b",
     re.IGNORECASE,
 )

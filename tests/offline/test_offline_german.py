@@ -193,6 +193,8 @@ def test_what_people_say_at_the_end_of_a_scene_is_at_least_put_to_a_person(old: 
         ("Ich arbeite bei Ford", "Ich habe dort das Team gewechselt"),
         ("Ich wohne in Ulm", "Diese Woche wohne ich bei meiner Tante in Bern"),
         ("Ich wohne in Ulm", "Wir sind innerhalb von Ulm umgezogen"),
+        ("Ich wohne in Ulm", "Ich bin noch nicht nach Bonn gezogen"),
+        ("Ich nehme morgens 1 Tablette", "Ich nehme abends 2 Tabletten"),
         ("Ich bin bei Vodafone", "Ich habe die Sparkasse gewechselt"),
         ("Die Probe mit Anna ist am Montag", "Die Probe mit Peter wurde abgesagt"),
         ("Ich habe ein Abo des Spiegels", "Das Theaterabo habe ich gekündigt"),
@@ -202,6 +204,25 @@ def test_what_people_say_at_the_end_of_a_scene_is_at_least_put_to_a_person(old: 
 )
 def test_nothing_ends_surely_that_may_go_on(old: str, new: str) -> None:
     assert stance(old, new) in ("none", "perhaps update")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Ich nehme abends 2 Tabletten", "Ich nehme jetzt 3 Tabletten"),
+        ("Ich arbeite bei Ford", "Bei Ford habe ich nicht ungern gekündigt"),
+        ("Ich wohne in Ulm", "Die ganze Familie ist nach Bonn gezogen"),
+    ],
+)
+def test_doubts_leave_alone_what_has_surely_come_about(old: str, new: str) -> None:
+    assert stance(old, new) == "update"
+
+
+@pytest.mark.parametrize(
+    "said", ["Ich möchte, dass du weißt, dass ich eine Nussallergie habe.", "Ich will, dass du mich Toni nennst."]
+)
+def test_a_wish_that_something_be_known_tells_it(said: str) -> None:
+    assert len(drawn(said)) == 1
 
 
 def test_what_begins_with_giving_is_a_statement() -> None:

@@ -82,6 +82,10 @@ def test_wishes_suppositions_questions_and_strangers_are_no_statements(said: str
     assert drawn(said) == []
 
 
+def test_news_that_somebody_told_is_a_statement() -> None:
+    assert len(drawn("兄が結婚したことを知らせてくれました。")) == 1
+
+
 def test_a_statement_that_is_taken_back_is_none() -> None:
     assert drawn("ベンツを三台持っています。冗談です。") == []
 

@@ -62,6 +62,11 @@ def test_what_is_told_an_assistant_of_the_talk_itself_is_no_statement(said: str)
     assert statements(said, least=LEAST_TOLD) == []
 
 
+@pytest.mark.parametrize("said", ["I moved to Leeds, thanks for your feedback.", "It helped me quit smoking last year."])
+def test_thanks_take_nothing_from_a_statement(said: str) -> None:
+    assert len(statements(said, least=LEAST_TOLD)) == 1
+
+
 def test_a_request_to_be_called_by_a_name_tells_the_name() -> None:
     assert [one.content for one in statements("Please call me Sam.", least=LEAST_TOLD)] == ["Is called Sam"]
 
