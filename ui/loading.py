@@ -29,7 +29,7 @@ def served() -> Any:
             try:
                 _load()
             except Exception as broken:  # a broken installation fails in any way: said once, and by health from then on
-                _log.exception("the engine cannot be loaded; stop the app and install Memoir anew")
+                _log.exception("the engine cannot be loaded")
                 _failed.append(broken)
         if _failed:
             raise _failed[0]

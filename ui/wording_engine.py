@@ -506,7 +506,7 @@ _DRAWN = (  # of samples, sets of questions, disagreements, shares
     "the answer is shared already",
     "the answer is not shared",
     "its link was closed",
-    "its link ended on {day}",
+    "its link ended on {day} UTC",
 )
 _BACKUP = (  # that is checked, imported or restored
     "not a zip archive, or its end was cut off",

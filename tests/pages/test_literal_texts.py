@@ -42,6 +42,7 @@ NO_TEXT = {
     *("RunStarted", "FileRead", "HelperReady", "Waiting", "ChunksCut", "Estimated", "BatchClassified", "ChunkPlaced"),
     *("CutFailed", "ConversationCut", "FactsCompared", "CutExtracted", "CallEnded", "FactsStored", "Reindexing", "MessageChunk"),
     *("Timeline", "Table", "Relations", "YYYY-MM-DD HH:mm", "a page failed", "signing in failed: %s", "Memoir", "Esc"),
+    "the engine cannot be loaded",
     "about been does from have into many more much only that their them there these they this what when where which with",
     *("said by ", "source "),  # of an export, which is the same in every language
 }
