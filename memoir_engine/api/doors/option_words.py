@@ -1,4 +1,4 @@
-"""What options mean where the docstring of their verb says nothing of them: those that many verbs have under one name.
+"""Help texts of options for the command line, HTTP and MCP, where the docstring of a verb does not describe them.
 
 Invariant: the docstring wins; of the rest a verb's own words, then its family's, then those for the name. A test finds an option
 of which nothing is said. A call in these words, such as runs.list(), becomes a command or a tool where it is shown.
