@@ -28,9 +28,8 @@ def read_pptx(data: bytes, name: str) -> Document:
             hidden.append(f"slide {number} is hidden in the file; it was read")
     properties = deck.core_properties
     first = next((heading.text for heading in flow.headings), None)
-    dated = (
-        iso_date(properties.created) if properties.last_modified_by != "Steve Canny" else None
-    )  # of python-pptx's own template
+    is_template = properties.last_modified_by == "Steve Canny"  # python-pptx's own, with its date
+    dated = None if is_template else iso_date(properties.created)
     return Document(
         "pptx",
         flow.text,
