@@ -44,7 +44,7 @@ def test_two_parts_stand_side_by_side_or_each_is_as_wide_as_the_page(asked: str,
         page = visit(f"{url}/{place}")
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
-            page.wait_for_function(FILLED, timeout=PATIENCE_MS)
+            assert page.wait_for_function(FILLED, timeout=PATIENCE_MS).json_value()
 
 
 def test_all_that_is_done_with_a_question_stands_in_one_row(asked: str, served: Served, visit: Visit):
